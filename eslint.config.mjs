@@ -1,0 +1,108 @@
+import js from '@eslint/js';
+import prettier from 'eslint-config-prettier';
+import tseslint from 'typescript-eslint';
+
+/**
+ * The layers of src/, from what people call to what everything stands on. A file may import from its own
+ * folder, from the folders it names here, and from what `everyone` may import; nothing imports upwards.
+ */
+const everyone = ['errors'];
+const mayImport = {
+  connectome: [],
+  compiler: ['connectome', 'engine/philox'],
+  engine: ['connectome'],
+  pool: ['engine', 'connectome'],
+  config: [],
+  health: ['pool', 'connectome', 'config', 'http'],
+  metrics: ['pool', 'health', 'config', 'run'],
+  atlas: ['connectome', 'health', 'http', 'pool', 'config'],
+  model: ['connectome', 'engine', 'health', 'http', 'pool', 'config', 'atlas'],
+  run: ['connectome', 'engine', 'pool', 'health', 'http', 'config'],
+  openapi: ['http', 'run', 'model', 'config', 'health'],
+  dashboard: ['http', 'config'],
+  http: ['config'],
+  cli: ['compiler', 'connectome', 'engine', 'pool', 'config', 'openapi'],
+};
+const folders = Object.keys(mayImport);
+
+const layerRules = folders.map((folder) => ({
+  files: [`src/${folder}/**/*.ts`],
+  ignores: ['src/**/*.spec.ts'],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          ...folders
+            .filter(
+              (other) => other !== folder && !mayImport[folder].some((to) => to.split('/')[0] === other),
+            )
+            .map((other) => ({
+              regex: `^(\\.\\./)+${other}/`,
+              message: `src/${folder} may import only from: ${[...mayImport[folder], ...everyone].join(', ')}.`,
+            })),
+          ...mayImport[folder]
+            .filter((to) => to.includes('/'))
+            .map((to) => ({
+              regex: `^(\\.\\./)+${to.split('/')[0]}/(?!${to.split('/')[1]}\\.js$)`,
+              message: `Of src/${to.split('/')[0]}, src/${folder} may import only ${to}.`,
+            })),
+          ...(folder === 'pool' ? [] : [{ regex: '^piscina$', message: 'Only src/pool knows Piscina.' }]),
+          ...(folder === 'engine'
+            ? [
+                {
+                  regex: '^(@nestjs/|node:fs|node:process|fastify)',
+                  message: 'The engine knows no Nest, no file system, no environment.',
+                },
+              ]
+            : []),
+        ],
+      },
+    ],
+  },
+}));
+
+export default tseslint.config(
+  { ignores: ['dist/', 'node_modules/', 'src/engine/kernel/', 'coverage/', 'clients/**/dist/'] },
+  js.configs.recommended,
+  ...tseslint.configs.recommended,
+  {
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: ['*.mjs', 'build/*.mjs', 'scripts/*.mjs'] } },
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      'no-restricted-properties': [
+        'error',
+        {
+          object: 'Math',
+          property: 'random',
+          message: 'Every result is a function of the request: use src/engine/philox.ts.',
+        },
+        {
+          object: 'Math',
+          property: 'exp',
+          message: "A platform's exp is not the same everywhere: use src/engine/exponential.ts.",
+        },
+      ],
+    },
+  },
+  {
+    // Nest reads constructor parameter types at run time; a type-only import would erase them.
+    files: ['src/**/*.ts'],
+    rules: { '@typescript-eslint/consistent-type-imports': 'off' },
+  },
+  {
+    files: ['**/*.mjs'],
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' },
+    },
+  },
+  ...layerRules,
+  prettier,
+);

@@ -1,0 +1,39 @@
+import type { SourceFile } from '../connectome/connectome.js';
+
+/**
+ * A brain between its source (tables of a release, or figures by cell type) and the connectome file: plain
+ * columns with one element a neuron, and its connections. Neurons stand in ascending order of their ids.
+ */
+export interface Brain {
+  readonly wiring: 'measured' | 'reconstructed';
+  readonly neurons: NeuronColumns;
+  readonly connections: ConnectionColumns;
+  readonly sources: readonly SourceFile[];
+  /** Plain sentences on where this brain comes from and what was counted on the way, for people. */
+  readonly provenance: readonly string[];
+}
+
+export interface NeuronColumns {
+  readonly count: number;
+  /** Root ids, ascending as numbers; in a reconstruction made-up names, ascending by code unit. */
+  readonly ids: readonly string[];
+  readonly types: readonly string[];
+  readonly superClasses: readonly string[];
+  readonly classes: readonly string[];
+  readonly subClasses: readonly string[];
+  /** left, right, center or empty; the fly's own. */
+  readonly sides: readonly string[];
+  /** Sign of a neuron's outputs under each rule of data/signs.json. */
+  readonly signs: { readonly predicted: Int8Array; readonly corrected: Int8Array };
+  /** x, y, z of neuron i at 3i, in nm. */
+  readonly positionsNm: Int32Array;
+  readonly positionEstimated: Uint8Array;
+}
+
+/** Pairs of neurons with their synapses summed over neuropils and pruned; ascending by pre, then post. */
+export interface ConnectionColumns {
+  readonly count: number;
+  readonly pre: Uint32Array;
+  readonly post: Uint32Array;
+  readonly synapseCounts: Uint16Array;
+}

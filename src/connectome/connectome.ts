@@ -1,0 +1,78 @@
+import type { ChannelPopulation, StimulusPopulation } from './populations.js';
+
+/** How signs were assigned to the outputs of neurons; see data/signs.json. */
+export type SignRule = 'predicted' | 'corrected';
+
+/** What a simulation needs of a connectome, and all it needs. Small networks in tests are just this. */
+export interface Wiring {
+  readonly neuronCount: number;
+  readonly connectionCount: number;
+  /** Length neuronCount + 1: connections of neuron i are rowStart[i] up to, not including, rowStart[i + 1]. */
+  readonly rowStart: Uint32Array;
+  /** Postsynaptic neuron of each connection, ascending within a row. */
+  readonly targets: Uint32Array;
+  /** Synapses of each connection, 1 to 8191. */
+  readonly synapseCounts: Uint16Array;
+  /** +1 where the outputs of a neuron excite, -1 where they inhibit. Length neuronCount. */
+  readonly signs: Int8Array;
+}
+
+export interface CellType {
+  /** Empty for the neurons without a type, which stand together by super class. */
+  readonly name: string;
+  readonly superClass: string;
+}
+
+export interface SourceFile {
+  readonly file: string;
+  readonly sha256: string;
+}
+
+/** Everything about a connectome that is not an array. Stored as JSON inside the file. */
+export interface ConnectomeMetadata {
+  readonly name: string;
+  readonly dataset: string;
+  readonly release: number;
+  readonly wiring: 'measured' | 'reconstructed';
+  readonly signRule: SignRule;
+  /** Pairs of neurons with fewer synapses were left out. */
+  readonly minimumSynapses: number;
+  readonly neuronCount: number;
+  readonly connectionCount: number;
+  readonly synapseCount: number;
+  /** Plain sentences on how this file came about, for people. */
+  readonly provenance: readonly string[];
+  readonly sources: readonly SourceFile[];
+  readonly types: readonly CellType[];
+  readonly stimuli: readonly StimulusPopulation[];
+  readonly channels: readonly ChannelPopulation[];
+}
+
+export const SIDES = ['left', 'right', 'center', ''] as const;
+
+/**
+ * A whole connectome: views on the sections of one buffer (see format.ts), so it can be handed to any number
+ * of threads without a copy when that buffer is shared.
+ *
+ * Neurons stand in the order of type, side, then id, the untyped ones last: neurons that are active together
+ * share cache lines, and this is the order of the atlas. An index means nothing outside one file; ids do.
+ */
+export interface Connectome extends Wiring {
+  readonly metadata: ConnectomeMetadata;
+  /** SHA-256 of the content, lower-case hex. */
+  readonly digest: string;
+  /** Index into metadata.types. */
+  readonly typeIndices: Uint16Array;
+  /** Index into SIDES, the fly's own. */
+  readonly sides: Uint8Array;
+  /** x, y, z of neuron i at 3i, in nm. */
+  readonly positionsNm: Int32Array;
+  /** 1 where the position is an estimate, 0 where it was measured. */
+  readonly positionEstimated: Uint8Array;
+  /** Root id, or in a reconstruction a made-up name, of neuron i. */
+  neuronId(i: number): string;
+  /** Neurons of a stimulus in ascending order of their ids: the place in this list keys its random numbers. */
+  stimulusNeurons(id: string): Uint32Array;
+  /** Neurons of a channel, ascending by index. */
+  channelNeurons(id: string): Uint32Array;
+}

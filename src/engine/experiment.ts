@@ -1,0 +1,19 @@
+import type { StimulusId } from '../connectome/populations.js';
+import type { DurationMs } from './network.js';
+
+/** What a client asks for, complete and valid. Equal experiments have equal results. */
+export interface Experiment {
+  readonly stimulus: StimulusId | 'none';
+  readonly durationMs: DurationMs;
+  /** 0 to 2; 1 is the nominal rate of the stimulus. Never -0. */
+  readonly intensity: number;
+  /** 0 to 2^32 - 1. */
+  readonly seed: number;
+}
+
+export const DEFAULT_EXPERIMENT: Experiment = { stimulus: 'sugar', durationMs: 100, intensity: 1, seed: 42 };
+export const MAXIMUM_INTENSITY = 2;
+export const MAXIMUM_SEED = 2 ** 32 - 1;
+
+/** Changes whenever any result may change; part of every run's id. */
+export const ENGINE_VERSION = '1';

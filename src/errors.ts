@@ -1,0 +1,158 @@
+/**
+ * Every failure that the service or its commands expect, in one table. What is not in it is a broken
+ * invariant: it ends the task it happens in with INTERNAL, never the process.
+ *
+ * `status` is what an HTTP client sees, `exitCode` what a shell sees, `meaning` what docs/errors.md says.
+ * The message of a single error is written where it is raised: it names the field or file, the value that
+ * was found and what is allowed.
+ */
+export const ERRORS = {
+  INVALID_PARAMETER: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'A field, a query parameter or the body itself is not allowed.',
+  },
+  MALFORMED_REQUEST: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'The bytes are no valid HTTP request, or the body is no valid JSON.',
+  },
+  NOT_FOUND: { status: 404, exitCode: 2, meaning: 'There is no resource at this path.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    exitCode: 2,
+    meaning: 'The path exists, but not with this method; Allow lists those that do.',
+  },
+  BODY_TOO_LARGE: { status: 413, exitCode: 2, meaning: 'The request body is larger than 8 KiB.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, exitCode: 2, meaning: 'The body is not JSON, or it is compressed.' },
+  EXPECTATION_FAILED: {
+    status: 417,
+    exitCode: 2,
+    meaning: 'The Expect header asks for something other than 100-continue.',
+  },
+  RATE_LIMITED: {
+    status: 429,
+    exitCode: 1,
+    meaning: 'The client has posted more runs in a minute than allowed; Retry-After says when to come back.',
+  },
+  HEADERS_TOO_LARGE: {
+    status: 431,
+    exitCode: 2,
+    meaning: 'The request headers are larger than the server accepts.',
+  },
+  INTERNAL: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'The service broke one of its own rules; the log has the details.',
+  },
+  MODEL_LOADING: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'The connectome is still being loaded or the workers are starting.',
+  },
+  MODEL_FAILED: { status: 503, exitCode: 1, meaning: 'The model cannot be served at present.' },
+  QUEUE_FULL: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'Too many runs are waiting, of all clients or of this one.',
+  },
+  DEADLINE_PASSED: { status: 503, exitCode: 1, meaning: 'The run did not finish within the time allowed.' },
+  DRAINING: { status: 503, exitCode: 1, meaning: 'The service is shutting down and accepts no new runs.' },
+  RUN_CANCELLED: { status: 503, exitCode: 1, meaning: 'Every client that waited for the run has gone.' },
+  WORKER_LOST: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'The worker that computed the run ended before it answered.',
+  },
+  CONNECTOME_MISSING: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'The connectome file does not exist or cannot be read.',
+  },
+  CONNECTOME_INVALID: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'The connectome file is short, altered, foreign or of another version.',
+  },
+  CONFIG_INVALID: {
+    status: 500,
+    exitCode: 2,
+    meaning: 'An environment variable holds a value that is not allowed.',
+  },
+  USAGE: { status: 500, exitCode: 2, meaning: 'A command was called with arguments it does not know.' },
+  TABLE_INVALID: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'A table of the connectome release cannot be read as what it should be.',
+  },
+  POPULATIONS_INVALID: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'The populations file is malformed or one of its selectors matches no neuron.',
+  },
+  FIGURES_INVALID: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'The figures by cell type are incomplete or altered.',
+  },
+  DOWNLOAD_FAILED: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'A table could not be downloaded or is not what it should be.',
+  },
+  GOLDEN_INVALID: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'A golden file cannot be read or does not fit the connectome.',
+  },
+} as const satisfies Record<string, { status: number; exitCode: number; meaning: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** What is left of an error after it crossed a thread or process boundary. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** An expected failure. Anything else that is thrown counts as INTERNAL. */
+export class CodedError extends Error {
+  override readonly name = 'CodedError';
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  get exitCode(): number {
+    return ERRORS[this.code].exitCode;
+  }
+
+  /** Structured clone strips an error of its code, so what crosses a thread is plain data. */
+  toFailure(): Failure {
+    return { code: this.code, message: this.message };
+  }
+
+  static fromFailure({ code, message }: Failure): CodedError {
+    return new CodedError(code, message);
+  }
+}
+
+/** How a value that somebody sent is shown in a message: as JSON, on one line, cut to a readable length. */
+export function shown(value: unknown, maximumLength = 60): string {
+  let text: string;
+  try {
+    text = JSON.stringify(value) ?? String(value);
+  } catch {
+    text = String(value);
+  }
+  const characters = [...text];
+  return characters.length > maximumLength ? `${characters.slice(0, maximumLength).join('')}…` : text;
+}

@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+
+/**
+ * What a test may need beyond Node. Where it is missing the test is skipped, visibly; the environment variable
+ * REQUIRE (a comma list of these names) turns such skips into failures.
+ */
+export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783-partial');
+export const GOLDEN_DIR = resolve(process.env['FLYWIRE_GOLDEN'] ?? '../shared/golden');
+
+const present = {
+  tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
+  redis: () => onPath('redis-server'),
+  nginx: () => onPath('nginx'),
+  chromium: () => onPath('chromium'),
+  python: () => onPath('python3'),
+} as const;
+
+export type Requirement = keyof typeof present;
+
+const required = (process.env['REQUIRE'] ?? '').split(',').filter(Boolean);
+
+/** A describe block that runs only where everything it needs is there. */
+export function describeWith(needs: readonly Requirement[], name: string, body: () => void): void {
+  const missing = needs.filter((need) => !present[need]());
+  const demanded = missing.filter((need) => required.includes(need));
+  if (missing.length === 0) {
+    describe(name, body);
+  } else if (demanded.length > 0) {
+    it(name, () => {
+      throw new Error(`REQUIRE asks for ${demanded.join(', ')}, which this machine does not have`);
+    });
+  } else {
+    describe.skip(`${name} (needs ${missing.join(', ')})`, body);
+  }
+}
+
+function onPath(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
