@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { ENGINE_VERSION, type Experiment } from './experiment.js';
+
+const ID_HEX_DIGITS = 32;
+
+/**
+ * The name of an experiment and so of its result: the first 32 hex digits of the SHA-256 of six lines, each
+ * ended by a line feed. Equal requests have equal ids on every machine; a client can compute them itself.
+ */
+export function runId(
+  connectomeDigest: string,
+  { stimulus, durationMs, intensity, seed }: Experiment,
+): string {
+  const lines = [connectomeDigest, ENGINE_VERSION, stimulus, durationMs, intensity, seed];
+  return createHash('sha256')
+    .update(lines.map((line) => `${line}\n`).join(''))
+    .digest('hex')
+    .slice(0, ID_HEX_DIGITS);
+}
