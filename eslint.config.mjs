@@ -103,6 +103,16 @@ export default tseslint.config(
       globals: { process: 'readonly', console: 'readonly', URL: 'readonly', Buffer: 'readonly' },
     },
   },
+  {
+    // Tests may compare with a platform's exp; they still may not draw from an unseeded generator.
+    files: ['test/**/*.ts', '**/*.spec.ts'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Tests draw from a printed seed.' },
+      ],
+    },
+  },
   ...layerRules,
   prettier,
 );

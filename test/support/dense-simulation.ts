@@ -12,8 +12,8 @@ export function simulateDensely(wiring: Wiring, kicks: KickTrain, durationSteps:
   const g = new Array<number>(n).fill(0);
   const lastSpike = new Array<number>(n).fill(-1e9);
   const isStimulated = new Set(kicks.stimulated);
-  const membrane = Math['exp'](-0.1 / 20);
-  const synapse = Math['exp'](-0.1 / 5);
+  const membrane = Math.exp(-0.1 / 20);
+  const synapse = Math.exp(-0.1 / 5);
   const spikesAt: number[][] = [];
   const events: Event[] = [];
   for (let k = 0; k < durationSteps; k++) {

@@ -1,0 +1,102 @@
+/**
+ * Golden runs: the spikes that another simulator, Brian 2, found for given kicks, in the form of CSV lines
+ * `event,step,root_id`. Reading and comparing them; no file is opened here.
+ */
+import type { Connectome } from '../connectome/connectome.js';
+import { CodedError, shown } from '../errors.js';
+import { MAXIMUM_STEPS } from './network.js';
+import type { KickTrain, SpikeRaster } from './simulation.js';
+
+const HEADER = 'event,step,root_id';
+/** Step and neuron in one exact number; neuron indices stay below this. */
+const STEP_STRIDE = 2 ** 20;
+
+export interface GoldenRun {
+  readonly kicks: KickTrain;
+  readonly spikes: SpikeRaster;
+  /** How long to simulate: to the end of the 50 ms in which the last event falls. */
+  readonly durationSteps: number;
+}
+
+export interface SpikeComparison {
+  /** Spikes of the simulated run. */
+  readonly spikes: number;
+  /** Spikes of the golden run that were not simulated. */
+  readonly missing: number;
+  /** Simulated spikes that the golden run does not have. */
+  readonly extra: number;
+}
+
+/** Index of every neuron by its id. */
+export function neuronIndexById(connectome: Connectome): Map<string, number> {
+  const index = new Map<string, number>();
+  for (let i = 0; i < connectome.neuronCount; i++) index.set(connectome.neuronId(i), i);
+  return index;
+}
+
+/**
+ * @param csv lines `stimulated,,ID` (a stimulated neuron), `kick,STEP,ID`, `spike,STEP,ID` below a header
+ * @param name of the file, for messages
+ * @throws CodedError GOLDEN_INVALID with the line, what was found and what was expected
+ */
+export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<string, number>): GoldenRun {
+  const lines = csv.split(/\r?\n/);
+  if (lines[0] !== HEADER) {
+    throw new CodedError('GOLDEN_INVALID', `${name}, line 1: expected the columns ${HEADER}, found ${shown(lines[0])}`);
+  }
+  const stimulated: number[] = [];
+  const kicks: number[] = [];
+  const spikes: number[] = [];
+  lines.forEach((line, at) => {
+    if (at === 0 || line === '') return;
+    const where = `${name}, line ${at + 1}`;
+    const [event, step = '', id = ''] = line.split(',');
+    const neuron = indexById.get(id);
+    if (neuron === undefined) {
+      throw new CodedError('GOLDEN_INVALID', `${where}: neuron ${shown(id)} is not in this connectome`);
+    }
+    if (event === 'stimulated') {
+      stimulated.push(neuron);
+    } else if (event === 'kick' || event === 'spike') {
+      if (!/^\d{1,4}$/.test(step) || Number(step) >= MAXIMUM_STEPS) {
+        throw new CodedError(
+          'GOLDEN_INVALID',
+          `${where}: expected a step from 0 to ${MAXIMUM_STEPS - 1}, found ${shown(step)}`,
+        );
+      }
+      (event === 'kick' ? kicks : spikes).push(Number(step) * STEP_STRIDE + neuron);
+    } else {
+      throw new CodedError('GOLDEN_INVALID', `${where}: expected stimulated, kick or spike, found ${shown(event)}`);
+    }
+  });
+  const kickTrain = toRaster(kicks);
+  const spikeRaster = toRaster(spikes);
+  const last = Math.max(kickTrain.steps.at(-1) ?? 0, spikeRaster.steps.at(-1) ?? 0);
+  return {
+    kicks: { stimulated: Uint32Array.from(stimulated).sort(), ...kickTrain },
+    spikes: spikeRaster,
+    durationSteps: (Math.floor(last / 500) + 1) * 500,
+  };
+}
+
+/** Counts the differences between two rasters; both are ordered by step, then neuron. */
+export function compareSpikes(golden: SpikeRaster, simulated: SpikeRaster): SpikeComparison {
+  const expected = new Set(toKeys(golden));
+  let extra = 0;
+  for (const key of toKeys(simulated)) {
+    if (!expected.delete(key)) extra++;
+  }
+  return { spikes: simulated.steps.length, missing: expected.size, extra };
+}
+
+function toKeys({ steps, neurons }: SpikeRaster): number[] {
+  return Array.from(steps, (step, i) => step * STEP_STRIDE + neurons[i]!);
+}
+
+function toRaster(keys: readonly number[]): SpikeRaster {
+  const ordered = Float64Array.from(keys).sort();
+  return {
+    steps: Uint16Array.from(ordered, (key) => Math.floor(key / STEP_STRIDE)),
+    neurons: Uint32Array.from(ordered, (key) => key % STEP_STRIDE),
+  };
+}
