@@ -14,7 +14,7 @@ const STEP_STRIDE = 2 ** 20;
 export interface GoldenRun {
   readonly kicks: KickTrain;
   readonly spikes: SpikeRaster;
-  /** How long to simulate: to the end of the 50 ms in which the last event falls. */
+  /** How long to simulate: up to the step of the last event, since a file does not say how long it ran. */
   readonly durationSteps: number;
 }
 
@@ -42,7 +42,10 @@ export function neuronIndexById(connectome: Connectome): Map<string, number> {
 export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<string, number>): GoldenRun {
   const lines = csv.split(/\r?\n/);
   if (lines[0] !== HEADER) {
-    throw new CodedError('GOLDEN_INVALID', `${name}, line 1: expected the columns ${HEADER}, found ${shown(lines[0])}`);
+    throw new CodedError(
+      'GOLDEN_INVALID',
+      `${name}, line 1: expected the columns ${HEADER}, found ${shown(lines[0])}`,
+    );
   }
   const stimulated: number[] = [];
   const kicks: number[] = [];
@@ -66,7 +69,10 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
       }
       (event === 'kick' ? kicks : spikes).push(Number(step) * STEP_STRIDE + neuron);
     } else {
-      throw new CodedError('GOLDEN_INVALID', `${where}: expected stimulated, kick or spike, found ${shown(event)}`);
+      throw new CodedError(
+        'GOLDEN_INVALID',
+        `${where}: expected stimulated, kick or spike, found ${shown(event)}`,
+      );
     }
   });
   const kickTrain = toRaster(kicks);
@@ -75,7 +81,7 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
   return {
     kicks: { stimulated: Uint32Array.from(stimulated).sort(), ...kickTrain },
     spikes: spikeRaster,
-    durationSteps: (Math.floor(last / 500) + 1) * 500,
+    durationSteps: last + 1,
   };
 }
 

@@ -17,7 +17,11 @@ interface SmallGolden {
 const golden = JSON.parse(readFileSync(resolve('test/golden/small-network.json'), 'utf8')) as SmallGolden;
 
 describe('a random network of 300 neurons, against Brian 2', () => {
-  const signed = golden.connections.map(([pre, post, count]): Connection => [pre, post, golden.signs[pre]! * count]);
+  const signed = golden.connections.map(([pre, post, count]): Connection => [
+    pre,
+    post,
+    golden.signs[pre]! * count,
+  ]);
   const wiring = wiringOf(golden.signs.length, signed);
 
   it('is a test worth the name: far more spikes than kicks, and inhibition', () => {
@@ -26,7 +30,10 @@ describe('a random network of 300 neurons, against Brian 2', () => {
   });
 
   it('has the same spikes in the reference engine', () => {
-    const raster = new ReferenceEngine(wiring).simulate(kicksOf(golden.stimulated, golden.kicks), golden.steps);
+    const raster = new ReferenceEngine(wiring).simulate(
+      kicksOf(golden.stimulated, golden.kicks),
+      golden.steps,
+    );
     expect(spikesOf(raster)).toEqual(golden.spikes);
   });
 });

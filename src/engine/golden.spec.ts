@@ -1,0 +1,43 @@
+import { kicksOf, wiringOf } from '../../test/support/small-network.js';
+import { compareSpikes, parseGolden } from './golden.js';
+import { ReferenceEngine } from './reference-engine.js';
+
+const ids = new Map([
+  ['720575940596125868', 0],
+  ['720575940597856265', 1],
+]);
+const lines = [
+  'event,step,root_id',
+  'stimulated,,720575940596125868',
+  'kick,0,720575940596125868',
+  'spike,1,720575940596125868',
+  'spike,31,720575940597856265',
+];
+
+describe('parseGolden', () => {
+  it('reads stimulated neurons, kicks and spikes', () => {
+    const golden = parseGolden(lines.join('\r\n'), 'x', ids);
+    expect(golden.kicks).toEqual(kicksOf([0], [[0, 0]]));
+    expect([...golden.spikes.steps, ...golden.spikes.neurons]).toEqual([1, 31, 0, 1]);
+    expect(golden.durationSteps).toBe(32);
+  });
+
+  it.each([
+    ['step,event', 0, /line 1: expected the columns event,step,root_id, found "step,event"/],
+    ['stimulated,,5', 1, /line 2: neuron "5" is not in this connectome/],
+    ['kick,2000,720575940596125868', 2, /line 3: expected a step from 0 to 1999, found "2000"/],
+    ['kick,,720575940596125868', 2, /line 3: expected a step from 0 to 1999, found ""/],
+    ['jump,1,720575940596125868', 3, /line 4: expected stimulated, kick or spike, found "jump"/],
+  ])('refuses %p with the line', (line, at, message) => {
+    expect(() => parseGolden(lines.with(at, line).join('\n'), 'x', ids)).toThrow(message);
+  });
+});
+
+describe('compareSpikes', () => {
+  it('counts what is missing and what is extra', () => {
+    const golden = parseGolden([...lines, 'spike,5,720575940597856265'].join('\n'), 'x', ids);
+    const shifted = new ReferenceEngine(wiringOf(2, [[0, 1, 400]])).simulate(golden.kicks, 100);
+    expect(compareSpikes(golden.spikes, golden.spikes)).toEqual({ spikes: 3, missing: 0, extra: 0 });
+    expect(compareSpikes(golden.spikes, shifted)).toEqual({ spikes: 2, missing: 2, extra: 1 });
+  });
+});
