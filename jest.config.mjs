@@ -19,5 +19,6 @@ export default {
   },
   transformIgnorePatterns: ['/node_modules/(?!(@nestjs|cookie|content-disposition)/)'],
   testTimeout: 60_000,
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],
   maxWorkers: 2,
 };

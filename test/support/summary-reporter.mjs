@@ -1,0 +1,17 @@
+/** Ends a run with what was skipped and why (a describe block's name says what it needs), then one plain count. */
+export default class SummaryReporter {
+  onRunComplete(
+    _contexts,
+    { testResults, numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites },
+  ) {
+    const skipped = new Set(
+      testResults
+        .flatMap((file) => file.testResults)
+        .filter(({ status }) => status === 'pending')
+        .map(({ ancestorTitles, title }) => ancestorTitles[0] ?? title),
+    );
+    for (const name of skipped) console.log(`skipped: ${name}`);
+    const failed = numFailedTests + numRuntimeErrorTestSuites;
+    console.log(`${numPassedTests} passed, ${failed} failed, ${numPendingTests} skipped`);
+  }
+}
