@@ -67,12 +67,8 @@ export default tseslint.config(
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {
-    languageOptions: {
-      parserOptions: { projectService: { allowDefaultProject: ['*.mjs', 'build/*.mjs', 'scripts/*.mjs'] } },
-    },
-  },
-  {
     files: ['**/*.ts'],
+    languageOptions: { parserOptions: { projectService: true } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
