@@ -1,5 +1,8 @@
 import type { SourceFile } from '../connectome/connectome.js';
 
+/** Pairs of neurons with fewer synapses are left out: most of them are errors of the segmentation. */
+export const MINIMUM_SYNAPSES = 5;
+
 /**
  * A brain between its source (tables of a release, or figures by cell type) and the connectome file: plain
  * columns with one element a neuron, and its connections. Neurons stand in ascending order of their ids.

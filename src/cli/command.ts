@@ -1,0 +1,152 @@
+/**
+ * What all commands share: options described once (for the parser and for --help), one way to fail.
+ *
+ * A command ends with status 0, with the status its `run` returns, with 2 when it was called wrongly, or with
+ * the status of the coded error it threw. An error is one line on standard error; only a defect of the
+ * program itself, which is no coded error, shows where it happened.
+ */
+import { parseArgs } from 'node:util';
+import { CodedError } from '../errors.js';
+
+export interface OptionDescription {
+  readonly type: 'string' | 'boolean';
+  /** For --help. */
+  readonly help: string;
+  /** What a value stands for in --help, such as DIR; options of type string only. */
+  readonly value?: string;
+  readonly required?: boolean;
+  readonly default?: string;
+  readonly choices?: readonly string[];
+}
+
+type Options = Readonly<Record<string, OptionDescription>>;
+
+type OptionValue<O extends OptionDescription> = O['type'] extends 'boolean'
+  ? boolean
+  : O['choices'] extends readonly string[]
+    ? O['choices'][number] | (Given<O> extends true ? never : undefined)
+    : string | (Given<O> extends true ? never : undefined);
+type Given<O extends OptionDescription> = O extends { required: true } | { default: string } ? true : false;
+
+export interface Positionals {
+  /** What they stand for in --help, such as FILE. */
+  readonly name: string;
+  readonly help: string;
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+export interface Command<O extends Options> {
+  /** As in `npm run NAME --`. */
+  readonly name: string;
+  readonly summary: string;
+  readonly options: O;
+  readonly positionals?: Positionals;
+  /** @returns the exit status, or nothing for 0 */
+  run(
+    options: { readonly [Name in keyof O]: OptionValue<O[Name]> },
+    positionals: readonly string[],
+  ): Promise<number | void>;
+}
+
+/** Runs a command with the arguments of this process and sets the exit status of the process. */
+export async function runCommand<const O extends Options>(command: Command<O>): Promise<void> {
+  // `npm run … | head` closes the pipe early, which is no failure of ours.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') {
+      throw error;
+    }
+  });
+  process.exitCode = await statusOf(command, process.argv.slice(2));
+}
+
+async function statusOf<const O extends Options>(command: Command<O>, args: string[]): Promise<number> {
+  try {
+    if (args.includes('--help') || args.includes('-h')) {
+      process.stdout.write(helpOf(command));
+      return 0;
+    }
+    const { values, positionals } = parse(command, args);
+    return (await command.run(values, positionals)) ?? 0;
+  } catch (error) {
+    if (error instanceof CodedError) {
+      process.stderr.write(`${error.message}\n`);
+      return error.exitCode;
+    }
+    process.stderr.write(`${(error as Error).stack ?? String(error)}\n`);
+    return 1;
+  }
+}
+
+/** @throws CodedError USAGE */
+function parse<const O extends Options>(command: Command<O>, args: string[]) {
+  let parsed: { values: Record<string, unknown>; positionals: string[] };
+  try {
+    parsed = parseArgs({
+      args,
+      allowPositionals: true,
+      options: Object.fromEntries(
+        Object.entries(command.options).map(([name, { type, default: preset }]) => [
+          name,
+          preset === undefined ? { type } : { type, default: preset },
+        ]),
+      ),
+    });
+  } catch (error) {
+    throw usage(command, (error as Error).message.replace(/\.$/, ''));
+  }
+  for (const [name, option] of Object.entries(command.options)) {
+    const value = parsed.values[name];
+    if (option.required === true && value === undefined) {
+      throw usage(command, `--${name} ${option.value ?? 'VALUE'} is missing`);
+    }
+    if (option.choices !== undefined && value !== undefined && !option.choices.includes(value as string)) {
+      throw usage(command, `--${name} should be ${option.choices.join(' or ')}, found ${String(value)}`);
+    }
+    if (option.type === 'boolean') {
+      parsed.values[name] = value === true;
+    }
+  }
+  const { minimum, maximum, name } = command.positionals ?? { minimum: 0, maximum: 0, name: 'arguments' };
+  const count = parsed.positionals.length;
+  if (count < minimum || count > maximum) {
+    const expected = minimum === maximum ? String(minimum) : `${minimum} or more`;
+    const found = count === 0 ? 'none' : parsed.positionals.join(' ');
+    throw usage(
+      command,
+      maximum === 0 ? `it takes no ${name}, found ${found}` : `it takes ${expected} ${name}, found ${found}`,
+    );
+  }
+  return parsed as {
+    values: { [Name in keyof O]: OptionValue<O[Name]> };
+    positionals: string[];
+  };
+}
+
+/** For what the parser cannot know, such as two options of which one is needed. */
+export function usage(command: { readonly name: string }, what: string): CodedError {
+  return new CodedError('USAGE', `${command.name}: ${what}. npm run ${command.name} -- --help says more.`);
+}
+
+function helpOf({ name, summary, options, positionals }: Command<Options>): string {
+  const described = [
+    ...(positionals === undefined ? [] : [[positionals.name, positionals.help] as const]),
+    ...Object.entries(options).map(([option, each]) => {
+      const notes = [
+        each.required === true ? 'required' : '',
+        each.default === undefined ? '' : `default ${each.default}`,
+      ].filter(Boolean);
+      const value = each.choices?.join('|') ?? each.value ?? 'VALUE';
+      return [
+        each.type === 'boolean' ? `--${option}` : `--${option} ${value}`,
+        notes.length === 0 ? each.help : `${each.help} (${notes.join(', ')})`,
+      ] as const;
+    }),
+    ['--help', 'Show this.'] as const,
+  ];
+  const width = Math.max(...described.map(([what]) => what.length));
+  const lines = described.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`);
+  const usageText =
+    positionals === undefined ? '' : ` ${positionals.name}${positionals.maximum > 1 ? '...' : ''}`;
+  return `${summary}\n\nusage: npm run ${name} -- [options]${usageText}\n\n${lines.join('\n')}\n`;
+}

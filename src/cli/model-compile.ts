@@ -1,0 +1,49 @@
+/** npm run model:compile: makes the connectome file that the service loads. */
+import { readFileSync } from 'node:fs';
+import { layOut } from '../compiler/lay-out.js';
+import { POPULATIONS_FILE, readPopulations } from '../compiler/populations.js';
+import { readTables } from '../compiler/tables.js';
+import { encodeConnectome, openConnectome } from '../connectome/format.js';
+import { runCommand } from './command.js';
+import { ProgressLine } from './progress.js';
+import { writeWhole } from './write-whole.js';
+
+await runCommand({
+  name: 'model:compile',
+  summary: 'Compiles a connectome file from the tables of a release.',
+  options: {
+    tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
+    out: { type: 'string', value: 'FILE', required: true, help: 'The file to write.' },
+    signs: {
+      type: 'string',
+      choices: ['corrected', 'predicted'],
+      default: 'corrected',
+      help: 'Which neurons inhibit, see data/signs.json.',
+    },
+    populations: {
+      type: 'string',
+      value: 'FILE',
+      default: POPULATIONS_FILE,
+      help: 'Stimuli and channels.',
+    },
+  },
+  async run({ tables, out, signs, populations }) {
+    const progress = new ProgressLine();
+    const definitions = readPopulations(populations);
+    const brain = await readTables(tables, progress);
+    progress.begin('Laying out the connectome', 0, 'items');
+    const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
+    progress.begin(`Writing ${out}`, 0, 'items');
+    writeWhole(out, file);
+    // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
+    const written = openConnectome(new Uint8Array(readFileSync(out)).buffer);
+    progress.end();
+    const { metadata, digest } = written;
+    process.stdout.write(
+      `${metadata.provenance.join('\n')}\n` +
+        `${out}: ${metadata.neuronCount} neurons, ${metadata.connectionCount} connections, ` +
+        `${metadata.synapseCount} synapses, ${metadata.signRule} signs\n` +
+        `digest ${digest}\n`,
+    );
+  },
+});

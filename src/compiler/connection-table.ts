@@ -1,0 +1,169 @@
+import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/format.js';
+import { type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
+import { shown } from '../errors.js';
+import { tableFault } from './csv.js';
+import type { RootIdIndex } from './root-id-index.js';
+
+const INITIAL_CAPACITY = 1 << 20;
+/** The fly has some eighty neuropils; more names than this mean that the column holds something else. */
+const MAXIMUM_NEUROPIL_CODE = 0xffff;
+
+/** Rows of a connection table (a pair of neurons in one neuropil), to be summed to pairs. */
+export class ConnectionTable {
+  #count = 0;
+  #pre = new Uint32Array(INITIAL_CAPACITY);
+  #post = new Uint32Array(INITIAL_CAPACITY);
+  #synapses = new Uint32Array(INITIAL_CAPACITY);
+  #neuropil = new Uint16Array(INITIAL_CAPACITY);
+  #line = new Uint32Array(INITIAL_CAPACITY);
+  readonly #neuropils = new Map<string, number>();
+
+  constructor(
+    readonly file: string,
+    readonly index: RootIdIndex,
+  ) {}
+
+  /** @param line where the row stands, for messages */
+  add(pre: number, post: number, neuropil: string, synapseCount: number, line: number): void {
+    if (this.#count === this.#pre.length) {
+      this.#grow();
+    }
+    const row = this.#count++;
+    this.#pre[row] = pre;
+    this.#post[row] = post;
+    this.#synapses[row] = synapseCount;
+    this.#neuropil[row] = this.#neuropilCode(neuropil, line);
+    this.#line[row] = line;
+  }
+
+  /**
+   * Sums each pair over its neuropils and leaves out pairs with few synapses.
+   * @throws CodedError TABLE_INVALID for a pair that stands twice in one neuropil or has too many synapses
+   */
+  summed(): { connections: ConnectionColumns; remark: string } {
+    const rows = this.#rowsByPair();
+    const pre = new Uint32Array(rows.length);
+    const post = new Uint32Array(rows.length);
+    const synapseCounts = new Uint16Array(rows.length);
+    let count = 0;
+    let pairs = 0;
+    let synapses = 0;
+    let synapsesKept = 0;
+    for (let begin = 0, end: number; begin < rows.length; begin = end) {
+      const first = rows[begin]!;
+      let sum = 0;
+      for (end = begin; end < rows.length && this.#samePair(first, rows[end]!); end++) {
+        const row = rows[end]!;
+        for (let i = begin; i < end; i++) {
+          this.#requireOtherNeuropil(rows[i]!, row);
+        }
+        sum += this.#synapses[row]!;
+      }
+      pairs += 1;
+      synapses += sum;
+      if (sum < MINIMUM_SYNAPSES) {
+        continue;
+      }
+      if (sum > MAXIMUM_SYNAPSES_PER_CONNECTION) {
+        throw tableFault(
+          this.file,
+          this.#line[first]!,
+          `expected at most ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses from ${this.#pairText(first)}, found ${sum}`,
+        );
+      }
+      pre[count] = this.#pre[first]!;
+      post[count] = this.#post[first]!;
+      synapseCounts[count++] = sum;
+      synapsesKept += sum;
+    }
+    return {
+      connections: {
+        count,
+        pre: pre.slice(0, count),
+        post: post.slice(0, count),
+        synapseCounts: synapseCounts.slice(0, count),
+      },
+      remark:
+        `${this.#count} rows summed over neuropils to ${pairs} pairs of neurons with ${synapses} synapses; ` +
+        `${count} pairs with ${MINIMUM_SYNAPSES} or more were kept, with ${synapsesKept} synapses.`,
+    };
+  }
+
+  /** Rows in the order of pre, then post, then file: two stable counting sorts. */
+  #rowsByPair(): Uint32Array {
+    const inFile = Uint32Array.from({ length: this.#count }, (_, row) => row);
+    const neuronCount = this.index.highs.length;
+    return sortedBy(this.#pre, neuronCount, sortedBy(this.#post, neuronCount, inFile));
+  }
+
+  #samePair(a: number, b: number): boolean {
+    return this.#pre[a] === this.#pre[b] && this.#post[a] === this.#post[b];
+  }
+
+  #requireOtherNeuropil(earlier: number, later: number): void {
+    if (this.#neuropil[earlier] === this.#neuropil[later]) {
+      const neuropil = [...this.#neuropils.keys()][this.#neuropil[later]!]!;
+      throw tableFault(
+        this.file,
+        this.#line[later]!,
+        `expected one row for a pair of neurons and a neuropil, found ${this.#pairText(later)} ` +
+          `in "${neuropil}" a second time (first on line ${this.#line[earlier]!})`,
+      );
+    }
+  }
+
+  #pairText(row: number): string {
+    return `${this.index.text(this.#pre[row]!)} to ${this.index.text(this.#post[row]!)}`;
+  }
+
+  #neuropilCode(neuropil: string, line: number): number {
+    let code = this.#neuropils.get(neuropil);
+    if (code === undefined) {
+      code = this.#neuropils.size;
+      if (code > MAXIMUM_NEUROPIL_CODE) {
+        throw tableFault(
+          this.file,
+          line,
+          `expected the name of a neuropil, found ever new ones: ${shown(neuropil)}`,
+        );
+      }
+      this.#neuropils.set(neuropil, code);
+    }
+    return code;
+  }
+
+  #grow(): void {
+    const capacity = 2 * this.#pre.length;
+    this.#pre = resized(this.#pre, capacity);
+    this.#post = resized(this.#post, capacity);
+    this.#synapses = resized(this.#synapses, capacity);
+    this.#line = resized(this.#line, capacity);
+    const neuropil = new Uint16Array(capacity);
+    neuropil.set(this.#neuropil);
+    this.#neuropil = neuropil;
+  }
+}
+
+function resized(values: Uint32Array, capacity: number): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(capacity);
+  larger.set(values);
+  return larger;
+}
+
+/** `rows` in ascending order of their keys; rows with equal keys keep their order. */
+function sortedBy(keys: Uint32Array, keyLimit: number, rows: Uint32Array): Uint32Array {
+  const next = new Uint32Array(keyLimit + 1);
+  for (const row of rows) {
+    next[keys[row]! + 1]! += 1;
+  }
+  for (let key = 0; key < keyLimit; key++) {
+    next[key + 1]! += next[key]!;
+  }
+  const sorted = new Uint32Array(rows.length);
+  for (const row of rows) {
+    const key = keys[row]!;
+    sorted[next[key]!] = row;
+    next[key]! += 1;
+  }
+  return sorted;
+}

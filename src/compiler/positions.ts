@@ -1,0 +1,84 @@
+import type { NeuronColumns } from './brain.js';
+
+/** Positions of some neurons: x, y, z of neuron i at 3i, in nm, where isMarked[i] is 1. */
+export interface MarkedPositions {
+  readonly isMarked: Uint8Array;
+  readonly nm: Int32Array;
+}
+
+type Labels = Pick<NeuronColumns, 'types' | 'superClasses' | 'classes' | 'sides'>;
+
+/** What makes two cells alike, closest first; an empty key matches none. */
+const LIKENESS: readonly ((labels: Labels, i: number) => string)[] = [
+  ({ types, sides }, i) => (types[i] === '' ? '' : `${types[i]}\n${sides[i]}`),
+  ({ types }, i) => types[i]!,
+  ({ classes, sides }, i) => (classes[i] === '' ? '' : `${classes[i]}\n${sides[i]}`),
+  ({ classes }, i) => classes[i]!,
+  ({ superClasses, sides }, i) => (superClasses[i] === '' ? '' : `${superClasses[i]}\n${sides[i]}`),
+  ({ superClasses }, i) => superClasses[i]!,
+  () => 'any cell',
+];
+
+/**
+ * Gives every neuron a position: the measured one, else the estimated one, else that of a like cell. Cells
+ * without a position take turns among the like ones, so that they do not all lie on one spot. Where there is
+ * no position at all, everything lies in the origin.
+ */
+export function positionsOf(
+  labels: Labels,
+  measured: MarkedPositions,
+  estimated: MarkedPositions | null,
+): { positionsNm: Int32Array; positionEstimated: Uint8Array } {
+  const count = measured.isMarked.length;
+  const positionsNm = measured.nm.slice();
+  const positionEstimated = new Uint8Array(count);
+  const placed: number[] = [];
+  let missing: number[] = [];
+  for (let i = 0; i < count; i++) {
+    if (measured.isMarked[i] === 1) {
+      placed.push(i);
+      continue;
+    }
+    positionEstimated[i] = 1;
+    if (estimated?.isMarked[i] === 1) {
+      positionsNm.set(estimated.nm.subarray(3 * i, 3 * i + 3), 3 * i);
+      placed.push(i);
+    } else {
+      missing.push(i);
+    }
+  }
+  for (const likeness of LIKENESS) {
+    if (missing.length === 0) {
+      break;
+    }
+    const models = grouped(placed, (i) => likeness(labels, i));
+    const turns = new Map<string, number>();
+    missing = missing.filter((i) => {
+      const key = likeness(labels, i);
+      const like = key === '' ? undefined : models.get(key);
+      if (like === undefined) {
+        return true;
+      }
+      const turn = turns.get(key) ?? 0;
+      turns.set(key, turn + 1);
+      const model = like[turn % like.length]!;
+      positionsNm.set(positionsNm.subarray(3 * model, 3 * model + 3), 3 * i);
+      return false;
+    });
+  }
+  return { positionsNm, positionEstimated };
+}
+
+function grouped(neurons: readonly number[], keyOf: (i: number) => string): Map<string, number[]> {
+  const groups = new Map<string, number[]>();
+  for (const i of neurons) {
+    const key = keyOf(i);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [i]);
+    } else {
+      group.push(i);
+    }
+  }
+  return groups;
+}
