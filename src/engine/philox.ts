@@ -39,15 +39,13 @@ export function philox4x32(
   out[3] = c3;
 }
 
-/** The upper 32 bits of the 64-bit product of two unsigned 32-bit numbers, from 16-bit halves. */
+/**
+ * The upper 32 bits of the product of two unsigned 32-bit numbers. Each partial product with 16 bits of `b` is
+ * below 2^48 and their sum below 2^49, so doubles hold them exactly.
+ */
 function multiplyHigh(a: number, b: number): number {
-  const aLow = a & 0xffff;
-  const aHigh = a >>> 16;
-  const bLow = b & 0xffff;
-  const bHigh = b >>> 16;
-  const middle = aHigh * bLow + ((aLow * bLow) >>> 16);
-  const middleLow = (middle & 0xffff) + aLow * bHigh;
-  return (aHigh * bHigh + Math.floor(middle / 65536) + Math.floor(middleLow / 65536)) | 0;
+  const lower = Math.floor((a * (b & 0xffff)) / 65536);
+  return Math.floor((a * (b >>> 16) + lower) / 65536);
 }
 
 /** The purposes random numbers are drawn for; each has a counter space of its own, so none repeats another. */

@@ -33,30 +33,45 @@ export function drawKicks(
   }
   const intervals = intervalTable(nominalRateHz);
   const keepBelow = (intensity / MAXIMUM_INTENSITY) * WORD_RANGE;
-  const kept: number[] = [];
+  const eventSteps: number[] = [];
+  const eventNeurons: number[] = [];
   const words = new Uint32Array(4);
   for (let place = 0; place < neurons.length; place++) {
-    const neuron = neurons[place]!;
     let step = -1;
     for (let block = 0; step < durationSteps; block++) {
       philox4x32(words, block, 0, 0, PHILOX_STREAM.stimulus, seed, place);
       for (let half = 0; half < 4; half += 2) {
         step += intervalOf(words[half]!, intervals);
         if (step < durationSteps && words[half + 1]! < keepBelow) {
-          kept.push(step * WORD_RANGE + neuron);
+          eventSteps.push(step);
+          eventNeurons.push(neurons[place]!);
         }
       }
     }
   }
-  // Step and neuron in one exact double, so that a sort of numbers is the order of a kick train.
-  const ordered = Float64Array.from(kept).sort();
-  const steps = new Uint16Array(ordered.length);
-  const kicked = new Uint32Array(ordered.length);
-  ordered.forEach((event, i) => {
-    steps[i] = Math.floor(event / WORD_RANGE);
-    kicked[i] = event % WORD_RANGE;
+  return { stimulated: neurons, ...ordered(eventSteps, eventNeurons, durationSteps) };
+}
+
+/** Events by step, then by neuron: dealt out to their steps first, which leaves only short lists to sort. */
+function ordered(
+  eventSteps: readonly number[],
+  eventNeurons: readonly number[],
+  durationSteps: number,
+): Pick<KickTrain, 'steps' | 'neurons'> {
+  const ends = new Uint32Array(durationSteps + 1);
+  for (const step of eventSteps) ends[step + 1]!++;
+  for (let step = 0; step < durationSteps; step++) ends[step + 1]! += ends[step]!;
+  const steps = new Uint16Array(eventSteps.length);
+  const neurons = new Uint32Array(eventSteps.length);
+  const starts = ends.slice();
+  eventSteps.forEach((step, event) => {
+    const neuron = eventNeurons[event]!;
+    let at = ends[step]!++;
+    steps[at] = step;
+    for (; at > starts[step]! && neurons[at - 1]! > neuron; at--) neurons[at] = neurons[at - 1]!;
+    neurons[at] = neuron;
   });
-  return { stimulated: neurons, steps, neurons: kicked };
+  return { steps, neurons };
 }
 
 interface IntervalTable {
