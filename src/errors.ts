@@ -23,6 +23,11 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'The path exists, but not with this method; Allow lists those that do.',
   },
+  REQUEST_TIMEOUT: {
+    status: 408,
+    exitCode: 1,
+    meaning: 'The request did not arrive completely within the time allowed.',
+  },
   BODY_TOO_LARGE: { status: 413, exitCode: 2, meaning: 'The request body is larger than 8 KiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, exitCode: 2, meaning: 'The body is not JSON, or it is compressed.' },
   EXPECTATION_FAILED: {
@@ -115,16 +120,23 @@ export interface Failure {
   readonly message: string;
 }
 
+export interface CodedErrorOptions extends ErrorOptions {
+  /** After how many seconds trying again makes sense, where somebody knows. */
+  readonly retryAfterS?: number;
+}
+
 /** An expected failure. Anything else that is thrown counts as INTERNAL. */
 export class CodedError extends Error {
   override readonly name = 'CodedError';
+  readonly retryAfterS: number | undefined;
 
   constructor(
     readonly code: ErrorCode,
     message: string,
-    options?: ErrorOptions,
+    options: CodedErrorOptions = {},
   ) {
     super(message, options);
+    this.retryAfterS = options.retryAfterS;
   }
 
   get status(): number {

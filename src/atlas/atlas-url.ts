@@ -1,0 +1,14 @@
+import { ATLAS_VERSION } from '../connectome/atlas.js';
+import type { Connectome } from '../connectome/connectome.js';
+
+export const ATLAS_PATH = 'atlas';
+const DIGEST_CHARACTERS = 32;
+
+/** An atlas is a function of the connectome and of its own layout, so these two name it. */
+export function atlasName({ digest }: Pick<Connectome, 'digest'>, extension: 'json' | 'bin'): string {
+  return `${digest.slice(0, DIGEST_CHARACTERS)}-${ATLAS_VERSION}.${extension}`;
+}
+
+export function atlasUrl(connectome: Pick<Connectome, 'digest'>): string {
+  return `/${ATLAS_PATH}/${atlasName(connectome, 'json')}`;
+}

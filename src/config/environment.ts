@@ -1,0 +1,155 @@
+/**
+ * The environment, read once, checked and frozen. Nothing else in the service looks at process.env; what a
+ * variable is called, allows and means stands here alone.
+ */
+import { availableParallelism } from 'node:os';
+import { isIP } from 'node:net';
+import { plainToInstance, Transform } from 'class-transformer';
+import {
+  IsIn,
+  IsInt,
+  IsNotEmpty,
+  Matches,
+  Max,
+  Min,
+  validateSync,
+  ValidateBy,
+  ValidateIf,
+} from 'class-validator';
+import { CodedError, shown } from '../errors.js';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export const BACKENDS = ['auto', 'cpu', 'gpu'] as const;
+const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
+
+/** Names that stand for whole networks in TRUST_PROXY. */
+const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
+
+export class Environment {
+  @IsNotEmpty({ message: must('a host name or an address to listen on') })
+  HOST = '0.0.0.0';
+
+  @WholeNumber(0, 65535)
+  PORT = 8080;
+
+  @WholeNumber(0, 65535)
+  METRICS_PORT = 9464;
+
+  @IsNotEmpty({ message: must('the path of a connectome file') })
+  CONNECTOME_FILE = 'data/default.connectome';
+
+  @WholeNumber(1, 1024)
+  WORKERS = Math.max(1, availableParallelism() - 1);
+
+  @OneOf(BACKENDS)
+  BACKEND: (typeof BACKENDS)[number] = 'auto';
+
+  @WholeNumber(0, 1)
+  GPU_ALLOW_SOFTWARE = 0;
+
+  @WholeNumber(0, 1_000_000)
+  RATE_LIMIT = 30;
+
+  @ValidateBy(
+    { name: 'isProxyList', validator: { validate: isProxyList } },
+    {
+      message: must(`a comma list of addresses, networks (10.0.0.0/8) or ${NAMED_NETWORKS.join(', ')}`),
+    },
+  )
+  TRUST_PROXY = '';
+
+  @WholeNumber(1, 1_000_000)
+  QUEUE_LIMIT = 64;
+
+  @WholeNumber(1, LARGEST_TIMEOUT_MS)
+  RUN_TIMEOUT_MS = 30_000;
+
+  @WholeNumber(0, LARGEST_TIMEOUT_MS)
+  SHUTDOWN_MS = 30_000;
+
+  @WholeNumber(0, Number.MAX_SAFE_INTEGER)
+  CACHE_BYTES = 64 * 1024 * 1024;
+
+  @ValidateIf((_, value) => value !== '')
+  @Matches(/^rediss?:\/\/\S+$/, { message: must('a URL that begins with redis:// or rediss://') })
+  REDIS_URL = '';
+
+  @OneOf(LOG_LEVELS)
+  LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
+}
+
+export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
+  HOST: 'where the API listens',
+  PORT: 'where the API listens; 0 takes a free port',
+  METRICS_PORT: 'Prometheus metrics; 0 turns them off',
+  CONNECTOME_FILE: 'the connectome that is served',
+  WORKERS: 'CPU workers; the default is one less than the machine has cores',
+  BACKEND: 'what simulates: cpu, gpu, or the faster one of this machine',
+  GPU_ALLOW_SOFTWARE: '1 accepts a software GPU, for tests',
+  RATE_LIMIT: 'runs a minute and client; 0 turns the limit off',
+  TRUST_PROXY: 'proxies whose X-Forwarded-For counts',
+  QUEUE_LIMIT: 'waiting runs; beyond, the service answers 503',
+  RUN_TIMEOUT_MS: 'from the arrival of a run; beyond, the service answers 503',
+  SHUTDOWN_MS: 'time to finish what runs when the service is stopped',
+  CACHE_BYTES: 'result cache; 0 turns it off',
+  REDIS_URL: 'shares the rate limit between replicas',
+  LOG_LEVEL: 'what the log holds, from fatal to trace',
+};
+
+/**
+ * @param variables what is set; an empty value counts as not set
+ * @throws CodedError CONFIG_INVALID that lists every variable with a value that is not allowed
+ */
+export function readEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const names = Object.keys(MEANINGS);
+  const set = names.filter((name) => (variables[name] ?? '') !== '');
+  const environment = plainToInstance(
+    Environment,
+    Object.fromEntries(set.map((name) => [name, variables[name]])),
+    { exposeDefaultValues: true },
+  );
+  const problems = validateSync(environment, { stopAtFirstError: true }).flatMap(({ constraints }) =>
+    Object.values(constraints ?? {}),
+  );
+  if (problems.length > 0) {
+    throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);
+  }
+  return Object.freeze(environment);
+}
+
+/** An integer in decimal digits alone: what Number() accepts beyond that is a slip of the pen. */
+function WholeNumber(minimum: number, maximum: number): PropertyDecorator {
+  const message = must(`an integer from ${minimum} to ${maximum}`);
+  return (target, property) => {
+    Transform(({ value }) => (/^-?\d{1,16}$/.test(String(value)) ? Number(value) : value))(target, property);
+    IsInt({ message })(target, property);
+    Min(minimum, { message })(target, property);
+    Max(maximum, { message })(target, property);
+  };
+}
+
+function OneOf(values: readonly string[]): PropertyDecorator {
+  return IsIn(values, { message: must(`one of ${values.join(', ')}`) });
+}
+
+function must(allowed: string) {
+  return ({ property, value }: { property: string; value: unknown }) =>
+    `${property} must be ${allowed}, got ${shown(value)}`;
+}
+
+function isProxyList(value: unknown): boolean {
+  return String(value)
+    .split(',')
+    .map((entry) => entry.trim())
+    .every((entry) => String(value) === '' || NAMED_NETWORKS.includes(entry) || isAddressOrNetwork(entry));
+}
+
+function isAddressOrNetwork(entry: string): boolean {
+  const [address, prefix, ...rest] = entry.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address ?? '')]!;
+  return (
+    bits > 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  );
+}

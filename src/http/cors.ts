@@ -1,0 +1,32 @@
+import type { FastifyCorsOptions } from '@fastify/cors';
+
+/** Headers beyond the plain ones that a page of another origin may read. */
+const EXPOSED_HEADERS = [
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'Server-Timing',
+  'Cache-Status',
+  'X-Backend',
+  'X-Request-Id',
+  'ETag',
+  'Allow',
+];
+
+/** Every origin may call everything: there are no credentials, so there is nothing to protect from a page. */
+export const CORS: FastifyCorsOptions = {
+  origin: '*',
+  methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+  allowedHeaders: ['Content-Type', 'If-None-Match', 'X-Request-Id'],
+  exposedHeaders: EXPOSED_HEADERS,
+  maxAge: 86_400,
+  // A plain OPTIONS, without the headers of a preflight, gets the same answer.
+  strictPreflight: false,
+};
+
+/** The same for answers that are written before a request exists that a plugin could see. */
+export const RAW_CORS_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+};

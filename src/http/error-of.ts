@@ -1,0 +1,58 @@
+import { HttpException, NotFoundException } from '@nestjs/common';
+import { CodedError, shown, type ErrorCode } from '../errors.js';
+import { BODY_LIMIT_BYTES } from './limits.js';
+
+/** What Fastify and Node call the failures that they find before any of our code runs. */
+const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    code: 'BODY_TOO_LARGE',
+    message: `The request body is larger than the ${BODY_LIMIT_BYTES} bytes that are allowed.`,
+  },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'MALFORMED_REQUEST',
+    message: 'The body does not have the length that Content-Length promises.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    message: 'Content-Type is not valid; send application/json.',
+  },
+  FST_ERR_BAD_URL: { code: 'MALFORMED_REQUEST', message: 'The path is not valid: it cannot be decoded.' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'NOT_FOUND', message: 'There is nothing at this path: it is too long.' },
+  HPE_HEADER_OVERFLOW: {
+    code: 'HEADERS_TOO_LARGE',
+    message: 'The request headers are larger than this server accepts.',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    code: 'REQUEST_TIMEOUT',
+    message: 'The request did not arrive completely within the time allowed.',
+  },
+  ECONNRESET: { code: 'MALFORMED_REQUEST', message: 'The connection ended before the request did.' },
+};
+
+/** Finds the entry of the error table for whatever was thrown; undefined for a broken invariant. */
+export function expectedErrorOf(thrown: unknown): CodedError | undefined {
+  if (thrown instanceof CodedError) return thrown;
+  const code = (thrown as { code?: unknown } | null)?.code;
+  const known = typeof code === 'string' ? KNOWN_CODES[code] : undefined;
+  if (known !== undefined) return new CodedError(known.code, known.message, { cause: thrown });
+  if (typeof code === 'string' && code.startsWith('HPE_')) {
+    const reason = (thrown as { reason?: string }).reason ?? code;
+    return new CodedError('MALFORMED_REQUEST', `This is not valid HTTP: ${reason}.`, { cause: thrown });
+  }
+  if (thrown instanceof NotFoundException) {
+    return new CodedError('NOT_FOUND', 'There is nothing at this path.', { cause: thrown });
+  }
+  if (thrown instanceof HttpException && thrown.getStatus() === 400) {
+    return new CodedError('MALFORMED_REQUEST', `The request is not valid: ${shown(thrown.message)}.`, {
+      cause: thrown,
+    });
+  }
+  return undefined;
+}
+
+/** What a client sees of a broken invariant: that it is not to blame, and nothing of the inside. */
+export function internalError(cause: unknown): CodedError {
+  return new CodedError('INTERNAL', 'The service failed in an unexpected way; its log has the details.', {
+    cause,
+  });
+}

@@ -1,0 +1,23 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { ERRORS, type CodedError, type ErrorCode } from '../errors.js';
+
+/** The body of every failure, from whatever layer. */
+export class ErrorResponse {
+  @ApiProperty({
+    description: 'What is wrong: the field, what it got and what is allowed. For people.',
+    example: 'stimulus must be one of sugar, loom, none, got "salt".',
+  })
+  readonly error: string;
+
+  @ApiProperty({
+    description: 'The same in one word, for programs; docs/errors.md lists them.',
+    enum: Object.keys(ERRORS),
+    example: 'INVALID_PARAMETER',
+  })
+  readonly code: ErrorCode;
+
+  constructor({ code, message }: Pick<CodedError, 'code' | 'message'>) {
+    this.error = message;
+    this.code = code;
+  }
+}

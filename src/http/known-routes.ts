@@ -1,0 +1,31 @@
+import type { RouteOptions } from 'fastify';
+
+/** Which paths exist and with which methods: the router alone knows no difference between 404 and 405. */
+export class KnownRoutes {
+  readonly #routes: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
+
+  add({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
+    const pattern = patternOf(url);
+    let route = this.#routes.find((known) => known.pattern.source === pattern.source);
+    if (route === undefined) {
+      route = { pattern, methods: new Set(['OPTIONS']) };
+      this.#routes.push(route);
+    }
+    for (const each of [method].flat()) route.methods.add(each);
+  }
+
+  /** @returns what Allow says about a path, empty where nothing is */
+  methodsOf(path: string): string[] {
+    const route = this.#routes.find(({ pattern }) => pattern.test(path));
+    return route === undefined ? [] : [...route.methods].sort();
+  }
+}
+
+/** A path of the router, `/a/:name`, as the expression that it stands for. */
+function patternOf(url: string): RegExp {
+  const segments = url.split('/').map((segment) => {
+    if (segment === '*') return '.*';
+    return segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
+  });
+  return new RegExp(`^${segments.join('/')}$`);
+}

@@ -1,0 +1,9 @@
+/** Sizes and times that hold for every request, whatever it asks for. */
+export const BODY_LIMIT_BYTES = 8 * 1024;
+export const HEADER_LIMIT_BYTES = 16 * 1024;
+export const PARAMETER_LIMIT_CHARACTERS = 200;
+/** From the first byte of a request to its last. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+/** How often Node looks for requests that take too long. */
+export const TIMEOUT_CHECK_MS = 1_000;

@@ -1,0 +1,47 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ValidateBy, ValidateIf } from 'class-validator';
+import { shown } from '../errors.js';
+
+export interface FieldRule {
+  readonly accepts: (value: unknown) => boolean;
+  /** Completes "FIELD must be ...". */
+  readonly allowed: string;
+}
+
+/**
+ * An optional field of a request: its rule, its message and its place in the OpenAPI description. Only a
+ * field that is absent is left out; null is a value, and a wrong one.
+ */
+export function OptionalField(rule: FieldRule, schema: ApiPropertyOptions): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ ...schema, required: false } as ApiPropertyOptions),
+    ValidateIf((_, value) => value !== undefined),
+    ValidateBy(
+      { name: 'allowed', validator: { validate: rule.accepts } },
+      { message: ({ property, value }) => `${property} must be ${rule.allowed}, got ${shown(value)}` },
+    ),
+  );
+}
+
+export function oneOf(values: readonly (string | number)[]): FieldRule {
+  return {
+    accepts: (value) => values.includes(value as string | number),
+    allowed: `one of ${values.join(', ')}`,
+  };
+}
+
+export function integerFrom(minimum: number, maximum: number): FieldRule {
+  return {
+    accepts: (value) =>
+      Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
+    allowed: `an integer from ${minimum} to ${maximum}`,
+  };
+}
+
+export function numberFrom(minimum: number, maximum: number): FieldRule {
+  return {
+    accepts: (value) => typeof value === 'number' && value >= minimum && value <= maximum,
+    allowed: `a number from ${minimum} to ${maximum}`,
+  };
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { CodedError, shown } from '../errors.js';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Reads every body in one place, whatever type it claims to be: an empty one means that everything is left
+ * at its default, anything else must be JSON in UTF-8. A byte order mark is skipped.
+ */
+export function acceptJsonBodies(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+    try {
+      done(null, parseBody(request.headers['content-type'], body));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+}
+
+/** @throws CodedError UNSUPPORTED_MEDIA_TYPE or MALFORMED_REQUEST */
+function parseBody(contentType: string | undefined, body: Buffer): unknown {
+  if (body.length === 0) return undefined;
+  checkType(contentType);
+  let text: string;
+  try {
+    text = decoder.decode(body);
+  } catch (error) {
+    throw new CodedError('MALFORMED_REQUEST', 'The body is not valid UTF-8.', { cause: error });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new CodedError('MALFORMED_REQUEST', `The body is not valid JSON: ${shown(text)}.`, {
+      cause: error,
+    });
+  }
+}
+
+function checkType(contentType: string | undefined): void {
+  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  const isUtf8 = charset === undefined || ['utf-8', 'utf8'].includes(charset.replaceAll('"', ''));
+  if (type !== 'application/json' || !isUtf8) {
+    throw new CodedError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      contentType === undefined
+        ? 'Content-Type is missing; send application/json.'
+        : `Content-Type must be application/json in UTF-8, got ${shown(contentType)}.`,
+    );
+  }
+}
+
+/** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body, which is none of the types accepted */
+export function refuseCompressedBodies(request: FastifyRequest): void {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new CodedError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Content-Encoding must be absent: compressed bodies are not accepted, got ${shown(encoding)}.`,
+    );
+  }
+}

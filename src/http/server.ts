@@ -1,0 +1,153 @@
+/**
+ * Everything between the socket and the first line of a controller: one place for what every request and
+ * every answer has in common, so that no layer below has an answer of its own.
+ */
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import helmet from '@fastify/helmet';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CodedError, shown } from '../errors.js';
+import { CORS, RAW_CORS_HEADERS } from './cors.js';
+import { ErrorFilter } from './error.filter.js';
+import { expectedErrorOf, internalError } from './error-of.js';
+import { ErrorResponse } from './error-response.dto.js';
+import * as limits from './limits.js';
+import { limitRate } from './rate-limit.js';
+import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
+import { KnownRoutes } from './known-routes.js';
+import { SECURITY_HEADERS } from './security-headers.js';
+import type { SlidingWindow } from './sliding-window.js';
+import { StrictValidationPipe } from './validation.pipe.js';
+
+export interface ServerOptions {
+  /** As in TRUST_PROXY; empty trusts nobody. */
+  readonly trustProxy: string;
+  readonly rateLimit: number;
+  readonly window: SlidingWindow;
+  readonly requestTimeoutMs?: number;
+}
+
+export function createAdapter({ trustProxy, requestTimeoutMs }: ServerOptions): FastifyAdapter {
+  return new FastifyAdapter({
+    trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
+    bodyLimit: limits.BODY_LIMIT_BYTES,
+    requestTimeout: requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,
+    routerOptions: { maxParamLength: limits.PARAMETER_LIMIT_CHARACTERS },
+    http: {
+      maxHeaderSize: limits.HEADER_LIMIT_BYTES,
+      headersTimeout: requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
+      // Node would answer a missing Host itself, with no body; see checkHost.
+      requireHostHeader: false,
+    },
+    genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers['x-request-id']),
+    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+      const known = expectedErrorOf(error) ?? internalError(error);
+      void reply.code(known.status).headers(RAW_CORS_HEADERS).send(new ErrorResponse(known));
+    },
+    clientErrorHandler: answerBrokenRequest,
+  });
+}
+
+/** Adds what all requests share to an application that was just created. */
+export async function equip(app: NestFastifyApplication, options: ServerOptions): Promise<void> {
+  const fastify = app.getHttpAdapter().getInstance();
+  const routes = new KnownRoutes();
+  fastify.addHook('onRoute', (route) => routes.add(route));
+  acceptJsonBodies(fastify);
+  app.enableCors(CORS);
+  await app.register(helmet, SECURITY_HEADERS);
+  // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
+  fastify.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    await limitRate(options.window, options.rateLimit, request, reply);
+    checkHost(request);
+    refuseUnknown(routes, request, reply);
+    refuseCompressedBodies(request);
+  });
+  app.useGlobalPipes(new StrictValidationPipe());
+  app.useGlobalFilters(new ErrorFilter());
+  const server = app.getHttpServer() as Server;
+  server.on('checkExpectation', answerExpectation);
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
+    answerRaw(
+      socket,
+      new CodedError('METHOD_NOT_ALLOWED', 'This server is no proxy: CONNECT is not allowed.'),
+    ),
+  );
+}
+
+/** Ids of others are taken over only where they cannot be mistaken for anything else in a log. */
+function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID();
+}
+
+function checkHost({ raw }: FastifyRequest): void {
+  const hosts = raw.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length;
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) {
+    throw new CodedError('MALFORMED_REQUEST', `The request must have one Host header, got ${hosts}.`);
+  }
+}
+
+function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: FastifyReply): void {
+  if (!request.is404) return;
+  const path = request.url.split('?', 1)[0]!;
+  const methods = routes.methodsOf(path);
+  if (methods.length === 0) {
+    throw new CodedError('NOT_FOUND', `There is nothing at ${shown(path)}.`);
+  }
+  reply.header('allow', methods.join(', '));
+  throw new CodedError(
+    'METHOD_NOT_ALLOWED',
+    `The method at ${path} must be one of ${methods.join(', ')}, got ${shown(request.method)}.`,
+  );
+}
+
+function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const error = new CodedError(
+    'EXPECTATION_FAILED',
+    `Expect must be 100-continue or absent, got ${shown(request.headers.expect)}.`,
+  );
+  const body = JSON.stringify(new ErrorResponse(error));
+  response.writeHead(error.status, { ...rawHeaders(body), connection: 'close' });
+  response.end(body);
+}
+
+/** Answers what the HTTP parser refuses; no request object and no hook exists for it. */
+function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
+  // Node keeps the answer that is being written here. One to an earlier, complete request goes first.
+  const { _httpMessage: pending } = socket as Duplex & { _httpMessage?: ServerResponse };
+  const known = expectedErrorOf(error) ?? internalError(error);
+  if (pending !== undefined && pending.req.complete && !pending.writableFinished) {
+    pending.once('finish', () => answerRaw(socket, known));
+    pending.once('close', () => socket.destroy());
+  } else if (error.code === 'ECONNRESET' || pending?.headersSent === true) {
+    socket.destroy();
+  } else {
+    answerRaw(socket, known);
+  }
+}
+
+function answerRaw(socket: Duplex, error: CodedError): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(new ErrorResponse(error));
+  const head = Object.entries({ ...rawHeaders(body), connection: 'close' });
+  const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines}\r\n${body}`);
+}
+
+function rawHeaders(body: string): Record<string, string | number> {
+  return {
+    ...RAW_CORS_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  };
+}

@@ -1,0 +1,46 @@
+import { LRUCache } from 'lru-cache';
+
+export interface WindowReading {
+  readonly allowed: boolean;
+  /** How many more may come at this moment. */
+  readonly remaining: number;
+  /** Until the oldest that is counted leaves the window, and one more may come. */
+  readonly resetMs: number;
+}
+
+/** Counts what clients do; in memory, or shared between replicas. */
+export interface SlidingWindow {
+  /** Counts one if it is allowed; what is refused is not counted, so that waiting always helps. */
+  count(client: string): WindowReading | Promise<WindowReading>;
+}
+
+export interface WindowOptions {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Beyond, the clients that were away the longest are forgotten: a flood of addresses cannot fill memory. */
+  readonly maximumClients: number;
+  readonly nowMs: () => number;
+}
+
+/** An exact sliding log: the moments of the last `limit` events of each client. */
+export class SlidingLog implements SlidingWindow {
+  readonly #momentsOf: LRUCache<string, number[]>;
+
+  constructor(private readonly options: WindowOptions) {
+    this.#momentsOf = new LRUCache({ max: options.maximumClients });
+  }
+
+  get clients(): number {
+    return this.#momentsOf.size;
+  }
+
+  count(client: string): WindowReading {
+    const { limit, windowMs, nowMs } = this.options;
+    const now = nowMs();
+    const moments = (this.#momentsOf.get(client) ?? []).filter((moment) => moment > now - windowMs);
+    const allowed = moments.length < limit;
+    if (allowed) moments.push(now);
+    this.#momentsOf.set(client, moments);
+    return { allowed, remaining: limit - moments.length, resetMs: moments[0]! + windowMs - now };
+  }
+}

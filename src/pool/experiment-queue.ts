@@ -1,0 +1,162 @@
+/**
+ * The line in front of the workers. It hands over as many experiments as there are workers and keeps the
+ * others waiting, in order of arrival: so a waiting one can be taken back, the line has a length, and no
+ * client fills it alone. Invariant: something waits only while every worker is busy.
+ */
+import { CodedError } from '../errors.js';
+import type { ExperimentResult, ExperimentTask } from './task.js';
+
+export interface QueueOptions {
+  /** Experiments that are handed over at once. */
+  readonly slots: number;
+  /** Experiments that may wait. */
+  readonly limit: number;
+  /** An experiment that computes for longer is ended, with its worker. */
+  readonly runTimeoutMs: number;
+}
+
+export interface QueuedResult extends ExperimentResult {
+  readonly queueMs: number;
+}
+
+export interface QueuedRun {
+  readonly result: Promise<QueuedResult>;
+  /** Takes the run back if it still waits; one that has begun goes on. Tells whether it was taken back. */
+  cancel(): boolean;
+}
+
+type Compute = (task: ExperimentTask, signal: AbortSignal) => Promise<ExperimentResult>;
+
+interface Waiting {
+  readonly task: ExperimentTask;
+  readonly owner: string;
+  readonly arrivedMs: number;
+  readonly resolve: (result: QueuedResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ExperimentQueue {
+  readonly #waiting = new Set<Waiting>();
+  readonly #waitingOf = new Map<string, number>();
+  readonly #idleListeners: (() => void)[] = [];
+  #running = 0;
+
+  constructor(
+    private readonly compute: Compute,
+    private readonly options: QueueOptions,
+  ) {}
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  /** What one client may have waiting: half of the line. */
+  get shareOfOne(): number {
+    return Math.max(1, Math.floor(this.options.limit / 2));
+  }
+
+  /**
+   * @param owner whose share of the line the run takes while it waits
+   * @throws CodedError QUEUE_FULL when nothing more may wait, of all or of this owner
+   */
+  submit(task: ExperimentTask, owner: string): QueuedRun {
+    const { promise, resolve, reject } = promiseWithResolvers<QueuedResult>();
+    const run: Waiting = { task, owner, arrivedMs: performance.now(), resolve, reject };
+    if (this.#running < this.options.slots) {
+      void this.#start(run);
+      return { result: promise, cancel: () => false };
+    }
+    this.#admit(owner);
+    this.#waiting.add(run);
+    this.#waitingOf.set(owner, this.#waitingBy(owner) + 1);
+    const cancel = () => {
+      const waited = this.#leave(run);
+      if (waited) reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
+      return waited;
+    };
+    return { result: promise, cancel };
+  }
+
+  /** Resolves when nothing waits or runs any more. */
+  async idle(): Promise<void> {
+    if (this.#running === 0) return;
+    await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
+  }
+
+  #admit(owner: string): void {
+    const { limit } = this.options;
+    if (this.#waiting.size >= limit) {
+      throw new CodedError(
+        'QUEUE_FULL',
+        `${limit} runs are waiting, which is all that may; try again shortly.`,
+      );
+    }
+    if (this.#waitingBy(owner) >= this.shareOfOne) {
+      throw new CodedError(
+        'QUEUE_FULL',
+        `${this.shareOfOne} runs of this client are waiting, which is all that one client may have; try again shortly.`,
+      );
+    }
+  }
+
+  #waitingBy(owner: string): number {
+    return this.#waitingOf.get(owner) ?? 0;
+  }
+
+  #leave(run: Waiting): boolean {
+    if (!this.#waiting.delete(run)) return false;
+    const left = this.#waitingBy(run.owner) - 1;
+    if (left > 0) this.#waitingOf.set(run.owner, left);
+    else this.#waitingOf.delete(run.owner);
+    return true;
+  }
+
+  async #start(run: Waiting): Promise<void> {
+    this.#running++;
+    const queueMs = performance.now() - run.arrivedMs;
+    const watchdog = new AbortController();
+    const timer = setTimeout(() => watchdog.abort(), this.options.runTimeoutMs);
+    try {
+      run.resolve({ ...(await this.compute(run.task, watchdog.signal)), queueMs });
+    } catch (error) {
+      run.reject(
+        watchdog.signal.aborted
+          ? new CodedError(
+              'DEADLINE_PASSED',
+              `The run computed for more than ${this.options.runTimeoutMs} ms and was ended.`,
+              { cause: error },
+            )
+          : error,
+      );
+    } finally {
+      clearTimeout(timer);
+      this.#running--;
+      this.#startNext();
+    }
+  }
+
+  #startNext(): void {
+    const [next] = this.#waiting;
+    if (next !== undefined) {
+      this.#leave(next);
+      void this.#start(next);
+    } else if (this.#running === 0) {
+      for (const listener of this.#idleListeners.splice(0)) listener();
+    }
+  }
+}
+
+/** Promise.withResolvers, which Node 20 does not have. */
+function promiseWithResolvers<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,64 @@
+/**
+ * What crosses the thread: tasks in, outcomes out, all of it plain data. Failures travel as data too, because
+ * structured clone strips an error of its code.
+ */
+import type { Experiment } from '../engine/experiment.js';
+import type { View } from '../engine/run-body.js';
+import type { Failure } from '../errors.js';
+
+/** What every worker is given once, at its start. */
+export interface WorkerData {
+  /** The bytes of a connectome file that this process has already verified. */
+  readonly connectome: SharedArrayBuffer;
+}
+
+export interface ExperimentTask {
+  readonly kind: 'experiment';
+  readonly experiment: Experiment;
+  readonly view: View;
+  /** Whether the body is wanted compressed as well. */
+  readonly gzip: boolean;
+}
+
+/** Answers once the worker is warm; sent to each worker before the service calls itself ready. */
+export interface ProbeTask {
+  readonly kind: 'probe';
+}
+
+/** Writes the atlas, which takes a while for a whole brain, off the main thread. */
+export interface AtlasTask {
+  readonly kind: 'atlas';
+}
+
+export type Task = ExperimentTask | ProbeTask | AtlasTask;
+
+export interface ExperimentResult {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly gzip: Uint8Array<ArrayBuffer> | undefined;
+  /** What simulated; never shows in the body. */
+  readonly backend: 'cpu' | 'gpu';
+  readonly spikes: number;
+  readonly timings: TaskTimings;
+}
+
+export interface TaskTimings {
+  readonly simulateMs: number;
+  /** Readout, body and compression. */
+  readonly serialiseMs: number;
+}
+
+export interface AtlasResult {
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly jsonGzip: Uint8Array<ArrayBuffer>;
+  readonly binary: Uint8Array<ArrayBuffer>;
+  readonly binaryGzip: Uint8Array<ArrayBuffer>;
+}
+
+export interface ResultOf {
+  readonly experiment: ExperimentResult;
+  readonly probe: { readonly ready: true };
+  readonly atlas: AtlasResult;
+}
+
+export type Outcome<Result> =
+  { readonly ok: true; readonly result: Result } | { readonly ok: false; readonly failure: Failure };

@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { RunController } from './run.controller.js';
+import { RunService } from './run.service.js';
+
+@Module({ controllers: [RunController], providers: [RunService] })
+export class RunModule {}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import { Environment } from '../config/environment.js';
+import type { Experiment } from '../engine/experiment.js';
+import type { View } from '../engine/run-body.js';
+import { runId } from '../engine/run-id.js';
+import { CodedError } from '../errors.js';
+import { ModelHealth } from '../health/model-health.js';
+import type { QueuedResult, QueuedRun } from '../pool/experiment-queue.js';
+import { RunResult } from './run-result.js';
+
+export interface RunOrder {
+  readonly experiment: Experiment;
+  readonly view: View;
+  readonly gzip: boolean;
+  /** Who asks; for the share of the waiting line. */
+  readonly client: string;
+  /** Aborts when the client has gone. */
+  readonly gone: AbortSignal;
+}
+
+/** Where an answer came from, in the words of RFC 9211. */
+export type CacheStatus = 'hit' | 'fwd=miss; stored' | 'fwd=miss; collapsed';
+
+export interface RunAnswer {
+  readonly result: RunResult;
+  readonly cacheStatus: CacheStatus;
+  /** How long the run took where it was computed for this order. */
+  readonly timings: Timings | undefined;
+}
+
+type Timings = Pick<QueuedResult, 'queueMs' | 'timings'>;
+
+/** A run under way, and how many still want its result. */
+interface Flight {
+  readonly run: QueuedRun;
+  readonly landing: Promise<{ readonly result: RunResult; readonly timings: Timings }>;
+  clients: number;
+}
+
+/**
+ * Equal orders share one simulation: one that is computed already is taken from the cache, one that is under
+ * way is waited for. A run that still waits for a worker is taken back when its last client has gone; one
+ * that computes goes on, because its result may be asked for again.
+ */
+@Injectable()
+export class RunService {
+  readonly #flights = new Map<string, Flight>();
+  readonly #cache: LRUCache<string, RunResult> | undefined;
+
+  constructor(
+    private readonly health: ModelHealth,
+    private readonly environment: Environment,
+  ) {
+    if (environment.CACHE_BYTES > 0) {
+      this.#cache = new LRUCache({
+        maxSize: environment.CACHE_BYTES,
+        sizeCalculation: ({ bytes }) => bytes,
+      });
+    }
+  }
+
+  /** @throws CodedError as in the table, status 503 */
+  async run(order: RunOrder): Promise<RunAnswer> {
+    const { connectome } = this.health.modelForRuns();
+    const id = runId(connectome.digest, order.experiment);
+    const keys = order.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
+    for (const key of keys) {
+      const known = this.#cache?.get(key);
+      if (known !== undefined) {
+        return { result: asView(known, key, order.view), cacheStatus: 'hit', timings: undefined };
+      }
+    }
+    const joined = keys.find((key) => this.#flights.has(key));
+    const key = joined ?? keys[0]!;
+    const flight = this.#flights.get(key) ?? this.#depart(key, order);
+    const { result, timings } = await this.#wait(flight, key, order.gone);
+    return {
+      result: asView(result, key, order.view),
+      cacheStatus: joined === undefined ? 'fwd=miss; stored' : 'fwd=miss; collapsed',
+      timings: joined === undefined ? timings : undefined,
+    };
+  }
+
+  #depart(key: string, { experiment, view, gzip, client }: RunOrder): Flight {
+    const { queue } = this.health.modelForRuns();
+    const run = queue.submit({ kind: 'experiment', experiment, view, gzip }, client);
+    const landing = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
+    const flight: Flight = { run, landing, clients: 0 };
+    this.#flights.set(key, flight);
+    landing.then(
+      ({ result }) => {
+        this.#forget(key, flight);
+        this.#cache?.set(key, result);
+      },
+      () => this.#forget(key, flight),
+    );
+    return flight;
+  }
+
+  /** Until the result is there, the client's deadline has passed, or the client has gone. */
+  async #wait(flight: Flight, key: string, gone: AbortSignal): Promise<Awaited<Flight['landing']>> {
+    const { RUN_TIMEOUT_MS } = this.environment;
+    flight.clients++;
+    let timer: NodeJS.Timeout | undefined;
+    let onGone: (() => void) | undefined;
+    const givenUp = new Promise<never>((_, reject) => {
+      onGone = () => reject(new CodedError('RUN_CANCELLED', 'The client has gone.'));
+      if (gone.aborted) onGone();
+      gone.addEventListener('abort', onGone);
+      timer = setTimeout(
+        () =>
+          reject(
+            new CodedError(
+              'DEADLINE_PASSED',
+              `The run did not finish within ${RUN_TIMEOUT_MS} ms of its arrival; try again.`,
+            ),
+          ),
+        RUN_TIMEOUT_MS,
+      );
+    });
+    try {
+      return await Promise.race([flight.landing, givenUp]);
+    } finally {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', onGone!);
+      flight.clients--;
+      if (flight.clients === 0 && flight.run.cancel()) this.#forget(key, flight);
+    }
+  }
+
+  #forget(key: string, flight: Flight): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  }
+}
+
+function asView(result: RunResult, key: string, view: View): RunResult {
+  return view === 'drive' && key.endsWith(' full') ? result.drive() : result;
+}

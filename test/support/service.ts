@@ -1,0 +1,72 @@
+import type { AddressInfo } from 'node:net';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createApplication, type ApplicationOptions } from '../../src/application.js';
+import { readEnvironment } from '../../src/config/environment.js';
+import { ModelHealth } from '../../src/health/model-health.js';
+import { smallConnectomeFile } from './small-connectome.js';
+
+/** A response whose JSON a test may read as it likes; the contract tests check its shape. */
+export type Answer = Omit<Response, 'json'> & {
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  json(): Promise<any>;
+};
+
+/** The real service on a free port, with real workers. */
+export interface Service {
+  readonly app: NestFastifyApplication;
+  readonly port: number;
+  readonly url: string;
+  post(body?: unknown, path?: string, headers?: Record<string, string>): Promise<Answer>;
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export async function startService(
+  variables: Record<string, string> = {},
+  options: ApplicationOptions = {},
+): Promise<Service> {
+  const environment = readEnvironment({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    WORKERS: '1',
+    METRICS_PORT: '0',
+    RATE_LIMIT: '0',
+    LOG_LEVEL: 'silent',
+    ...variables,
+    CONNECTOME_FILE: variables['CONNECTOME_FILE'] ?? smallConnectomeFile(),
+  });
+  const app = await createApplication(environment, options);
+  await app.listen(environment.PORT, environment.HOST);
+  const { port } = app.getHttpServer().address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    app,
+    port,
+    url,
+    post: (body, path = '/api/v1/run', headers = { 'content-type': 'application/json' }) =>
+      fetch(`${url}${path}`, {
+        method: 'POST',
+        headers,
+        body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = {}) => fetch(`${url}${path}`, { headers }),
+    stop: () => app.close(),
+  };
+}
+
+/** The same, once the model is there. */
+export async function startReadyService(
+  variables: Record<string, string> = {},
+  options: ApplicationOptions = {},
+): Promise<Service> {
+  const service = await startService(variables, options);
+  await untilState(service, 'ready');
+  return service;
+}
+
+export async function untilState(service: Service, name: 'ready' | 'failed'): Promise<void> {
+  const health = service.app.get(ModelHealth);
+  while (health.state.name !== name) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,112 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/connectome/populations.js';
+import { PhiloxSequence } from '../../src/engine/philox.js';
+
+/** A made-up brain for tests of what lies above the engine: every stimulus and channel, a few milliseconds a run. */
+const STIMULUS_NEURONS = 12;
+const CHANNEL_NEURONS = 4;
+const INTERNEURONS = 100;
+const PARTNERS = 12;
+
+const NEURONS = STIMULUS_IDS.length * STIMULUS_NEURONS + CHANNEL_IDS.length * CHANNEL_NEURONS + INTERNEURONS;
+
+/**
+ * Each stimulus excites interneurons, these excite one another and the channels, and a fifth of them inhibit.
+ * Wiring is drawn from a fixed key, so the bytes never change.
+ */
+export function smallConnectome(): ConnectomeContent {
+  const stimulus = (index: number) => range(index * STIMULUS_NEURONS, STIMULUS_NEURONS);
+  const firstChannelNeuron = STIMULUS_IDS.length * STIMULUS_NEURONS;
+  const channel = (index: number) => range(firstChannelNeuron + index * CHANNEL_NEURONS, CHANNEL_NEURONS);
+  const firstInterneuron = firstChannelNeuron + CHANNEL_IDS.length * CHANNEL_NEURONS;
+  const random = new PhiloxSequence(7, 0, 2);
+
+  const rowStart = new Uint32Array(NEURONS + 1);
+  const targets: number[] = [];
+  const synapseCounts: number[] = [];
+  const signs = new Int8Array(NEURONS).fill(1);
+  for (let pre = 0; pre < NEURONS; pre++) {
+    const isInterneuron = pre >= firstInterneuron;
+    if (isInterneuron && random.nextBelow(5) === 0) signs[pre] = -1;
+    const partners = new Set<number>();
+    while (partners.size < PARTNERS) {
+      const post = isInterneuron
+        ? firstChannelNeuron + random.nextBelow(NEURONS - firstChannelNeuron)
+        : firstInterneuron + random.nextBelow(INTERNEURONS);
+      partners.add(post);
+    }
+    for (const post of [...partners].sort((a, b) => a - b)) {
+      targets.push(post);
+      synapseCounts.push(5 + random.nextBelow(40));
+    }
+    rowStart[pre + 1] = targets.length;
+  }
+
+  const types = [
+    ...STIMULUS_IDS.map((id) => ({ name: `S_${id}`, superClass: 'sensory' })),
+    ...CHANNEL_IDS.map((id) => ({ name: `C_${id}`, superClass: 'descending' })),
+    { name: '', superClass: 'central' },
+  ];
+  const typeIndices = Uint16Array.from({ length: NEURONS }, (_, i) => {
+    if (i < firstChannelNeuron) return Math.floor(i / STIMULUS_NEURONS);
+    if (i < firstInterneuron) {
+      return STIMULUS_IDS.length + Math.floor((i - firstChannelNeuron) / CHANNEL_NEURONS);
+    }
+    return types.length - 1;
+  });
+  return {
+    metadata: {
+      name: 'Small test brain',
+      dataset: 'FlyWire FAFB',
+      release: 783,
+      wiring: 'reconstructed',
+      signRule: 'corrected',
+      minimumSynapses: 5,
+      neuronCount: NEURONS,
+      connectionCount: targets.length,
+      synapseCount: synapseCounts.reduce((sum, count) => sum + count, 0),
+      provenance: ['Made up for tests.'],
+      sources: [],
+      types,
+      stimuli: STIMULUS_IDS.map((id) => ({
+        id,
+        label: `Stimulus ${id}`,
+        description: 'Made up for tests.',
+        selectors: [{ type: `S_${id}` }],
+        neuronCount: STIMULUS_NEURONS,
+        nominalRateHz: 150,
+      })),
+      channels: CHANNEL_IDS.map((id) => ({
+        id,
+        label: `Channel ${id}`,
+        description: 'Made up for tests.',
+        selectors: [{ type: `C_${id}` }],
+        neuronCount: CHANNEL_NEURONS,
+      })),
+    },
+    rowStart,
+    targets: Uint32Array.from(targets),
+    synapseCounts: Uint16Array.from(synapseCounts),
+    signs,
+    typeIndices,
+    sides: Uint8Array.from({ length: NEURONS }, (_, i) => i % 2),
+    positionsNm: Int32Array.from({ length: 3 * NEURONS }, () => random.nextBelow(800_000)),
+    positionEstimated: Uint8Array.from({ length: NEURONS }, (_, i) => (i % 50 === 0 ? 1 : 0)),
+    neuronIds: Array.from({ length: NEURONS }, (_, i) => `N_${String(i).padStart(4, '0')}`),
+    populations: [...STIMULUS_IDS.map((_, i) => stimulus(i)), ...CHANNEL_IDS.map((_, i) => channel(i))],
+  };
+}
+
+/** The same as a file of its own; gives its path. */
+export function smallConnectomeFile(): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'small-connectome-')), 'small.connectome');
+  writeFileSync(path, encodeConnectome(smallConnectome()));
+  return path;
+}
+
+function range(from: number, length: number): Uint32Array {
+  return Uint32Array.from({ length }, (_, i) => from + i);
+}
