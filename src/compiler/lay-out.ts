@@ -68,29 +68,22 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
 /** Neurons (places in the brain, which ascend by id) in the order of the file. */
 function storageOrder(neurons: NeuronColumns): Uint32Array {
   const { types, superClasses, classes, sides } = neurons;
-  const groups = new Map<string, { labels: readonly string[]; members: number[] }>();
+  const typed = new Map<string, number[][]>();
+  const untyped = new Map<string, number[][]>();
   for (let i = 0; i < neurons.count; i++) {
-    const side = String(sideIndex(sides[i]!));
-    const labels = types[i] === '' ? ['', superClasses[i]!, classes[i]!, side] : [types[i]!, '', '', side];
-    const key = labels.join('\n');
-    const group = groups.get(key);
-    if (group === undefined) {
-      groups.set(key, { labels, members: [i] });
-    } else {
-      group.members.push(i);
+    const groups = types[i] === '' ? untyped : typed;
+    // A line break sorts before every character of a label, so this text sorts as the pair does.
+    const label = types[i] === '' ? `${superClasses[i]!}\n${classes[i]!}` : types[i]!;
+    let bySide = groups.get(label);
+    if (bySide === undefined) {
+      bySide = SIDES.map(() => []);
+      groups.set(label, bySide);
     }
+    bySide[sideIndex(sides[i]!)]!.push(i);
   }
-  const ordered = [...groups.values()].sort((a, b) => compareLabels(a.labels, b.labels));
-  return Uint32Array.from(ordered.flatMap(({ members }) => members));
-}
-
-/** By code units, never by a locale; an empty type comes last. */
-function compareLabels(a: readonly string[], b: readonly string[]): number {
-  if ((a[0] === '') !== (b[0] === '')) {
-    return a[0] === '' ? 1 : -1;
-  }
-  const k = a.findIndex((label, i) => label !== b[i]);
-  return k < 0 ? 0 : a[k]! < b[k]! ? -1 : 1;
+  const inOrder = (groups: Map<string, number[][]>) =>
+    [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, bySide]) => bySide.flat());
+  return Uint32Array.from([...inOrder(typed), ...inOrder(untyped)]);
 }
 
 /** One entry for each type, in the super class of most of its neurons, and one for the untyped of each super class. */
@@ -147,11 +140,13 @@ function rowsOf(
   for (let place = 0; place < neurons.count; place++) {
     packed.subarray(rowStart[place]!, rowStart[place + 1]!).sort();
   }
-  return {
-    rowStart,
-    targets: packed.map((each) => Math.floor(each / SYNAPSES_RANGE)),
-    synapseCounts: Uint16Array.from(packed, (each) => each % SYNAPSES_RANGE),
-  };
+  const targets = new Uint32Array(count);
+  const counts = new Uint16Array(count);
+  for (let k = 0; k < count; k++) {
+    targets[k] = Math.floor(packed[k]! / SYNAPSES_RANGE);
+    counts[k] = packed[k]! % SYNAPSES_RANGE;
+  }
+  return { rowStart, targets, synapseCounts: counts };
 }
 
 function sideIndex(side: string): number {

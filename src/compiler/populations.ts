@@ -71,11 +71,12 @@ function inOrder<P extends { readonly id: string }>(
 export function selectPopulations(brain: Brain, definitions: PopulationDefinitions): SelectedPopulations {
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
+  const index = new LabelIndex(brain.neurons);
   const select = <P extends { id: string; selectors: readonly Selector[] }>(kind: string, population: P) => {
     const where = `${kind} ${population.id}`;
     const chosen = new Set<number>();
     for (const selector of population.selectors) {
-      selected(brain, selector, where, remarks).forEach((i) => chosen.add(i));
+      selected(brain, index, selector, where, remarks).forEach((i) => chosen.add(i));
     }
     neurons.push(Uint32Array.from(chosen).sort());
     return { ...population, neuronCount: chosen.size };
@@ -99,28 +100,91 @@ const COLUMNS = {
 type Member = keyof typeof COLUMNS;
 const MEMBERS = Object.keys(COLUMNS) as Member[];
 
-function selected(brain: Brain, selector: Selector, where: string, remarks: string[]): number[] {
-  const byLabel = matching(brain.neurons, selector);
+/** Finds neurons by their labels without going through all of them for each selector. */
+class LabelIndex {
+  readonly #neuronsOf: Record<Member, Map<string, number[]>>;
+  #placeOfId: Map<string, number> | undefined;
+
+  constructor(private readonly neurons: NeuronColumns) {
+    this.#neuronsOf = Object.fromEntries(
+      MEMBERS.map((member) => [member, placesByValue(neurons[COLUMNS[member]])]),
+    ) as Record<Member, Map<string, number[]>>;
+  }
+
+  /** Ascending. */
+  matching(selector: Selector): number[] {
+    const wanted = MEMBERS.filter((member) => selector[member] !== undefined);
+    const candidates = wanted
+      .map((member) => this.#withValue(member, selector[member]!))
+      .sort((a, b) => a.length - b.length);
+    const excepted = new Set((selector.except ?? []).flatMap((pattern) => this.#withValue('type', pattern)));
+    const [fewest, ...others] = candidates;
+    const sets = others.map((list) => new Set(list));
+    return (fewest ?? []).filter((i) => sets.every((set) => set.has(i)) && !excepted.has(i));
+  }
+
+  /** Place of the neuron with this root id. */
+  placeOf(id: string): number | undefined {
+    this.#placeOfId ??= new Map(this.neurons.ids.map((each, i) => [each, i]));
+    return this.#placeOfId.get(id);
+  }
+
+  valuesOf(member: Member): Iterable<string> {
+    return this.#neuronsOf[member].keys();
+  }
+
+  #withValue(member: Member, pattern: string): number[] {
+    const neuronsOf = this.#neuronsOf[member];
+    if (!pattern.includes('*')) {
+      return neuronsOf.get(pattern) ?? [];
+    }
+    const expression = wildcard(pattern);
+    return [...neuronsOf]
+      .flatMap(([value, places]) => (expression.test(value) ? places : []))
+      .sort((a, b) => a - b);
+  }
+}
+
+function placesByValue(column: readonly string[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  column.forEach((value, i) => {
+    const known = places.get(value);
+    if (known === undefined) {
+      places.set(value, [i]);
+    } else {
+      known.push(i);
+    }
+  });
+  return places;
+}
+
+function selected(
+  brain: Brain,
+  index: LabelIndex,
+  selector: Selector,
+  where: string,
+  remarks: string[],
+): number[] {
+  const byLabel = index.matching(selector);
   if (brain.wiring === 'reconstructed' || selector.root_ids === undefined) {
     if (byLabel.length === 0) {
-      throw unmatched(brain.neurons, selector, where);
+      throw unmatched(index, selector, where);
     }
     return byLabel;
   }
   const { ids } = brain.neurons;
-  const wanted = new Set(selector.root_ids);
-  const byId = ids.flatMap((id, i) => (wanted.has(id) ? [i] : []));
+  const byId = selector.root_ids.flatMap((id) => index.placeOf(id) ?? []);
   if (byId.length === 0) {
     throw invalid(`${where}: none of the root ids ${selector.root_ids.join(', ')} is in the tables`);
   }
-  const labelled = new Set(byLabel);
-  const otherwise = byId.filter((i) => !labelled.has(i));
-  const beyond = byLabel.filter((i) => !wanted.has(ids[i]!));
-  const absent = selector.root_ids.filter((id) => !byId.some((i) => ids[i] === id));
   const disagreements = [
-    ...otherwise.map((i) => `${ids[i]!} is ${describedNeuron(brain.neurons, i)}`),
-    ...beyond.map((i) => `${ids[i]!} matches, too`),
-    ...absent.map((id) => `${id} is not in the tables`),
+    ...byId
+      .filter((i) => !byLabel.includes(i))
+      .map((i) => `${ids[i]!} is ${describedNeuron(brain.neurons, i)}`),
+    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${ids[i]!} matches, too`),
+    ...selector.root_ids
+      .filter((id) => index.placeOf(id) === undefined)
+      .map((id) => `${id} is not in the tables`),
   ];
   if (disagreements.length > 0) {
     remarks.push(
@@ -130,48 +194,25 @@ function selected(brain: Brain, selector: Selector, where: string, remarks: stri
   return byId;
 }
 
-function matching(neurons: NeuronColumns, selector: Selector): number[] {
-  const tests = MEMBERS.filter((member) => selector[member] !== undefined).map((member) => {
-    const column = neurons[COLUMNS[member]];
-    const matches = wildcard(selector[member]!);
-    return (i: number) => matches(column[i]!);
-  });
-  const exceptions = (selector.except ?? []).map(wildcard);
-  const found: number[] = [];
-  for (let i = 0; i < neurons.count; i++) {
-    if (tests.every((test) => test(i)) && !exceptions.some((excepted) => excepted(neurons.types[i]!))) {
-      found.push(i);
-    }
-  }
-  return found;
+/** Stands for a whole text in which each * is any run of characters. */
+function wildcard(pattern: string): RegExp {
+  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`, 's');
 }
 
-/** Tests a whole text against a pattern in which * stands for any run of characters. */
-function wildcard(pattern: string): (text: string) => boolean {
-  if (!pattern.includes('*')) {
-    return (text) => text === pattern;
-  }
-  const source = pattern
-    .split('*')
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-    .join('.*');
-  const expression = new RegExp(`^${source}$`, 's');
-  return (text) => expression.test(text);
-}
-
-function unmatched(neurons: NeuronColumns, selector: Selector, where: string): CodedError {
+function unmatched(index: LabelIndex, selector: Selector, where: string): CodedError {
   for (const member of MEMBERS) {
     const wanted = selector[member];
-    if (wanted !== undefined && matching(neurons, { [member]: wanted }).length === 0) {
-      const near = nearestNames(wanted, new Set<string>(neurons[COLUMNS[member]]));
+    if (wanted !== undefined && index.matching({ [member]: wanted }).length === 0) {
+      const near = nearestNames(wanted, index.valuesOf(member));
       return invalid(
         `${where}: no neuron has the ${member} "${wanted}"` +
           (near.length === 0 ? '' : `; near matches: ${near.map((name) => `"${name}"`).join(', ')}`),
       );
     }
   }
-  const unused = (selector.except ?? []).length > 0 ? ', with its exceptions left out,' : '';
-  return invalid(`${where}: no neuron matches all of ${describedSelector(selector)}${unused} at once`);
+  const exceptions = (selector.except ?? []).length > 0 ? ` except ${selector.except!.join(', ')}` : '';
+  return invalid(`${where}: no neuron matches all of ${describedSelector(selector)}${exceptions} at once`);
 }
 
 function describedSelector(selector: Selector): string {

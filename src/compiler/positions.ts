@@ -51,12 +51,13 @@ export function positionsOf(
     if (missing.length === 0) {
       break;
     }
-    const models = grouped(placed, (i) => likeness(labels, i));
+    const wanted = new Set(missing.map((i) => likeness(labels, i)));
+    const models = grouped(placed, (i) => likeness(labels, i), wanted);
     const turns = new Map<string, number>();
     missing = missing.filter((i) => {
       const key = likeness(labels, i);
       const like = key === '' ? undefined : models.get(key);
-      if (like === undefined) {
+      if (like === undefined || like.length === 0) {
         return true;
       }
       const turn = turns.get(key) ?? 0;
@@ -69,16 +70,14 @@ export function positionsOf(
   return { positionsNm, positionEstimated };
 }
 
-function grouped(neurons: readonly number[], keyOf: (i: number) => string): Map<string, number[]> {
-  const groups = new Map<string, number[]>();
+function grouped(
+  neurons: readonly number[],
+  keyOf: (i: number) => string,
+  wanted: ReadonlySet<string>,
+): Map<string, number[]> {
+  const groups = new Map<string, number[]>([...wanted].map((key) => [key, []]));
   for (const i of neurons) {
-    const key = keyOf(i);
-    const group = groups.get(key);
-    if (group === undefined) {
-      groups.set(key, [i]);
-    } else {
-      group.push(i);
-    }
+    groups.get(keyOf(i))?.push(i);
   }
   return groups;
 }

@@ -19,6 +19,7 @@ interface SignStep {
   readonly why: string;
 }
 
+/** The form of data/signs.json, which says why each of its steps is there. */
 export type SignRules = Readonly<
   Record<
     SignRule,
@@ -28,30 +29,27 @@ export type SignRules = Readonly<
 
 const SIGNS_FILE = fileURLToPath(new URL('../../data/signs.json', import.meta.url));
 
-/** The rules of data/signs.json, which says why each of its steps is there. */
 export function readSignRules(): SignRules {
   return readChecked<SignRules>(SIGNS_FILE, 'INTERNAL');
 }
 
-/** Sign of all outputs of a neuron: that of the first step whose every condition it meets. */
-export function signOf(rules: SignRules, rule: SignRule, neuron: SignedNeuron): 1 | -1 {
-  const { steps, otherwise } = rules[rule];
-  for (const { when, sign } of steps) {
-    if (meets(neuron, when)) {
-      return sign;
+/**
+ * The rule as a function that gives the sign of all outputs of a neuron: that of the first step whose every
+ * condition it meets.
+ */
+export function signsBy(rules: SignRules, rule: SignRule): (neuron: SignedNeuron) => 1 | -1 {
+  const { steps: own, otherwise } = rules[rule];
+  const steps = [...own, ...(otherwise === undefined ? [] : rules[otherwise].steps)].map((step) => ({
+    conditions: Object.entries(step.when) as [keyof SignedNeuron, readonly string[]][],
+    sign: step.sign,
+  }));
+  return (neuron) => {
+    const step = steps.find(({ conditions }) =>
+      conditions.every(([member, values]) => values.includes(neuron[member])),
+    );
+    if (step === undefined) {
+      throw new Error(`no step of the sign rule ${rule} applies to ${JSON.stringify(neuron)}`);
     }
-  }
-  if (otherwise === undefined) {
-    throw new Error(`no step of the sign rule ${rule} applies to ${JSON.stringify(neuron)}`);
-  }
-  return signOf(rules, otherwise, neuron);
-}
-
-function meets(neuron: SignedNeuron, when: SignStep['when']): boolean {
-  for (const [member, values] of Object.entries(when)) {
-    if (!values.includes(neuron[member as keyof SignedNeuron])) {
-      return false;
-    }
-  }
-  return true;
+    return step.sign;
+  };
 }

@@ -13,7 +13,7 @@ import { type CsvRow, readCsv, type RootId, tableFault } from './csv.js';
 import { positionsOf, type MarkedPositions } from './positions.js';
 import { type Progress, silent } from './progress.js';
 import { RootIdIndex } from './root-id-index.js';
-import { readSignRules, signOf, type Transmitter } from './signs.js';
+import { readSignRules, signsBy, type Transmitter } from './signs.js';
 
 export const TABLE_FILES = [
   'neurons.csv.gz',
@@ -82,6 +82,8 @@ export async function readTables(dir: string, progress: Progress = silent): Prom
 
   const signs = { predicted: new Int8Array(count), corrected: new Int8Array(count) };
   const rules = readSignRules();
+  const predicted = signsBy(rules, 'predicted');
+  const corrected = signsBy(rules, 'corrected');
   for (let i = 0; i < count; i++) {
     const neuron = {
       type: types[i]!,
@@ -90,8 +92,8 @@ export async function readTables(dir: string, progress: Progress = silent): Prom
       super_class: superClasses[i]!,
       transmitter: transmitters[i]!,
     };
-    signs.predicted[i] = signOf(rules, 'predicted', neuron);
-    signs.corrected[i] = signOf(rules, 'corrected', neuron);
+    signs.predicted[i] = predicted(neuron);
+    signs.corrected[i] = corrected(neuron);
   }
 
   const labels = { types, superClasses, classes, sides };
@@ -247,6 +249,7 @@ class TableReader {
     this.#remark(unknown);
     this.progress.begin('Summing the synapses of each pair', 0, 'items');
     const { connections, remark } = table.summed();
+
     this.remarks.push(remark);
     return connections;
   }
