@@ -13,12 +13,7 @@ export function readChecked<T>(
   code: ErrorCode,
   schemaPath: string = path.replace(/\.json$/, '.schema.json'),
 ): T {
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw new CodedError(code, `${path} cannot be read as JSON: ${(error as Error).message}`);
-  }
+  const value = parsed(path, code);
   const check = new Ajv2020({ verbose: true }).compile<T>(
     JSON.parse(readFileSync(schemaPath, 'utf8')) as object,
   );
@@ -26,6 +21,20 @@ export function readChecked<T>(
     throw new CodedError(code, `${basename(path)}: ${described(check.errors![0]!)}.`);
   }
   return value;
+}
+
+function parsed(path: string, code: ErrorCode): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CodedError(code, `${path} cannot be read: ${(error as Error).message}.`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CodedError(code, `${path} is no JSON: ${(error as Error).message}.`);
+  }
 }
 
 function described({ instancePath, keyword, message, params, data }: ErrorObject): string {

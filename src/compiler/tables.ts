@@ -288,7 +288,8 @@ class UnknownIds {
   }
 
   sentence(): string {
-    return `${this.file}: ${this.count} rows name a root id that neurons.csv.gz lacks (first on line ${this.#firstLine}); they were left out.`;
+    const [rows, they] = this.count === 1 ? ['row names', 'it was'] : ['rows name', 'they were'];
+    return `${this.file}: ${this.count} ${rows} a root id that neurons.csv.gz lacks (first on line ${this.#firstLine}); ${they} left out.`;
   }
 }
 

@@ -1,0 +1,197 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { populationsOf } from '../../test/support/tables.js';
+import { CHANNEL_IDS, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
+import type { Brain } from './brain.js';
+import { readPopulations, selectPopulations } from './populations.js';
+
+/** id, type, side, super class, class */
+const NEURONS = [
+  ['1', 'LPLC2', 'left', 'visual_projection', ''],
+  ['2', 'LPLC2', 'right', 'visual_projection', ''],
+  ['3', 'LC4', 'left', 'visual_projection', ''],
+  ['4', 'BM_Ant', 'left', 'sensory', 'mechanosensory'],
+  ['5', 'BM_InOm', 'left', 'sensory', 'mechanosensory'],
+  ['6', 'DNp01', 'left', 'descending', ''],
+  ['7', 'renamed', 'right', 'descending', ''],
+  ['8', 'a+b', 'right', 'central', ''],
+] as const;
+
+function brain(wiring: Brain['wiring'] = 'measured'): Brain {
+  const column = (k: number) => NEURONS.map((neuron) => neuron[k]!);
+  const none = new Uint32Array(0);
+  return {
+    wiring,
+    neurons: {
+      count: NEURONS.length,
+      ids: column(0),
+      types: column(1),
+      sides: column(2),
+      superClasses: column(3),
+      classes: column(4),
+      subClasses: NEURONS.map(() => ''),
+      signs: { predicted: new Int8Array(8).fill(1), corrected: new Int8Array(8).fill(1) },
+      positionsNm: new Int32Array(24),
+      positionEstimated: new Uint8Array(8),
+    },
+    connections: { count: 0, pre: none, post: none, synapseCounts: new Uint16Array(0) },
+    sources: [],
+    provenance: [],
+  };
+}
+
+function selected(selectors: readonly Selector[], of: Brain = brain()) {
+  const { neurons, stimuli, remarks } = selectPopulations(
+    of,
+    populationsOf({ type: 'LC4' }, { sugar: selectors }),
+  );
+  expect(stimuli[0]).toMatchObject({ id: 'sugar', neuronCount: neurons[0]!.length });
+  return { ids: [...neurons[0]!].map((i) => of.neurons.ids[i]!), remarks };
+}
+
+describe('a selector', () => {
+  it.each<[string, Selector, string[]]>([
+    ['a type', { type: 'LPLC2' }, ['1', '2']],
+    ['a wildcard at the end', { type: 'LPLC*' }, ['1', '2']],
+    ['a wildcard at the beginning', { type: '*01' }, ['6']],
+    ['a wildcard in the middle', { type: 'B*t' }, ['4']],
+    ['a wildcard and nothing else', { type: 'LC4*' }, ['3']],
+    ['a type with signs that mean something in patterns', { type: 'a+*' }, ['8']],
+    ['a type and a side', { type: 'LPLC2', side: 'right' }, ['2']],
+    ['a super class', { super_class: 'descending' }, ['6', '7']],
+    ['a class without some types', { class: 'mechanosensory', except: ['BM_In*'] }, ['4']],
+  ])('by %s', (_, selector, ids) => {
+    expect(selected([selector]).ids).toEqual(ids);
+  });
+
+  it('adds up with others, each neuron once, in ascending order', () => {
+    expect(selected([{ super_class: 'sensory' }, { type: 'BM_Ant' }, { type: 'LC4' }]).ids).toEqual([
+      '3',
+      '4',
+      '5',
+    ]);
+  });
+
+  it('goes by root ids in measured wiring and reports where the labels disagree', () => {
+    expect(selected([{ type: 'DNp01', root_ids: ['6'] }])).toEqual({ ids: ['6'], remarks: [] });
+    const { ids, remarks } = selected([{ type: 'DNp01', root_ids: ['7', '99'] }]);
+    expect(ids).toEqual(['7']);
+    expect(remarks).toEqual([
+      'stimulus sugar: the root ids of type "DNp01" decide, but the labels disagree: ' +
+        '7 is type "renamed", class "", sub_class "", super_class "descending", side "right"; ' +
+        '6 matches, too; 99 is not in the tables.',
+    ]);
+  });
+
+  it('goes by labels in a reconstruction, whose ids are made up', () => {
+    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('reconstructed'))).toEqual({
+      ids: ['6'],
+      remarks: [],
+    });
+  });
+
+  it.each<[string, Selector, string]>([
+    [
+      'a type that is not there, with near matches',
+      { type: 'LPLC3' },
+      'stimulus sugar: no neuron has the type "LPLC3"; near matches: "LPLC2"',
+    ],
+    [
+      'a class that is not there',
+      { type: 'BM_*', class: 'mechanosensor' },
+      'stimulus sugar: no neuron has the class "mechanosensor"; near matches: "mechanosensory"',
+    ],
+    ['nothing near', { type: 'Q' }, 'stimulus sugar: no neuron has the type "Q"'],
+    [
+      'members that match apart, but not together',
+      { type: 'LC4', side: 'right' },
+      'stimulus sugar: no neuron matches all of type "LC4", side "right" at once',
+    ],
+    [
+      'exceptions that leave nothing',
+      { type: 'LC4', except: ['LC*'] },
+      'stimulus sugar: no neuron matches all of type "LC4" except LC* at once',
+    ],
+    [
+      'root ids of another release',
+      { type: 'LC4', root_ids: ['77', '78'] },
+      'stimulus sugar: none of the root ids 77, 78 is in the tables',
+    ],
+  ])('is refused: %s', (_, selector, what) => {
+    expect(() => selected([{ type: 'LPLC2' }, selector])).toThrow(
+      expect.objectContaining({
+        code: 'POPULATIONS_INVALID',
+        message: `The populations do not fit: ${what}.`,
+      }) as Error,
+    );
+  });
+});
+
+describe('a populations file', () => {
+  const written = (change: (definitions: Record<string, unknown[]>) => unknown) => {
+    const definitions = populationsOf({ type: 'LC4' }) as unknown as Record<string, unknown[]>;
+    const path = join(mkdtempSync(join(tmpdir(), 'populations-')), 'populations.json');
+    writeFileSync(path, JSON.stringify(change(definitions)));
+    return path;
+  };
+  const refused = (path: string, message: string) =>
+    expect(() => readPopulations(path)).toThrow(
+      expect.objectContaining({ code: 'POPULATIONS_INVALID', message }) as Error,
+    );
+
+  it('is read in the order of the contract', () => {
+    const path = written(({ stimuli, channels }) => ({
+      stimuli: stimuli!.toReversed(),
+      channels: channels!.toReversed(),
+    }));
+    const { stimuli, channels } = readPopulations(path);
+    expect(stimuli.map(({ id }) => id)).toEqual([...STIMULUS_IDS]);
+    expect(channels.map(({ id }) => id)).toEqual([...CHANNEL_IDS]);
+  });
+
+  it('holds every population once', () => {
+    const without = written(({ stimuli, channels }) => ({ stimuli: stimuli!.slice(1), channels }));
+    refused(without, 'The populations do not fit: expected stimulus sugar once, found it missing.');
+    const doubled = written(({ stimuli, channels }) => ({ stimuli, channels: [...channels!, channels![0]] }));
+    refused(doubled, 'The populations do not fit: expected channel escape once, found it twice.');
+  });
+
+  it('is checked against its schema', () => {
+    const misspelt = written(({ stimuli, channels }) => ({
+      stimuli: stimuli!.map((each) => ({ ...(each as object), selectors: [{ type: 'LC4', clas: 'x' }] })),
+      channels,
+    }));
+    refused(misspelt, 'populations.json: /stimuli/0/selectors/0 has a member "clas" that is not allowed.');
+    const unknown = written(({ stimuli, channels }) => ({
+      stimuli,
+      channels: channels!.map((each) => ({ ...(each as object), id: 'fly' })),
+    }));
+    expect(() => readPopulations(unknown)).toThrow(/\/channels\/0\/id must be .*\("escape", .*found "fly"/);
+  });
+
+  it('is refused when it is no JSON or not there', () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'populations-')), 'none.json');
+    expect(() => readPopulations(path)).toThrow(/none\.json cannot be read: .*ENOENT/);
+    writeFileSync(path, '{"stimuli": [}');
+    expect(() => readPopulations(path)).toThrow(/none\.json is no JSON: /);
+  });
+});
+
+describe('data/populations.json', () => {
+  it('is as the schema and the contract want it', () => {
+    const { stimuli, channels } = readPopulations();
+    expect(stimuli.filter(({ nominalRateHz }) => nominalRateHz !== 150)).toMatchObject([
+      { id: 'colour', nominalRateHz: 50 },
+    ]);
+    expect(channels).toHaveLength(CHANNEL_IDS.length);
+  });
+
+  it('has a schema that allows the ids of the contract and no others', () => {
+    const schema = JSON.parse(readFileSync('data/populations.schema.json', 'utf8')) as {
+      properties: Record<string, { items: { properties: { id: { enum: string[] } } } }>;
+    };
+    expect(schema.properties['stimuli']!.items.properties.id.enum).toEqual([...STIMULUS_IDS]);
+    expect(schema.properties['channels']!.items.properties.id.enum).toEqual([...CHANNEL_IDS]);
+  });
+});

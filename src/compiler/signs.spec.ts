@@ -1,0 +1,54 @@
+import { readSignRules, signsBy, type SignedNeuron, type Transmitter } from './signs.js';
+
+const rules = readSignRules();
+const predicted = signsBy(rules, 'predicted');
+const corrected = signsBy(rules, 'corrected');
+
+function neuron(transmitter: Transmitter, others: Partial<SignedNeuron> = {}): SignedNeuron {
+  return { type: '', class: '', sub_class: '', super_class: 'central', transmitter, ...others };
+}
+
+describe('the signs of data/signs.json', () => {
+  it.each<[Transmitter, number]>([
+    ['ACH', 1],
+    ['DA', 1],
+    ['SER', 1],
+    ['OCT', 1],
+    ['', 1],
+    ['GABA', -1],
+    ['GLUT', -1],
+  ])('transmitter "%s" has the sign %i under both rules', (transmitter, sign) => {
+    expect(predicted(neuron(transmitter))).toBe(sign);
+    expect(corrected(neuron(transmitter))).toBe(sign);
+  });
+
+  it.each(['R1-6', 'R7', 'R8'])('%s inhibits under both rules, whatever was predicted', (type) => {
+    for (const rule of [predicted, corrected]) {
+      expect(rule(neuron('ACH', { type, super_class: 'sensory' }))).toBe(-1);
+      expect(rule(neuron('', { type, super_class: 'optic' }))).toBe(-1);
+    }
+  });
+
+  it('corrects the ocellar photoreceptors', () => {
+    const ocellar = neuron('ACH', { class: 'visual', sub_class: 'ocellar', super_class: 'sensory' });
+    expect([predicted(ocellar), corrected(ocellar)]).toEqual([1, -1]);
+    const interneuron = neuron('ACH', { class: 'ocellar', sub_class: 'ocellar_interneuron' });
+    expect([predicted(interneuron), corrected(interneuron)]).toEqual([1, 1]);
+  });
+
+  it('corrects antennal-lobe local neurons that are predicted dopamine or serotonin, no others', () => {
+    const local = (transmitter: Transmitter) => corrected(neuron(transmitter, { class: 'ALLN' }));
+    expect([local('DA'), local('SER'), local('ACH'), local('OCT'), local('GABA')]).toEqual([
+      -1, -1, 1, 1, -1,
+    ]);
+    expect(corrected(neuron('DA', { class: 'ALPN' }))).toBe(1);
+  });
+
+  it.each(['sensory', 'sensory_ascending'])(
+    'takes inhibition by super class %s for an error',
+    (super_class) => {
+      const cell = neuron('GLUT', { super_class });
+      expect([predicted(cell), corrected(cell)]).toEqual([-1, 1]);
+    },
+  );
+});
