@@ -6,17 +6,22 @@ export function createLog(level: string): Logger {
   return pino({ level });
 }
 
-/** Nest's own log, in the same lines. The last of what Nest hands over is the name of who speaks. */
+/** Parts of Nest that tell of every module and route they put together. */
+const TALKATIVE = ['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication'];
+
+/** What Nest's Logger writes, in the same lines. The last of what it hands over is the name of who speaks. */
 export function nestLog(log: Logger): LoggerService {
   const write =
     (level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace') =>
-    (message: unknown, ...rest: unknown[]) =>
-      log[level]({ from: rest.at(-1) }, String(message));
+    (message: unknown, ...rest: unknown[]) => {
+      const from = rest.at(-1);
+      const isTalk = level === 'info' && TALKATIVE.includes(String(from));
+      log[isTalk ? 'debug' : level]({ from }, String(message));
+    };
   return {
     fatal: write('fatal'),
     error: write('error'),
     warn: write('warn'),
-    // Nest tells of every module and route at this level; the service's own lines are few.
     log: write('info'),
     debug: write('debug'),
     verbose: write('trace'),

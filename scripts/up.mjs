@@ -1,0 +1,49 @@
+/**
+ * `npm run up`: from a fresh clone to a service that answers. Each step is left out where its result is
+ * already there. Ends with the address and a request to try.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+
+process.chdir(new URL('..', import.meta.url).pathname);
+
+const DEFAULT_CONNECTOME = 'data/default.connectome';
+const FIGURES = 'data/cell-types';
+
+if (olderThan('node_modules/.package-lock.json', 'package-lock.json')) {
+  step('Installing');
+  npm('ci', '--no-audit', '--no-fund');
+}
+step('Building');
+npm('run', '-s', 'build');
+if (!process.env.CONNECTOME_FILE && !existsSync(DEFAULT_CONNECTOME)) {
+  step('Compiling the default connectome');
+  npm('run', '-s', 'model:compile', '--', '--figures', FIGURES, '--out', DEFAULT_CONNECTOME);
+}
+step('Starting');
+process.env.LOG_LEVEL ||= 'warn';
+const { app } = await import('../dist/main.js');
+if (app) {
+  const { port } = app.getHttpServer().address();
+  const url = `http://localhost:${port}`;
+  while (!(await fetch(`${url}/readyz`)).ok) await new Promise((resolve) => setTimeout(resolve, 100));
+  console.log(`
+The service answers at ${url}
+Try: curl -X POST '${url}/api/v1/run?view=drive' -H 'Content-Type: application/json' -d '{"stimulus":"loom"}'`);
+}
+
+function npm(...args) {
+  const { status, error } = spawnSync(process.execPath, [process.env.npm_execpath, ...args], {
+    stdio: 'inherit',
+  });
+  if (error) throw error;
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function olderThan(made, source) {
+  return !existsSync(made) || statSync(made).mtimeMs < statSync(source).mtimeMs;
+}
+
+function step(name) {
+  console.log(`${name} …`);
+}
