@@ -12,7 +12,7 @@ const FIGURES = 'data/cell-types';
 
 if (olderThan('node_modules/.package-lock.json', 'package-lock.json')) {
   step('Installing');
-  npm('ci', '--no-audit', '--no-fund');
+  npm('ci', '--loglevel=error');
 }
 step('Building');
 npm('run', '-s', 'build');
