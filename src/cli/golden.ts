@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { openConnectome } from '../connectome/format.js';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { compareSpikes, neuronIndexById, parseGolden } from '../engine/golden.js';
 import { ReferenceEngine } from '../engine/reference-engine.js';
 import { CodedError } from '../errors.js';
+import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
 
 await runCommand({
@@ -18,6 +20,13 @@ await runCommand({
       required: true,
       help: 'The wiring the golden runs were made with.',
     },
+    engine: {
+      type: 'string',
+      value: 'NAME',
+      default: 'kernel',
+      choices: ['kernel', 'reference'],
+      help: 'The engine that is served, or the readable one.',
+    },
   },
   positionals: {
     name: 'GOLDEN.csv.gz',
@@ -27,7 +36,10 @@ await runCommand({
   },
   async run(options, files) {
     const connectome = openConnectome(new Uint8Array(readFileSync(options.connectome)).buffer);
-    const engine = new ReferenceEngine(connectome);
+    const engine =
+      options.engine === 'kernel'
+        ? new KernelEngine(compileKernel(), connectome)
+        : new ReferenceEngine(connectome);
     const indexById = neuronIndexById(connectome);
     let differing = 0;
     for (const file of files) {

@@ -8,10 +8,11 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { atlasBinary, atlasOf } from '../connectome/atlas.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { openConnectome } from '../connectome/format.js';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { ReferenceEngine } from '../engine/reference-engine.js';
 import { ExperimentRunner } from '../engine/run-body.js';
 import { CodedError } from '../errors.js';
+import { compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
   ExperimentResult,
@@ -35,7 +36,7 @@ export default Promise.resolve(start(workerData as WorkerData));
 
 function start({ connectome: buffer }: WorkerData): Answer {
   const connectome = openConnectome(buffer, { verify: false });
-  const runner = new ExperimentRunner(connectome, new ReferenceEngine(connectome));
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   for (let run = 0; run < WARM_UP_RUNS; run++) {
     runExperiment(runner, { kind: 'experiment', experiment: DEFAULT_EXPERIMENT, view: 'full', gzip: true });
   }

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { compareSpikes, neuronIndexById, parseGolden } from '../../src/engine/golden.js';
-import { ReferenceEngine } from '../../src/engine/reference-engine.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
 
 const runs = [
@@ -15,20 +16,21 @@ const runs = [
 ] as const;
 
 describeWith(['tables'], 'the whole brain against Brian 2, spike for spike', () => {
-  let engine: ReferenceEngine;
+  let connectome: Connectome;
   let indexById: Map<string, number>;
 
   beforeAll(async () => {
     const file = await connectomeFile('partial-predicted');
-    const connectome = openConnectome(new Uint8Array(readFileSync(file)).buffer);
-    engine = new ReferenceEngine(connectome);
+    connectome = openConnectome(new Uint8Array(readFileSync(file)).buffer);
     indexById = neuronIndexById(connectome);
   });
 
-  it.each(runs)('%s: all %d spikes, none missing, none extra', (name, spikes) => {
-    const csv = gunzipSync(readFileSync(resolve(GOLDEN_DIR, `${name}.csv.gz`))).toString();
-    const golden = parseGolden(csv, name, indexById);
-    const simulated = engine.simulate(golden.kicks, golden.durationSteps);
-    expect(compareSpikes(golden.spikes, simulated)).toEqual({ spikes, missing: 0, extra: 0 });
+  describe.each(ENGINES)('$name', ({ build }) => {
+    it.each(runs)('%s: all %d spikes, none missing, none extra', (name, spikes) => {
+      const csv = gunzipSync(readFileSync(resolve(GOLDEN_DIR, `${name}.csv.gz`))).toString();
+      const golden = parseGolden(csv, name, indexById);
+      const simulated = build(connectome).simulate(golden.kicks, golden.durationSteps);
+      expect(compareSpikes(golden.spikes, simulated)).toEqual({ spikes, missing: 0, extra: 0 });
+    });
   });
 });

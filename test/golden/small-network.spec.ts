@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ReferenceEngine } from '../../src/engine/reference-engine.js';
+import { ENGINES } from '../support/engines.js';
 import { kicksOf, spikesOf, wiringOf, type Connection, type Event } from '../support/small-network.js';
 
 interface SmallGolden {
@@ -29,11 +29,8 @@ describe('a random network of 300 neurons, against Brian 2', () => {
     expect(golden.signs.filter((sign) => sign < 0).length).toBeGreaterThan(100);
   });
 
-  it('has the same spikes in the reference engine', () => {
-    const raster = new ReferenceEngine(wiring).simulate(
-      kicksOf(golden.stimulated, golden.kicks),
-      golden.steps,
-    );
+  it.each(ENGINES)('has the same spikes in $name', ({ build }) => {
+    const raster = build(wiring).simulate(kicksOf(golden.stimulated, golden.kicks), golden.steps);
     expect(spikesOf(raster)).toEqual(golden.spikes);
   });
 });

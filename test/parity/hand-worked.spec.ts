@@ -1,27 +1,17 @@
 import fc from 'fast-check';
-import { simulateDensely } from '../../test/support/dense-simulation.js';
-import {
-  kicksOf,
-  spikesOf,
-  wiringOf,
-  type Connection,
-  type Event,
-} from '../../test/support/small-network.js';
-import { ReferenceEngine } from './reference-engine.js';
+import { simulateDensely } from '../support/dense-simulation.js';
+import { ENGINES } from '../support/engines.js';
+import { kicksOf, spikesOf, wiringOf, type Connection, type Event } from '../support/small-network.js';
 
-function simulate(
-  neurons: number,
-  connections: Connection[],
-  stimulated: number[],
-  kicks: Event[],
-  steps: number,
-): Event[] {
-  return spikesOf(
-    new ReferenceEngine(wiringOf(neurons, connections)).simulate(kicksOf(stimulated, kicks), steps),
-  );
-}
+describe.each(ENGINES)('$name, spike times worked out by hand', ({ build }) => {
+  const simulate = (
+    neurons: number,
+    connections: Connection[],
+    stimulated: number[],
+    kicks: Event[],
+    steps: number,
+  ): Event[] => spikesOf(build(wiringOf(neurons, connections)).simulate(kicksOf(stimulated, kicks), steps));
 
-describe('ReferenceEngine, spike times worked out by hand', () => {
   it('is silent without kicks', () => {
     expect(simulate(2, [[0, 1, 5000]], [0], [], 500)).toEqual([]);
   });
@@ -131,7 +121,7 @@ describe('ReferenceEngine, spike times worked out by hand', () => {
   });
 
   it('starts every run from rest', () => {
-    const engine = new ReferenceEngine(wiringOf(2, [[0, 1, 500]]));
+    const engine = build(wiringOf(2, [[0, 1, 500]]));
     const kicks = kicksOf(
       [0],
       [
@@ -146,7 +136,7 @@ describe('ReferenceEngine, spike times worked out by hand', () => {
   });
 });
 
-describe('ReferenceEngine, random networks', () => {
+describe.each(ENGINES)('$name, random networks of up to 12 neurons', ({ build }) => {
   const networks = fc.integer({ min: 1, max: 12 }).chain((neurons) => {
     const neuron = fc.nat(neurons - 1);
     return fc.record({
@@ -175,7 +165,7 @@ describe('ReferenceEngine, random networks', () => {
             .filter(([, place]) => place < stimulated.length)
             .map(([step, place]) => [step, stimulated[place]!]),
         );
-        const spikes = spikesOf(new ReferenceEngine(wiring).simulate(train, steps));
+        const spikes = spikesOf(build(wiring).simulate(train, steps));
         expect(spikes).toEqual(simulateDensely(wiring, train, steps));
       }),
       { seed: 783, numRuns: 300 },

@@ -1,0 +1,13 @@
+import type { Wiring } from '../../src/connectome/connectome.js';
+import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
+import { ReferenceEngine } from '../../src/engine/reference-engine.js';
+import type { SimulationEngine } from '../../src/engine/simulation.js';
+import { compileKernel } from '../../src/pool/kernel-file.js';
+
+const kernel = compileKernel();
+
+/** Every engine that computes exact spikes: one test body, run by each. */
+export const ENGINES: readonly { name: string; build: (wiring: Wiring) => SimulationEngine }[] = [
+  { name: 'ReferenceEngine', build: (wiring) => new ReferenceEngine(wiring) },
+  { name: 'KernelEngine', build: (wiring) => new KernelEngine(kernel, wiring) },
+];
