@@ -15,7 +15,8 @@
  */
 import { createHash } from 'node:crypto';
 import { CodedError, shown } from '../errors.js';
-import type { Connectome, ConnectomeMetadata } from './connectome.js';
+import { type Connectome, type ConnectomeMetadata, SIDES } from './connectome.js';
+import { metadataFault } from './metadata.js';
 
 const MAGIC = 'NESCONN\n';
 export const FORMAT_VERSION = 1;
@@ -264,19 +265,23 @@ function readSections(buffer: ArrayBuffer | SharedArrayBuffer, view: DataView): 
 }
 
 function readMetadata(section: Uint8Array): ConnectomeMetadata {
+  let metadata: unknown;
   try {
     // TextDecoder refuses shared memory, so it gets a copy.
-    return JSON.parse(
-      new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(section)),
-    ) as ConnectomeMetadata;
+    metadata = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(section)));
   } catch (error) {
     throw invalid(`its metadata is no JSON: ${(error as Error).message}`);
   }
+  const fault = metadataFault(metadata);
+  if (fault !== null) {
+    throw invalid(fault);
+  }
+  return metadata as ConnectomeMetadata;
 }
 
 function checkShape(sections: Sections, metadata: ConnectomeMetadata): void {
   const { neuronCount, connectionCount } = metadata;
-  if (!(Number.isInteger(neuronCount) && neuronCount > 0 && neuronCount <= MAXIMUM_NEURONS)) {
+  if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
     throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${shown(neuronCount)}`);
   }
   const populationCount = populationKeys(metadata).length;
@@ -309,7 +314,8 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   checkBelow('targets', sections.targets, neuronCount);
   checkBelow('populationNeurons', sections.populationNeurons, neuronCount);
   checkBelow('typeIndices', sections.typeIndices, metadata.types.length);
-  checkBelow('sides', sections.sides, 4);
+  checkBelow('sides', sections.sides, SIDES.length);
+  checkBelow('positionEstimated', sections.positionEstimated, 2);
   checkBelow('synapseCounts', sections.synapseCounts, MAXIMUM_SYNAPSES_PER_CONNECTION + 1);
   if (sections.synapseCounts.includes(0)) {
     throw invalid('a connection without synapses');
@@ -319,6 +325,47 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
       throw invalid(`expected the sign of neuron ${i} to be 1 or -1, found ${sign}`);
     }
   }
+  checkRows(sections, neuronCount);
+  checkSynapses(sections.synapseCounts, metadata.synapseCount);
+  checkPopulations(sections, metadata);
+}
+
+/** Ascending targets also mean that no pair of neurons has two connections. */
+function checkRows({ rowStart, targets }: Sections, neuronCount: number): void {
+  for (let i = 0; i < neuronCount; i++) {
+    for (let k = rowStart[i]! + 1; k < rowStart[i + 1]!; k++) {
+      if (targets[k]! <= targets[k - 1]!) {
+        throw invalid(
+          `expected the targets of neuron ${i} to ascend, found ${targets[k]!} after ${targets[k - 1]!}`,
+        );
+      }
+    }
+  }
+}
+
+function checkSynapses(synapseCounts: Uint16Array, expected: number): void {
+  let sum = 0;
+  for (let k = 0; k < synapseCounts.length; k++) {
+    sum += synapseCounts[k]!;
+  }
+  if (sum !== expected) {
+    throw invalid(`its metadata promises ${expected} synapses, its connections have ${sum}`);
+  }
+}
+
+function checkPopulations(
+  { populationStart, populationNeurons }: Sections,
+  { stimuli, channels }: ConnectomeMetadata,
+): void {
+  [...stimuli, ...channels].forEach(({ id, neuronCount }, k) => {
+    const neurons = populationNeurons.subarray(populationStart[k]!, populationStart[k + 1]!);
+    const distinct = new Set(neurons).size;
+    if (neurons.length !== neuronCount || distinct !== neuronCount) {
+      throw invalid(
+        `expected ${neuronCount} different neurons in the population ${id}, found ${distinct} in a list of ${neurons.length}`,
+      );
+    }
+  });
 }
 
 function checkStarts(name: string, starts: Uint32Array, end: number): void {

@@ -1,0 +1,247 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { smallConnectome } from '../../test/support/small-connectome.js';
+import { CodedError } from '../errors.js';
+import type { ConnectomeMetadata } from './connectome.js';
+import { type ConnectomeContent, encodeConnectome, FORMAT_VERSION, openConnectome } from './format.js';
+
+const content = smallConnectome();
+const file = encodeConnectome(content);
+const RUNS = { seed: 783, numRuns: 500 };
+
+function copy(): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(file);
+}
+
+/** Gives altered bytes a matching digest, as a foreign program would that writes this format. */
+function sealed(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const digest = createHash('sha256').update(bytes.subarray(0, 32)).update(bytes.subarray(64)).digest();
+  bytes.set(digest, 32);
+  return bytes;
+}
+
+function refusal(bytes: Uint8Array<ArrayBuffer>): string {
+  try {
+    openConnectome(bytes.buffer);
+  } catch (error) {
+    expect(error).toBeInstanceOf(CodedError);
+    expect((error as CodedError).code).toBe('CONNECTOME_INVALID');
+    return (error as CodedError).message;
+  }
+  return 'it was opened';
+}
+
+/** The message for a file that was made of other content, digest included. */
+function refusalOf(change: Partial<ConnectomeContent>): string {
+  return refusal(Uint8Array.from(encodeConnectome({ ...content, ...change })));
+}
+
+function metadataWith(change: object): Partial<ConnectomeContent> {
+  return { metadata: { ...content.metadata, ...change } as ConnectomeMetadata };
+}
+
+describe('a connectome file', () => {
+  it('gives back what was encoded', () => {
+    const opened = openConnectome(copy().buffer);
+    expect(opened.metadata).toEqual(content.metadata);
+    for (const name of [
+      'rowStart',
+      'targets',
+      'synapseCounts',
+      'signs',
+      'typeIndices',
+      'sides',
+      'positionsNm',
+      'positionEstimated',
+    ] as const) {
+      expect(opened[name]).toEqual(content[name]);
+    }
+    expect(content.neuronIds.map((_, i) => opened.neuronId(i))).toEqual(content.neuronIds);
+    const populations = [
+      ...content.metadata.stimuli.map(({ id }) => opened.stimulusNeurons(id)),
+      ...content.metadata.channels.map(({ id }) => opened.channelNeurons(id)),
+    ];
+    expect(populations).toEqual(content.populations);
+  });
+
+  it('is the same bytes for the same content', () => {
+    expect(Buffer.compare(encodeConnectome(smallConnectome()), file)).toBe(0);
+  });
+
+  it('can be opened from shared memory without a copy', () => {
+    const shared = new SharedArrayBuffer(file.length);
+    new Uint8Array(shared).set(file);
+    const opened = openConnectome(shared);
+    expect(opened.targets.buffer).toBe(shared);
+    expect(opened.neuronId(3)).toBe(content.neuronIds[3]);
+    expect(openConnectome(shared, { verify: false }).digest).toBe(opened.digest);
+  });
+
+  it('has a digest over every byte but the digest itself', () => {
+    const opened = openConnectome(copy().buffer);
+    expect(opened.digest).toBe(Buffer.from(sealed(copy()).subarray(32, 64)).toString('hex'));
+  });
+});
+
+describe('a file that is not what it should be', () => {
+  it.each<[string, Uint8Array<ArrayBuffer>, RegExp]>([
+    ['nothing', new Uint8Array(0), /expected at least 64 bytes, found 0/],
+    [
+      'another kind of file',
+      Uint8Array.from(Buffer.from('PK'.padEnd(100))),
+      /expected it to begin with "NESCONN/,
+    ],
+    ['cut', copy().slice(0, -1), /promises \d+ bytes, found \d+/],
+    ['extended', Uint8Array.from([...file, 0]), /promises \d+ bytes, found \d+/],
+  ])('%s', (_, bytes, message) => {
+    expect(refusal(bytes)).toMatch(message);
+  });
+
+  it('of another version', () => {
+    const other = copy();
+    other[8] = FORMAT_VERSION + 1;
+    expect(refusal(sealed(other))).toMatch(/expected format version 1, found 2: compile it again/);
+  });
+
+  it.each<[string, Partial<ConnectomeContent>, RegExp]>([
+    [
+      'a target beyond the last neuron',
+      { targets: content.targets.with(0, 272) },
+      /section targets, found 272 at 0/,
+    ],
+    [
+      'targets that do not ascend',
+      { targets: content.targets.with(1, 0) },
+      /targets of neuron 0 to ascend, found 0 after/,
+    ],
+    [
+      'a row that ends before it begins',
+      { rowStart: content.rowStart.with(1, 9999) },
+      /rowStart should rise/,
+    ],
+    [
+      'too few rows',
+      { rowStart: content.rowStart.slice(1) },
+      /section rowStart should have 273 elements, found 272/,
+    ],
+    ['no synapses', { synapseCounts: content.synapseCounts.with(0, 0) }, /a connection without synapses/],
+    [
+      'too many synapses',
+      { synapseCounts: content.synapseCounts.with(0, 8192) },
+      /below 8192 in section synapseCounts/,
+    ],
+    [
+      'another sum of synapses',
+      metadataWith({ synapseCount: 7 }),
+      /promises 7 synapses, its connections have \d+/,
+    ],
+    ['a sign of 0', { signs: content.signs.with(5, 0) }, /sign of neuron 5 to be 1 or -1, found 0/],
+    [
+      'a type that is not listed',
+      { typeIndices: content.typeIndices.with(0, 99) },
+      /section typeIndices, found 99 at 0/,
+    ],
+    ['an unknown side', { sides: content.sides.with(0, 4) }, /section sides, found 4 at 0/],
+    [
+      'a population with a neuron twice',
+      { populations: content.populations.with(0, new Uint32Array(12)) },
+      /12 different neurons in the population sugar, found 1/,
+    ],
+    [
+      'a population of another size',
+      { populations: content.populations.with(0, Uint32Array.of(1)) },
+      /population sugar, found 1 in a list of 1/,
+    ],
+    ['no neurons', metadataWith({ neuronCount: 0 }), /expected 1 to 262143 neurons, found 0/],
+    [
+      'metadata without a name',
+      metadataWith({ name: undefined }),
+      /name of the metadata to be a text, found undefined/,
+    ],
+    [
+      'an unknown sign rule',
+      metadataWith({ signRule: 'mine' }),
+      /signRule of the metadata to be predicted or corrected, found "mine"/,
+    ],
+    ['types that are no list', metadataWith({ types: {} }), /types of the metadata to be a list/],
+    ['a type without a name', metadataWith({ types: [{}] }), /types\[0\]\.name of the metadata to be a text/],
+    [
+      'a stimulus that is null',
+      metadataWith({ stimuli: [null] }),
+      /expected stimuli\[0\] to be an object, found null/,
+    ],
+    [
+      'a stimulus missing',
+      metadataWith({ stimuli: content.metadata.stimuli.slice(1) }),
+      /expected the stimuli sugar, loom, .*, found loom,/,
+    ],
+    [
+      'a nominal rate of 0',
+      metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, nominalRateHz: 0 })) }),
+      /stimuli\[0\]\.nominalRateHz of the metadata to be a number above 0, found 0/,
+    ],
+  ])('with %s', (_, change, message) => {
+    expect(refusalOf(change)).toMatch(message);
+  });
+
+  it('with metadata that is no JSON', () => {
+    const broken = copy();
+    broken[Buffer.from(broken).indexOf('{"name"')] = 0xff;
+    expect(refusal(sealed(broken))).toMatch(/its metadata is no JSON/);
+  });
+
+  it('is refused whichever bit is flipped', () => {
+    fc.assert(
+      fc.property(fc.nat(file.length - 1), fc.nat(7), (at, bit) => {
+        const flipped = copy();
+        flipped[at]! ^= 1 << bit;
+        expect(refusal(flipped)).not.toBe('it was opened');
+      }),
+      RUNS,
+    );
+  });
+
+  it('is refused wherever it is cut, and whatever is added', () => {
+    fc.assert(
+      fc.property(fc.nat(file.length - 1), (length) => {
+        expect(refusal(copy().slice(0, length))).not.toBe('it was opened');
+      }),
+      RUNS,
+    );
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1 }), (more) => {
+        expect(refusal(Uint8Array.from(Buffer.concat([file, more])))).not.toBe('it was opened');
+      }),
+      { ...RUNS, numRuns: 200 },
+    );
+  });
+
+  it('never crashes the loader, even when its digest was made to match', () => {
+    // What is opened must also be usable: every neuron has an id, a type and connections within the file.
+    let refused = 0;
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(file.length - 1), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+        (changes) => {
+          const altered = copy();
+          // Half of the changes go where they do most harm: the header, the section table and the metadata.
+          changes.forEach(([at, value], k) => (altered[k % 2 === 0 ? at % 3000 : at] = value));
+          const outcome = refusal(sealed(altered));
+          if (outcome !== 'it was opened') {
+            refused += 1;
+            return;
+          }
+          const opened = openConnectome(altered.buffer);
+          const { typeIndices, metadata } = opened;
+          const usable = Array.from(
+            typeIndices,
+            (type, i) => opened.neuronId(i) + metadata.types[type]!.name,
+          );
+          expect(usable).toHaveLength(opened.neuronCount);
+        },
+      ),
+      RUNS,
+    );
+    expect(refused).toBeGreaterThan(RUNS.numRuns / 4);
+  });
+});
