@@ -11,6 +11,7 @@ import {
   STIMULUS_IDS,
   type StimulusPopulation,
 } from '../connectome/populations.js';
+import { wildcard } from '../connectome/wildcard.js';
 import { CodedError } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
@@ -192,12 +193,6 @@ function selected(
     );
   }
   return byId;
-}
-
-/** Stands for a whole text in which each * is any run of characters. */
-function wildcard(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
 }
 
 function unmatched(index: LabelIndex, selector: Selector, where: string): CodedError {
