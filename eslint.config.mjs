@@ -21,7 +21,8 @@ const mayImport = {
   openapi: ['http', 'run', 'model', 'config', 'health'],
   dashboard: ['http', 'config'],
   http: ['config'],
-  cli: ['compiler', 'connectome', 'engine', 'pool', 'config', 'openapi'],
+  plot: [],
+  cli: ['compiler', 'connectome', 'engine', 'pool', 'config', 'openapi', 'plot'],
 };
 const folders = Object.keys(mayImport);
 

@@ -105,6 +105,11 @@ export const ERRORS = {
     exitCode: 1,
     meaning: 'A table could not be downloaded or is not what it should be.',
   },
+  SERVICE_UNREACHABLE: {
+    status: 500,
+    exitCode: 1,
+    meaning: 'The service that a command was told to ask does not answer, or is none of ours.',
+  },
   GOLDEN_INVALID: {
     status: 500,
     exitCode: 1,

@@ -15,6 +15,8 @@ export interface OptionDescription {
   /** What a value stands for in --help, such as DIR; options of type string only. */
   readonly value?: string;
   readonly required?: boolean;
+  /** May be given several times; its value is a list then. Options of type string only. */
+  readonly multiple?: boolean;
   readonly default?: string;
   readonly choices?: readonly string[];
 }
@@ -23,9 +25,11 @@ type Options = Readonly<Record<string, OptionDescription>>;
 
 type OptionValue<O extends OptionDescription> = O['type'] extends 'boolean'
   ? boolean
-  : O['choices'] extends readonly string[]
-    ? O['choices'][number] | (Given<O> extends true ? never : undefined)
-    : string | (Given<O> extends true ? never : undefined);
+  : O extends { multiple: true }
+    ? readonly string[] | (Given<O> extends true ? never : undefined)
+    : O['choices'] extends readonly string[]
+      ? O['choices'][number] | (Given<O> extends true ? never : undefined)
+      : string | (Given<O> extends true ? never : undefined);
 type Given<O extends OptionDescription> = O extends { required: true } | { default: string } ? true : false;
 
 export interface Positionals {
@@ -86,9 +90,9 @@ function parse<const O extends Options>(command: Command<O>, args: string[]) {
       args,
       allowPositionals: true,
       options: Object.fromEntries(
-        Object.entries(command.options).map(([name, { type, default: preset }]) => [
+        Object.entries(command.options).map(([name, { type, multiple = false, default: preset }]) => [
           name,
-          preset === undefined ? { type } : { type, default: preset },
+          preset === undefined ? { type, multiple } : { type, multiple, default: preset },
         ]),
       ),
     });

@@ -1,9 +1,12 @@
-import type { StimulusId } from '../connectome/populations.js';
+import { STIMULUS_IDS } from '../connectome/populations.js';
 import type { DurationMs } from './network.js';
+
+/** none leaves the fly alone. */
+export const ALLOWED_STIMULI = [...STIMULUS_IDS, 'none'] as const;
 
 /** What a client asks for, complete and valid. Equal experiments have equal results. */
 export interface Experiment {
-  readonly stimulus: StimulusId | 'none';
+  readonly stimulus: (typeof ALLOWED_STIMULI)[number];
   readonly durationMs: DurationMs;
   /** 0 to 2; 1 is the nominal rate of the stimulus. Never -0. */
   readonly intensity: number;

@@ -13,7 +13,8 @@ import { runId } from './run-id.js';
 import type { KickTrain, SimulationEngine, SpikeRaster } from './simulation.js';
 import { drawKicks } from './stimulus.js';
 
-export type View = 'full' | 'drive';
+export const VIEWS = ['full', 'drive'] as const;
+export type View = (typeof VIEWS)[number];
 
 /** Roughly what a body without frames takes, what a frame adds, and what a spike adds at most. */
 const HEAD_BYTES = 4096;

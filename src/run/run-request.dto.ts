@@ -1,16 +1,14 @@
-import { STIMULUS_IDS } from '../connectome/populations.js';
 import {
+  ALLOWED_STIMULI,
   DEFAULT_EXPERIMENT,
   MAXIMUM_INTENSITY,
   MAXIMUM_SEED,
   type Experiment,
 } from '../engine/experiment.js';
 import { ALLOWED_DURATIONS_MS, type DurationMs } from '../engine/network.js';
-import type { View } from '../engine/run-body.js';
+import { VIEWS, type View } from '../engine/run-body.js';
 import { integerFrom, numberFrom, oneOf, OptionalField } from '../http/optional-field.js';
 
-export const ALLOWED_STIMULI = [...STIMULUS_IDS, 'none'] as const;
-export const VIEWS = ['full', 'drive'] as const satisfies readonly View[];
 export const DEFAULT_VIEW: View = 'full';
 
 /** The body of POST /api/v1/run. What is left out takes its default. */

@@ -1,0 +1,32 @@
+import type { NeuronLabels } from './experiment-source.js';
+import type { Condition } from './experiment-summary.js';
+
+const COLUMNS = 'stimulus,silenced,seed,time_ms,neuron,id,type,side';
+const STEPS_PER_MS = 10;
+
+/**
+ * Every spike of every run as a row; rows of a run are ordered by time, then neuron. `neuron` is the index into
+ * the atlas, `time_ms` exact to the step of 0.1 ms.
+ */
+export function spikesCsv(conditions: readonly Condition[], labels: NeuronLabels): string {
+  const lines = [COLUMNS];
+  for (const { experiment, silenced, seeds, runs } of conditions) {
+    runs.forEach(({ frames = [] }, at) => {
+      const run = `${experiment.stimulus},${quoted(silenced.join(' '))},${seeds[at]!}`;
+      for (const { steps, neurons } of frames) {
+        steps.forEach((step, spike) => {
+          const neuron = neurons[spike]!;
+          const timeMs = `${Math.floor(step / STEPS_PER_MS)}.${step % STEPS_PER_MS}`;
+          const { id, type, side } = labels;
+          lines.push(`${run},${timeMs},${neuron},${id(neuron)},${quoted(type(neuron))},${side(neuron)}`);
+        });
+      }
+    });
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** RFC 4180: some types, such as (SLP402,SMP426)a, hold a comma. */
+function quoted(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,55 @@
+import type { ChannelId } from '../connectome/populations.js';
+import type { Experiment } from '../engine/experiment.js';
+import type { View } from '../engine/run-body.js';
+
+/** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
+export interface RunBody {
+  readonly id: string;
+  readonly model: string;
+  readonly spikes: {
+    readonly total: number;
+    readonly stimulated_neurons: number;
+    readonly responding_neurons: number;
+    readonly mean_rate_hz: number;
+  };
+  readonly channels: Readonly<Record<ChannelId, number>>;
+  readonly drive: Readonly<Record<string, number>>;
+  /** These two in view=full only. */
+  readonly frames?: readonly RunFrame[];
+  readonly top_types?: readonly RunTopType[];
+}
+
+export interface RunFrame {
+  readonly t_ms: number;
+  readonly total: number;
+  readonly channels: Readonly<Record<ChannelId, number>>;
+  readonly steps: readonly number[];
+  readonly neurons: readonly number[];
+}
+
+export interface RunTopType {
+  readonly type: string;
+  readonly super_class: string;
+  readonly neurons: number;
+  readonly responding: number;
+  readonly spikes: number;
+  readonly rate_hz: number;
+  readonly stimulated: number;
+}
+
+/** Who the neurons of an answer are, by their index. */
+export interface NeuronLabels {
+  readonly id: (neuron: number) => string;
+  /** Empty for a neuron without a type. */
+  readonly type: (neuron: number) => string;
+  readonly side: (neuron: number) => string;
+}
+
+/** Runs experiments: this process with a connectome file, or a service somewhere. */
+export interface ExperimentSource {
+  /** For people: what is simulated, and whether its wiring was measured. */
+  modelName(): Promise<string>;
+  /** The body of the answer to POST /api/v1/run, byte for byte. */
+  run(experiment: Experiment, view: View): Promise<Uint8Array>;
+  labels(): Promise<NeuronLabels>;
+}

@@ -1,0 +1,160 @@
+/** Experiments as text for people, in 80 columns: numbers, and bars that show them at a glance. */
+import type { RunBody, RunTopType } from './experiment-source.js';
+import {
+  labelOf,
+  overlapOf,
+  summaryOf,
+  type Condition,
+  type Spread,
+  type Summary,
+} from './experiment-summary.js';
+
+const NAME_WIDTH = 11;
+const BAR_WIDTH = 40;
+const PAIR_BAR_WIDTH = 9;
+const SHOWN_TYPES = 10;
+const DRIVE_NOTE = 'Drives (engineered from the channels for games and displays; no biology)';
+
+export function tableOf(conditions: readonly Condition[], modelName: string): string {
+  const [first, second] = conditions;
+  const lines = [modelName, '', ...conditions.flatMap(describe), ''];
+  if (second !== undefined) {
+    lines.push(...pairTables(first!, second));
+  } else {
+    lines.push(...singleTables(first!));
+  }
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+function describe(condition: Condition): string[] {
+  const { experiment, seeds, runs } = condition;
+  const { totalSpikes, respondingNeurons } = summaryOf(condition);
+  const seedText =
+    seeds.length === 1 ? `seed ${seeds[0]!}` : `seeds ${seeds[0]!} to ${seeds.at(-1)!} (mean ± sd)`;
+  const one = runs.length === 1 ? runs[0]! : undefined;
+  return [
+    `${labelOf(condition)}: ${experiment.durationMs} ms, intensity ${experiment.intensity}, ${seedText}`,
+    `  ${numberOf(totalSpikes)} spikes of ${numberOf(respondingNeurons)} neurons; ` +
+      `${runs[0]!.spikes.stimulated_neurons} are stimulated`,
+    ...(one === undefined ? [] : [`  model ${one.model}`, `  run ${one.id}`]),
+  ];
+}
+
+function singleTables(condition: Condition): string[] {
+  const summary = summaryOf(condition);
+  const rows = rowsOf(summary);
+  const scale = Math.max(...summary.channels.map(([, { mean }]) => mean));
+  return [
+    'Channels (mean rate of their neurons, Hz)',
+    ...rows.channels.map(([id, text, { mean }]) => `  ${id} ${text} ${bar(mean, scale, BAR_WIDTH)}`),
+    '',
+    DRIVE_NOTE,
+    ...rows.drive.map(([id, text, { mean }]) => `  ${id} ${text} ${signedBar(mean, BAR_WIDTH)}`),
+    ...typeTable(condition.runs),
+  ];
+}
+
+function pairTables(first: Condition, second: Condition): string[] {
+  const summaries = [summaryOf(first), summaryOf(second)] as const;
+  const [left, right] = summaries.map(rowsOf) as [Rows, Rows];
+  const scale = Math.max(...summaries.flatMap(({ channels }) => channels.map(([, { mean }]) => mean)));
+  const row = (at: number, kind: keyof Rows, barOf: (mean: number) => string, digits: number) => {
+    const [id, text, { mean }] = left[kind][at]!;
+    const [, otherText, { mean: otherMean }] = right[kind][at]!;
+    const difference = signed(otherMean - mean, digits).padStart(10);
+    return `  ${id} ${text} ${barOf(mean)} ${otherText} ${barOf(otherMean)} ${difference}`;
+  };
+  const column = left.channels[0]![1].length + 1 + PAIR_BAR_WIDTH;
+  const heading =
+    `  ${''.padEnd(NAME_WIDTH)} ${cut(labelOf(first), column)} ${cut(labelOf(second), column)} ` +
+    'difference';
+  const overlap = overlapOf(first, second);
+  return [
+    'Channels (mean rate of their neurons, Hz)',
+    heading,
+    ...left.channels.map((_, at) =>
+      row(at, 'channels', (mean) => bar(mean, scale, PAIR_BAR_WIDTH).padEnd(PAIR_BAR_WIDTH), 2),
+    ),
+    '',
+    DRIVE_NOTE,
+    ...left.drive.map((_, at) => row(at, 'drive', (mean) => signedBar(mean, PAIR_BAR_WIDTH), 4)),
+    '',
+    `Responding neurons in common: ${numberOf(overlap)} (shared / all that respond in either, Jaccard)`,
+  ];
+}
+
+interface Rows {
+  readonly channels: readonly (readonly [name: string, number: string, spread: Spread])[];
+  readonly drive: readonly (readonly [name: string, number: string, spread: Spread])[];
+}
+
+/** Names and numbers of channels and drives, all of the same width. */
+function rowsOf({ channels, drive }: Summary): Rows {
+  const hasSpread = channels.some(([, { sd }]) => sd !== null);
+  const padded = (id: string, spread: Spread, digits: number) => {
+    const mean = spread.mean.toFixed(digits).padStart(8);
+    const text = hasSpread ? `${mean} ±${(spread.sd ?? 0).toFixed(digits).padStart(7)}` : mean;
+    return [id.padEnd(NAME_WIDTH), text, spread] as const;
+  };
+  return {
+    channels: channels.map(([id, spread]) => padded(id, spread, 2)),
+    drive: drive.map(([id, spread]) => padded(id, spread, 4)),
+  };
+}
+
+function typeTable(runs: readonly RunBody[]): string[] {
+  const types = runs.length === 1 ? (runs[0]!.top_types ?? []) : [];
+  if (types.length === 0) return [];
+  const shown = types.slice(0, SHOWN_TYPES);
+  const scale = Math.max(...shown.map(({ spikes }) => spikes));
+  const line = (type: string, superClass: string, responding: string, rate: string, spikes: string) =>
+    `  ${cut(type, 17)} ${cut(superClass, 17)} ${responding.padStart(11)} ${rate.padStart(8)} ${spikes.padStart(7)} `;
+  return [
+    '',
+    'Most active cell types (* stimulated)',
+    line('type', 'super class', 'responding', 'Hz', 'spikes'),
+    ...shown.map(
+      (top) =>
+        line(
+          top.type + (top.stimulated > 0 ? ' *' : ''),
+          top.super_class,
+          respondingText(top),
+          top.rate_hz.toFixed(2),
+          String(top.spikes),
+        ) + bar(top.spikes, scale, 11),
+    ),
+  ];
+}
+
+function respondingText({ responding, neurons }: RunTopType): string {
+  return `${responding} of ${neurons}`;
+}
+
+function numberOf({ mean, sd }: Spread): string {
+  return sd === null ? String(mean) : `${mean} ± ${sd}`;
+}
+
+function signed(value: number, digits: number): string {
+  const text = value.toFixed(digits);
+  return Number(text) > 0 ? `+${text}` : text.replace(/^-(0\.0+)$/, '$1');
+}
+
+function cut(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+}
+
+/** Eighths of a character, from an empty to a full one. */
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
+/** A bar of `value` on a scale from 0; whatever is not nothing shows. */
+function bar(value: number, scale: number, width: number): string {
+  if (value <= 0 || scale <= 0) return '';
+  const eighths = Math.max(1, Math.round(Math.min(value / scale, 1) * width * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
+}
+
+/** A drive: from the left edge for 0 to 1; what is negative stands between brackets that point left. */
+function signedBar(value: number, width: number): string {
+  const drawn = value < 0 ? `◂${bar(-value, 1, width - 1)}` : bar(value, 1, width);
+  return drawn.padEnd(width);
+}

@@ -1,0 +1,167 @@
+/** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
+import {
+  ALLOWED_STIMULI,
+  DEFAULT_EXPERIMENT,
+  MAXIMUM_INTENSITY,
+  MAXIMUM_SEED,
+  type Experiment,
+} from '../engine/experiment.js';
+import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
+import { VIEWS, type View } from '../engine/run-body.js';
+import { shown } from '../errors.js';
+import { renderSvg } from '../plot/svg.js';
+import { runCommand } from './command.js';
+import { armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
+import { spikesCsv } from './experiment-csv.js';
+import { plotOf } from './experiment-plot.js';
+import type { ExperimentSource, RunBody } from './experiment-source.js';
+import { summaryJson, type Condition } from './experiment-summary.js';
+import { tableOf } from './experiment-table.js';
+import { LocalExperiments, readConnectome, silenced } from './local-experiments.js';
+import { ProgressLine } from './progress.js';
+import { RemoteExperiments } from './remote-experiments.js';
+import { writeWhole } from './write-whole.js';
+
+await runCommand({
+  name: COMMAND_NAME,
+  summary:
+    'Runs an experiment on the brain: stimulus in; spikes, rates and drives out.\n' +
+    `Stimuli: ${ALLOWED_STIMULI.join(' ')}`,
+  options: {
+    stimulus: {
+      type: 'string',
+      value: 'NAME',
+      default: DEFAULT_EXPERIMENT.stimulus,
+      help: 'What the fly is given.',
+    },
+    duration: {
+      type: 'string',
+      value: 'MS',
+      default: String(DEFAULT_EXPERIMENT.durationMs),
+      help: `${ALLOWED_DURATIONS_MS.join(', ')}.`,
+    },
+    intensity: {
+      type: 'string',
+      value: 'X',
+      default: String(DEFAULT_EXPERIMENT.intensity),
+      help: `Strength of the stimulus, 0 to ${MAXIMUM_INTENSITY}.`,
+    },
+    seed: {
+      type: 'string',
+      value: 'N',
+      default: String(DEFAULT_EXPERIMENT.seed),
+      help: `0 to ${MAXIMUM_SEED}; the same seed, the same run.`,
+    },
+    trials: { type: 'string', value: 'T', default: '1', help: 'Seeds N to N + T - 1: mean and sd.' },
+    compare: { type: 'string', value: 'NAME', help: 'A second stimulus beside the first.' },
+    silence: {
+      type: 'string',
+      value: 'TYPE',
+      multiple: true,
+      help: 'The same beside it with the outputs of a cell type cut.',
+    },
+    connectome: { type: 'string', value: 'FILE', help: 'Brain to run on; else CONNECTOME_FILE.' },
+    url: { type: 'string', value: 'URL', help: 'Ask the service that runs there instead.' },
+    json: { type: 'boolean', help: 'Print the HTTP body; of several runs, a summary.' },
+    view: { type: 'string', choices: VIEWS, default: 'full', help: 'Of that body.' },
+    csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
+    plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
+  },
+  async run({ url, connectome, json, view, csv, plot, ...request }) {
+    if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
+      throw wrong('--csv and --plot need the spikes, which --view drive leaves out');
+    }
+    const arms = armsOf(request);
+    const progress = new ProgressLine();
+    const sourceOf = await openSources(arms, url, connectome, progress);
+    const single = isSingle(arms) ? await sourceOf(arms[0]!).run(firstOf(arms[0]!), view) : undefined;
+    // Means need no spikes, and those of many runs are many.
+    const needsSpikes = arms.length > 1 || csv !== undefined || plot !== undefined;
+    const conditions =
+      single === undefined
+        ? await runAll(arms, sourceOf, needsSpikes ? 'full' : 'drive', progress)
+        : [{ ...arms[0]!, runs: [parsed(single)] }];
+    const modelName = () => sourceOf(arms[0]!).modelName();
+    const labels = () => sourceOf(arms[0]!).labels();
+
+    if (csv !== undefined) {
+      writeWhole(csv, spikesCsv(conditions, await labels()));
+    }
+    if (plot !== undefined) {
+      writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
+    }
+    if (!json) {
+      process.stdout.write(tableOf(conditions, await modelName()));
+    } else {
+      process.stdout.write(single ?? summaryJson(conditions));
+    }
+  },
+});
+
+function isSingle(arms: readonly Arm[]): boolean {
+  return arms.length === 1 && arms[0]!.seeds.length === 1;
+}
+
+function runsOf(arms: readonly Arm[]): number {
+  return arms.reduce((sum, { seeds }) => sum + seeds.length, 0);
+}
+
+function firstOf({ experiment, seeds }: Arm): Experiment {
+  return { ...experiment, seed: seeds[0]! };
+}
+
+async function openSources(
+  arms: readonly Arm[],
+  url: string | undefined,
+  file: string | undefined,
+  progress: ProgressLine,
+): Promise<(arm: Arm) => ExperimentSource> {
+  const lesion = arms.at(-1)!.silenced;
+  if (url !== undefined) {
+    if (file !== undefined || lesion.length > 0) {
+      throw wrong('a service decides itself what it runs on: --url goes without --connectome and --silence');
+    }
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+      throw wrong(`--url should be an address such as http://localhost:8080, found ${shown(url)}`);
+    }
+    const remote = new RemoteExperiments(url, (seconds) =>
+      progress.begin(`Waiting ${seconds} s for the rate limit of the service`, runsOf(arms), 'items'),
+    );
+    return () => remote;
+  }
+  const connectome = await readConnectome(file ?? (await servedFile()));
+  const intact = new LocalExperiments(connectome);
+  const lesioned = lesion.length === 0 ? intact : new LocalExperiments(silenced(connectome, lesion));
+  return (arm) => (arm.silenced.length === 0 ? intact : lesioned);
+}
+
+/** Imported only when it is asked for: the check of the environment doubles the time to --help. */
+async function servedFile(): Promise<string> {
+  const { readEnvironment } = await import('../config/environment.js');
+  return readEnvironment(process.env).CONNECTOME_FILE;
+}
+
+async function runAll(
+  arms: readonly Arm[],
+  sourceOf: (arm: Arm) => ExperimentSource,
+  view: View,
+  progress: ProgressLine,
+): Promise<Condition[]> {
+  progress.begin('Running experiments', runsOf(arms), 'items');
+  const conditions: Condition[] = [];
+  let done = 0;
+  for (const arm of arms) {
+    const runs: RunBody[] = [];
+    for (const seed of arm.seeds) {
+      runs.push(parsed(await sourceOf(arm).run({ ...arm.experiment, seed }, view)));
+      progress.reached(++done);
+    }
+    conditions.push({ ...arm, runs });
+  }
+  progress.end();
+  return conditions;
+}
+
+function parsed(body: Uint8Array): RunBody {
+  return JSON.parse(new TextDecoder().decode(body)) as RunBody;
+}

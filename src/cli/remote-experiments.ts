@@ -1,0 +1,109 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Experiment } from '../engine/experiment.js';
+import type { View } from '../engine/run-body.js';
+import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
+import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
+
+const TIMEOUT_MS = 60_000;
+const LONGEST_WAIT_S = 120;
+const MOST_WAITS = 10;
+
+interface ModelBody {
+  readonly name: string;
+  readonly atlas_url: string;
+}
+
+interface AtlasBody {
+  readonly id: readonly string[];
+  readonly type: readonly string[];
+  readonly side: readonly string[];
+}
+
+/** Asks a running service. Where it limits the rate of runs, waits as long as it says. */
+export class RemoteExperiments implements ExperimentSource {
+  #model: Promise<ModelBody> | undefined;
+
+  /**
+   * @param baseUrl origin of the service, with or without a path before /api/v1
+   * @param onWait is told about every wait for the rate limit, in s
+   */
+  constructor(
+    private readonly baseUrl: string,
+    private readonly onWait: (seconds: number) => void,
+  ) {}
+
+  async modelName(): Promise<string> {
+    return (await this.#describe()).name;
+  }
+
+  async run(experiment: Experiment, view: View): Promise<Uint8Array> {
+    const { stimulus, durationMs, intensity, seed } = experiment;
+    return this.#fetch(`api/v1/run?view=${view}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ stimulus, duration_ms: durationMs, intensity, seed }),
+    });
+  }
+
+  async labels(): Promise<NeuronLabels> {
+    const { atlas_url: atlasUrl } = await this.#describe();
+    const { id, type, side } = parsed<AtlasBody>(await this.#fetch(atlasUrl.replace(/^\//, '')));
+    return { id: (i) => id[i]!, type: (i) => type[i]!, side: (i) => side[i]! };
+  }
+
+  #describe(): Promise<ModelBody> {
+    this.#model ??= this.#fetch('api/v1/model').then((body) => parsed<ModelBody>(body));
+    return this.#model;
+  }
+
+  async #fetch(path: string, init: RequestInit = {}): Promise<Uint8Array> {
+    const url = `${this.baseUrl.replace(/\/$/, '')}/${path}`;
+    for (let waits = 0; ; waits++) {
+      const { response, body } = await this.#answer(url, init);
+      if (response.ok) return body;
+      const waitS = Number(response.headers.get('retry-after') ?? NaN);
+      if (response.status === 429 && waits < MOST_WAITS && waitS >= 0 && waitS <= LONGEST_WAIT_S) {
+        this.onWait(waitS);
+        await setTimeout(waitS * 1000);
+        continue;
+      }
+      throw failureOf(url, response.status, body);
+    }
+  }
+
+  async #answer(url: string, init: RequestInit): Promise<{ response: Response; body: Uint8Array }> {
+    try {
+      const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+      return { response, body: new Uint8Array(await response.arrayBuffer()) };
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const reason = cause instanceof Error && cause.message !== '' ? cause.message : message;
+      throw new CodedError('SERVICE_UNREACHABLE', `${url} does not answer: ${reason}.`);
+    }
+  }
+}
+
+/** The service's own words where it has any; what answers there may be something else altogether. */
+function failureOf(url: string, status: number, body: Uint8Array): CodedError {
+  let error: unknown;
+  let code: unknown;
+  try {
+    ({ error, code } = parsed<{ error?: unknown; code?: unknown }>(body));
+  } catch {
+    // No JSON, so not our service; the status says what there is to say.
+  }
+  if (typeof error !== 'string') {
+    return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, and not as this service would.`);
+  }
+  const known = typeof code === 'string' && Object.hasOwn(ERRORS, code);
+  return new CodedError(known ? (code as ErrorCode) : 'SERVICE_UNREACHABLE', `${url}: ${error}`);
+}
+
+function parsed<T>(body: Uint8Array): T {
+  const text = new TextDecoder().decode(body);
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new CodedError('SERVICE_UNREACHABLE', `Expected JSON from the service, found ${shown(text)}.`);
+  }
+}

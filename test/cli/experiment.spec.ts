@@ -1,0 +1,200 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { RunBody } from '../../src/cli/experiment-source.js';
+import { startReadyService, type Service } from '../support/service.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+
+const COMMAND = resolve('dist/cli/experiment.js');
+const connectome = smallConnectomeFile();
+const directory = mkdtempSync(join(tmpdir(), 'experiment-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+interface Finished {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The built command as a person calls it, on the small connectome unless the arguments say otherwise. */
+function experiment(...args: string[]): Promise<Finished> {
+  const says = args.some((arg) => arg === '--url' || arg === '--connectome');
+  return run(says ? args : [...args, '--connectome', connectome]);
+}
+
+function run(args: string[], env: NodeJS.ProcessEnv = process.env): Promise<Finished> {
+  return new Promise((done) => {
+    execFile(process.execPath, [COMMAND, ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      done({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+async function bodyOf(...args: string[]): Promise<RunBody> {
+  return JSON.parse((await experiment('--json', ...args)).stdout) as RunBody;
+}
+
+describe('npm run experiment', () => {
+  it('shows numbers and bars in 80 columns, without a word on standard error', async () => {
+    const { status, stdout, stderr } = await experiment('--stimulus', 'loom');
+    const body = await bodyOf('--stimulus', 'loom');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('loom: 100 ms, intensity 1, seed 42');
+    expect(stdout).toContain(`${body.spikes.total} spikes of ${body.spikes.responding_neurons} neurons`);
+    expect(stdout).toContain(body.id);
+    for (const [channel, rateHz] of Object.entries(body.channels)) {
+      expect(stdout).toMatch(new RegExp(`^  ${channel} +${rateHz.toFixed(2)}( [█▏▎▍▌▋▊▉]+)?$`, 'm'));
+    }
+    expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
+  });
+
+  it('runs on what CONNECTOME_FILE names where it is told nothing else', async () => {
+    const { stdout } = await run(['--json'], { ...process.env, CONNECTOME_FILE: connectome });
+    expect(JSON.parse(stdout)).toEqual(await bodyOf());
+  });
+
+  it('has a --help that fits a screen', async () => {
+    const lines = (await experiment('--help')).stdout.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+
+  it('gives means over trials that are those of the single runs', async () => {
+    const runs = await Promise.all(['7', '8', '9'].map((seed) => bodyOf('--seed', seed)));
+    const { stdout } = await experiment('--seed', '7', '--trials', '3', '--json');
+    const [condition] = (JSON.parse(stdout) as { conditions: Record<string, never>[] }).conditions;
+    const rates = runs.map(({ channels }) => channels.escape);
+    const mean = (rates[0]! + rates[1]! + rates[2]!) / 3;
+    const sd = Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 2);
+    expect(condition).toMatchObject({
+      seeds: [7, 8, 9],
+      run_ids: runs.map(({ id }) => id),
+      channels_hz: { escape: { mean: Math.round(mean * 100) / 100, sd: Math.round(sd * 100) / 100 } },
+    });
+    expect(sd).toBeGreaterThan(0);
+  });
+
+  it('writes every spike as a row: the rows have the digest that the body states', async () => {
+    const file = join(directory, 'spikes.csv');
+    await experiment('--stimulus', 'touch', '--csv', file);
+    const [header, ...rows] = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(header).toBe('stimulus,silenced,seed,time_ms,neuron,id,type,side');
+    const raster = rows.map((row) => row.split(','));
+    expect(raster.every(([stimulus, , seed]) => stimulus === 'touch' && seed === '42')).toBe(true);
+    const pairs = Uint32Array.from(
+      raster.flatMap(([, , , timeMs, neuron]) => [Math.round(10 * Number(timeMs)), Number(neuron)]),
+    );
+    const body = JSON.parse((await experiment('--stimulus', 'touch', '--json')).stdout) as {
+      spikes: { digest: string; total: number };
+    };
+    expect(rows.length).toBe(body.spikes.total);
+    expect(createHash('sha256').update(pairs).digest('hex')).toBe(body.spikes.digest);
+    expect(raster[0]!.slice(5)).toEqual([expect.stringMatching(/^N_\d{4}$/), 'S_touch', expect.any(String)]);
+  });
+
+  it('draws every spike, and the same picture each time', async () => {
+    const [one, other] = [join(directory, 'one.svg'), join(directory, 'other.svg')];
+    expect(await experiment('--plot', one)).toMatchObject({ status: 0, stderr: '' });
+    await experiment('--plot', other);
+    const svg = readFileSync(one, 'utf8');
+    expect(svg).toBe(readFileSync(other, 'utf8'));
+    expect(svg).toMatch(/^<svg [^]*<\/svg>\n$/);
+    const { spikes } = await bodyOf();
+    // The spikes are two paths, stimulated types and others, of two points each; axes have no long paths.
+    const points = [...svg.matchAll(/ d="(M[^"]+)"/g)].map(([, path]) => path!.split('M').length - 1);
+    const drawn = points.sort((a, b) => b - a).slice(0, 2);
+    expect(drawn[0]! + drawn[1]!).toBe(spikes.total);
+    expect(svg).toContain('S_sugar');
+    expect(svg).toContain('Small test brain');
+  });
+
+  it('puts a lesion beside the intact brain: what it silences is heard no more', async () => {
+    const { status, stdout } = await experiment('--silence', 'S_sug*', '--json');
+    const { conditions } = JSON.parse(stdout) as {
+      conditions: { model: string; silenced: string[]; spikes: { responding_neurons: { mean: number } } }[];
+    };
+    const [intact, lesioned] = conditions;
+    expect(status).toBe(0);
+    expect(lesioned!.silenced).toEqual(['S_sug*']);
+    // The twelve sugar neurons still spike; nothing else does.
+    expect(lesioned!.spikes.responding_neurons.mean).toBe(12);
+    expect(intact!.spikes.responding_neurons.mean).toBeGreaterThan(12);
+    expect(lesioned!.model).not.toBe(intact!.model);
+    expect((await experiment('--silence', 'S_sug*')).stdout).toContain('sugar, S_sug* silenced');
+  });
+
+  it.each([
+    [['--stimulus', 'salt'], 2, '--stimulus should be one of sugar'],
+    [['--view', 'drive', '--csv', 'x.csv'], 2, '--csv and --plot need the spikes'],
+    [['--url', 'http://localhost:1', '--silence', 'LC4'], 2, 'goes without --connectome and --silence'],
+    [['--url', 'localhost'], 2, '--url should be an address'],
+    [['--silence', 'S_suga'], 2, 'near matches: S_sugar'],
+    [['--connectome', '/no/such.connectome'], 1, 'There is no connectome file /no/such.connectome'],
+    [['--url', 'http://127.0.0.1:1'], 1, 'http://127.0.0.1:1/api/v1/run?view=full does not answer'],
+  ])('ends %j with status %d and one clear line', async (args, status, message) => {
+    const finished = await experiment(...args);
+    expect(finished.status).toBe(status);
+    expect(finished.stdout).toBe('');
+    expect(finished.stderr).toContain(message);
+    expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+});
+
+describe('npm run experiment beside a service', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startReadyService({ CONNECTOME_FILE: connectome });
+  });
+  afterAll(() => service.stop());
+
+  it.each(['full', 'drive'])('prints the very bytes of the HTTP body, view %s', async (view) => {
+    const request = { stimulus: 'food', duration_ms: 150, intensity: 1.25, seed: 9 };
+    const http = await (await service.post(request, `/api/v1/run?view=${view}`)).text();
+    const args = ['--stimulus', 'food', '--duration', '150', '--intensity', '1.25', '--seed', '9'];
+    const asked = [...args, '--json', '--view', view];
+    expect((await experiment(...asked)).stdout).toBe(http);
+    expect((await experiment(...asked, '--url', service.url)).stdout).toBe(http);
+  });
+
+  it('shows the same through --url as without it', async () => {
+    const [local, remote] = ['local.csv', 'remote.csv'].map((name) => join(directory, name));
+    const args = ['--stimulus', 'song', '--compare', 'heat', '--trials', '2'];
+    const here = await experiment(...args, '--csv', local!);
+    const there = await experiment(...args, '--csv', remote!, '--url', `${service.url}/`);
+    expect(there.stdout).toBe(here.stdout);
+    expect(readFileSync(remote!, 'utf8')).toBe(readFileSync(local!, 'utf8'));
+  });
+
+  it('repeats what the service says of a failure', async () => {
+    const { status, stderr } = await experiment('--url', `${service.url}/nowhere`);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^http\S+\/nowhere\/api\/v1\/run\?view=full: The .+\n$/);
+  });
+});
+
+describe('npm run experiment against a busy service', () => {
+  it('waits as long as it is told, then goes on', async () => {
+    const body = (await experiment('--json', '--view', 'drive')).stdout;
+    let refusals = 2;
+    const server = createServer((request, response) => {
+      if (refusals-- > 0) {
+        response.writeHead(429, { 'retry-after': '0' }).end('{"error":"too many","code":"RATE_LIMITED"}');
+      } else {
+        response.end(body);
+      }
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const finished = await experiment('--url', url, '--json', '--view', 'drive');
+      expect(finished).toMatchObject({ status: 0, stdout: body });
+      expect(finished.stderr).toContain('Waiting 0 s for the rate limit of the service');
+    } finally {
+      server.close();
+    }
+  });
+});
