@@ -14,7 +14,7 @@ const mayImport = {
   pool: ['engine', 'connectome'],
   config: [],
   health: ['pool', 'connectome', 'config', 'http'],
-  metrics: ['pool', 'health', 'config', 'run'],
+  metrics: ['pool', 'health', 'config', 'run', 'http'],
   atlas: ['connectome', 'health', 'http', 'pool', 'config'],
   model: ['connectome', 'engine', 'health', 'http', 'pool', 'config', 'atlas'],
   run: ['connectome', 'engine', 'pool', 'health', 'http', 'config'],

@@ -3,6 +3,7 @@ import { AtlasModule } from './atlas/atlas.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Environment } from './config/environment.js';
 import { HealthModule } from './health/health.module.js';
+import { MetricsModule } from './metrics/metrics.module.js';
 import { ModelModule } from './model/model.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
 import { RunModule } from './run/run.module.js';
@@ -19,6 +20,7 @@ export class AppModule {
         ModelModule,
         OpenApiModule,
         AtlasModule,
+        MetricsModule,
       ],
     };
   }

@@ -1,22 +1,32 @@
+import type { Server } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
+import { RequestWatch } from './http/request-watch.js';
 import { RATE_WINDOW_MS } from './http/rate-limit.js';
 import { createAdapter, equip, type ServerOptions } from './http/server.js';
 import { SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog } from './log.js';
+import { Metrics } from './metrics/metrics.js';
 import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
+import { logRequest } from './request-log.js';
 
 /** Some 20 MB of addresses at most. */
 const MAXIMUM_CLIENTS = 50_000;
+
+/** For the last answer to leave before its connection is closed. */
+const LAST_BYTES_MS = 100;
 
 /** What tests replace; a service in use takes everything from its environment. */
 export interface ApplicationOptions {
   readonly workerFile?: URL;
   readonly window?: SlidingWindow;
   readonly requestTimeoutMs?: number;
+  readonly logTo?: DestinationStream;
 }
 
 /** Puts the service together; it answers as soon as the caller lets it listen. */
@@ -30,17 +40,42 @@ export async function createApplication(
     window: options.window ?? rateWindow(environment),
     requestTimeoutMs: options.requestTimeoutMs,
   };
-  const log = createLog(environment.LOG_LEVEL);
+  const log = createLog(environment.LOG_LEVEL, options.logTo);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options.workerFile),
     createAdapter(serverOptions),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
+  const fastify = app.getHttpAdapter().getInstance();
+  const watch = new RequestWatch();
+  watch.attach(fastify);
+  fastify.addHook('preClose', async () => void closeWhenQuiet(app.getHttpServer(), watch));
+  watch.finished.subscribe((finished) => {
+    logRequest(log, finished);
+    app.get(Metrics).countRequest(finished);
+  });
   await equip(app, serverOptions);
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
   app.get(OpenApiController).publish(describeApi(app));
-  await app.init();
+  try {
+    await app.init();
+  } catch (error) {
+    // What was begun already, workers for one, would keep the process alive.
+    await app.close();
+    throw error;
+  }
   return app;
+}
+
+/**
+ * A server that closes waits for every connection, also for those on which nothing was ever asked. Once the last
+ * answer is out there is nothing to wait for.
+ */
+async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void> {
+  do {
+    await watch.quiet();
+    await setTimeout(LAST_BYTES_MS);
+  } while (watch.open > 0);
+  server.closeAllConnections();
 }
 
 function rateWindow({ RATE_LIMIT }: Environment): SlidingWindow {

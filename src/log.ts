@@ -1,9 +1,16 @@
 import type { LoggerService } from '@nestjs/common';
-import { pino, type Logger } from 'pino';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { build as pretty } from 'pino-pretty';
 
-/** One line of JSON for each event, on standard output; that form escapes whatever clients send. */
-export function createLog(level: string): Logger {
-  return pino({ level });
+/**
+ * One line of JSON for each event, on standard output; that form escapes whatever clients send. On a terminal the
+ * same for people.
+ */
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  return pino(
+    { level },
+    destination ?? (process.stdout.isTTY ? pretty({ sync: true }) : pino.destination(1)),
+  );
 }
 
 /** Parts of Nest that tell of every module and route they put together. */

@@ -1,13 +1,17 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { Degradations } from './degradations.js';
 import { ModelHealth } from './model-health.js';
 
 /** For whoever runs the service; not part of the public API. */
 @ApiExcludeController()
 @Controller()
 export class HealthController {
-  constructor(private readonly health: ModelHealth) {}
+  constructor(
+    private readonly health: ModelHealth,
+    private readonly degradations: Degradations,
+  ) {}
 
   /** The process is up and its event loop turns. */
   @Get('livez')
@@ -15,10 +19,18 @@ export class HealthController {
     reply.header('cache-control', 'no-store').send({ status: 'alive' });
   }
 
-  /** Runs are answered; 503 while the model loads, after it failed and while the service drains. */
+  /** Runs are answered, if not as well as they should: 503 while the model loads, has failed or the service drains. */
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
-    this.health.modelForRuns();
-    reply.header('cache-control', 'no-store').send({ status: 'ready' });
+    const { id, connectome, backend } = this.health.modelForRuns();
+    const degraded = this.degradations.list();
+    reply.header('cache-control', 'no-store').send({
+      status: degraded.length === 0 ? 'ready' : 'degraded',
+      model: id,
+      connectome_digest: connectome.digest,
+      workers: this.health.workers,
+      backend,
+      degraded,
+    });
   }
 }

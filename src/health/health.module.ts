@@ -1,4 +1,5 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { Degradations } from './degradations.js';
 import { HealthController } from './health.controller.js';
 import { ModelHealth } from './model-health.js';
 import { WorkerFile } from './worker-file.provider.js';
@@ -12,8 +13,8 @@ export class HealthModule {
     return {
       module: HealthModule,
       controllers: [HealthController],
-      providers: [ModelHealth, { provide: WorkerFile, useValue: new WorkerFile(workerFile) }],
-      exports: [ModelHealth],
+      providers: [ModelHealth, Degradations, { provide: WorkerFile, useValue: new WorkerFile(workerFile) }],
+      exports: [ModelHealth, Degradations],
     };
   }
 }

@@ -10,10 +10,11 @@ import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
-import { CodedError } from '../errors.js';
+import { CodedError, ERRORS } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
-import type { AtlasResult } from '../pool/task.js';
+import type { AtlasResult, Backend } from '../pool/task.js';
+import { Degradations } from './degradations.js';
 import { WorkerFile } from './worker-file.provider.js';
 
 /** Everything that needs the connectome to be there. */
@@ -22,6 +23,7 @@ export interface LoadedModel {
   readonly connectome: Connectome;
   readonly queue: ExperimentQueue;
   readonly atlas: AtlasResult;
+  readonly backend: Backend;
 }
 
 export type ModelState =
@@ -31,6 +33,10 @@ export type ModelState =
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
+/** How often idle workers are asked whether they still answer, and missing ones are started again. */
+const WATCH_INTERVAL_MS = 5_000;
+/** Kept of SHUTDOWN_MS for the answers to what had to be given up. */
+const LONGEST_FAREWELL_MS = 1_000;
 /** What a client is told to wait while nobody knows how long loading takes. */
 const LOADING_RETRY_AFTER_S = 2;
 const DRAINING_RETRY_AFTER_S = 5;
@@ -48,14 +54,26 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   #retryTimer: NodeJS.Timeout | undefined;
   #pool: ExperimentPool | undefined;
   #attempt: Promise<void> = Promise.resolve();
+  #watchTimer: NodeJS.Timeout | undefined;
+  #earlierRestarts = 0;
+  #lastStrayError = 'no reason was given';
 
   constructor(
     private readonly environment: Environment,
     private readonly workerFile: WorkerFile,
+    private readonly degradations: Degradations,
   ) {}
 
   get state(): ModelState {
     return this.#state;
+  }
+
+  get workers(): { readonly configured: number; readonly ready: number; readonly restarts: number } {
+    return {
+      configured: this.environment.WORKERS,
+      ready: this.#pool?.ready ?? 0,
+      restarts: this.#earlierRestarts + (this.#pool?.restarts ?? 0),
+    };
   }
 
   get draining(): boolean {
@@ -77,7 +95,9 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       case 'failed':
         throw new CodedError(
           'MODEL_FAILED',
-          'The model cannot be served at present; the service keeps trying to load it.',
+          // The code's meaning and not the message, which names files of the machine.
+          `The model cannot be served at present (${this.#state.error.code}). ` +
+            `${ERRORS[this.#state.error.code].meaning} The service keeps trying.`,
           { cause: this.#state.error, retryAfterS: secondsUntil(this.#state.retryAtMs) },
         );
     }
@@ -103,14 +123,18 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   async beforeApplicationShutdown(): Promise<void> {
     this.#draining = true;
     clearTimeout(this.#retryTimer);
+    clearTimeout(this.#watchTimer);
     if (this.#state.name !== 'ready') return;
     const { queue } = this.#state.model;
     let timer: NodeJS.Timeout | undefined;
+    const { SHUTDOWN_MS } = this.environment;
     const timeUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.environment.SHUTDOWN_MS);
+      timer = setTimeout(resolve, SHUTDOWN_MS - Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10));
     });
     await Promise.race([queue.idle(), timeUp]);
     clearTimeout(timer);
+    // Whoever waits still is told so, instead of losing the connection.
+    await this.#pool?.close();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -129,20 +153,69 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
         workers: this.environment.WORKERS,
         workerData: { connectome: buffer },
         workerFile: this.workerFile.url,
-        onStrayError: (error) => this.#log.error(`A worker failed outside of any run: ${error.stack}`),
+        onStrayError: (error) => {
+          this.#lastStrayError = error.message;
+          this.#log.error(`A worker failed outside of any run: ${error.stack}`);
+        },
+        onChange: () => this.#countWorkers(),
       });
       if (this.#draining) return;
       this.#state = { name: 'ready', model: await this.#describe(connectome, this.#pool) };
       this.#retryMs = FIRST_RETRY_MS;
+      this.degradations.end('workers');
+      this.#watchLater();
       const { neuronCount, connectionCount } = connectome;
       this.#log.log(
         `Serving ${this.#state.model.id} (${neuronCount} neurons, ${connectionCount} connections) with ` +
           `${this.#pool.workers} workers after ${Math.round(performance.now() - startedMs)} ms`,
       );
     } catch (error) {
-      await this.#pool?.close();
-      this.#pool = undefined;
-      this.#fail(error);
+      await this.#fail(error);
+    }
+  }
+
+  #countWorkers(): void {
+    if (this.#state.name !== 'ready' || this.#draining) return;
+    const { present, ready, workers } = this.#pool!;
+    if (present === 0) {
+      void this.#fail(
+        new CodedError(
+          'WORKER_LOST',
+          `No worker is left and none could be started: ${this.#lastStrayError}.`,
+        ),
+      );
+    } else if (present < workers) {
+      const reason = `${present} of ${workers} workers are there; another could not be started.`;
+      this.degradations.begin({ part: 'workers', reason });
+    } else if (ready === workers) {
+      this.degradations.end('workers');
+    }
+  }
+
+  #watchLater(): void {
+    this.#watchTimer = setTimeout(() => void this.#watch(), WATCH_INTERVAL_MS).unref();
+  }
+
+  /** While runs are computed their own time limit finds a worker that hangs; this finds it when none is. */
+  async #watch(): Promise<void> {
+    const pool = this.#pool;
+    if (this.#state.name !== 'ready' || this.#draining || pool === undefined) return;
+    const isShort = pool.present < pool.workers;
+    if (this.#state.model.queue.running > 0 && !isShort) return this.#watchLater();
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new CodedError('WORKER_LOST', 'The workers have stopped answering.')),
+        this.environment.RUN_TIMEOUT_MS,
+      );
+    });
+    try {
+      await Promise.race([pool.probe(), silence]);
+      this.#watchLater();
+    } catch (error) {
+      if (this.#pool === pool && !this.#draining) await this.#fail(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -152,16 +225,22 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       limit: this.environment.QUEUE_LIMIT,
       runTimeoutMs: this.environment.RUN_TIMEOUT_MS,
     });
-    return { id: modelId(connectome), connectome, queue, atlas: await pool.run({ kind: 'atlas' }) };
+    const atlas = await pool.run({ kind: 'atlas' });
+    return { id: modelId(connectome), connectome, queue, atlas, backend: pool.backend };
   }
 
-  #fail(cause: unknown): void {
+  async #fail(cause: unknown): Promise<void> {
+    clearTimeout(this.#watchTimer);
+    const pool = this.#pool;
+    this.#earlierRestarts += pool?.restarts ?? 0;
+    this.#pool = undefined;
     const error =
       cause instanceof CodedError
         ? cause
         : new CodedError('INTERNAL', `Loading the model failed: ${String(cause)}`, { cause });
     this.#log.error(`${error.message} Trying again in ${this.#retryMs / 1000} s.`);
     this.#state = { name: 'failed', error, retryAtMs: performance.now() + this.#retryMs };
+    await pool?.close();
     if (this.#draining) return;
     this.#retryTimer = setTimeout(() => {
       this.#attempt = this.#load();

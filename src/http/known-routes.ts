@@ -5,6 +5,8 @@ export class KnownRoutes {
   readonly #routes: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
 
   add({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
+    // The one of CORS, which answers preflights at every path and makes none of them exist.
+    if ([method].flat().every((each) => each === 'OPTIONS')) return;
     const pattern = patternOf(url);
     let route = this.#routes.find((known) => known.pattern.source === pattern.source);
     if (route === undefined) {

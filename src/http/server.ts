@@ -32,6 +32,8 @@ export interface ServerOptions {
 export function createAdapter({ trustProxy, requestTimeoutMs }: ServerOptions): FastifyAdapter {
   return new FastifyAdapter({
     trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
+    // While the service stops, Fastify would answer in a shape of its own; ModelHealth refuses runs by then.
+    return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,

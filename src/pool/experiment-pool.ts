@@ -2,9 +2,19 @@
  * The workers. This folder is the only place that knows Piscina; the rest of the service sees tasks that are
  * answered or that fail with a code.
  */
+import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { CodedError } from '../errors.js';
-import type { ExperimentTask, Outcome, ProbeTask, AtlasTask, ResultOf, Task, WorkerData } from './task.js';
+import type {
+  AtlasTask,
+  Backend,
+  ExperimentTask,
+  Outcome,
+  ProbeTask,
+  ResultOf,
+  Task,
+  WorkerData,
+} from './task.js';
 
 export interface PoolOptions {
   readonly workers: number;
@@ -13,12 +23,19 @@ export interface PoolOptions {
   readonly workerFile: string | URL;
   /** Told of errors that belong to no task; the pool goes on. */
   readonly onStrayError: (error: Error) => void;
+  /** Told after workers have ended or come. */
+  readonly onChange: () => void;
 }
 
 export class ExperimentPool {
   readonly #piscina: Piscina;
+  /** Workers that have opened the connectome. */
+  readonly #ready = new WeakSet<Worker>();
+  #backend: Backend = 'cpu';
+  #started = 0;
+  #closed = false;
 
-  private constructor({ workers, workerData, workerFile, onStrayError }: PoolOptions) {
+  private constructor({ workers, workerData, workerFile, onStrayError, onChange }: PoolOptions) {
     this.#piscina = new Piscina({
       filename: String(workerFile),
       minThreads: workers,
@@ -29,6 +46,14 @@ export class ExperimentPool {
     });
     // Without a listener an error that belongs to no task would end the process.
     this.#piscina.on('error', onStrayError);
+    this.#piscina.on('workerCreate', ({ id }: { id: number }) => {
+      const worker = this.#piscina.threads.find(({ threadId }) => threadId === id);
+      if (worker !== undefined) this.#ready.add(worker);
+      this.#started++;
+      onChange();
+    });
+    // Piscina tells before it strikes the worker off its list, and before it decides about another.
+    this.#piscina.on('workerDestroy', () => setImmediate(() => this.#closed || onChange()));
   }
 
   /** Resolves once every worker has opened the connectome and is warm. */
@@ -36,7 +61,7 @@ export class ExperimentPool {
     const pool = new ExperimentPool(options);
     try {
       // One at a time is all a worker takes, so as many probes as workers reach each of them.
-      await Promise.all(Array.from({ length: options.workers }, () => pool.run({ kind: 'probe' })));
+      await pool.probe();
       return pool;
     } catch (error) {
       await pool.close();
@@ -48,6 +73,36 @@ export class ExperimentPool {
     return this.#piscina.options.maxThreads;
   }
 
+  /** Workers that take runs. */
+  get ready(): number {
+    return this.#piscina.threads.filter((worker) => this.#ready.has(worker)).length;
+  }
+
+  /**
+   * Workers that take runs or are starting. Fewer than `workers` means that one ended whose successor could not
+   * start; Piscina tries again only when more is asked of it than the others can take.
+   */
+  get present(): number {
+    return this.#piscina.threads.length;
+  }
+
+  /** Workers that were started in place of one that ended. */
+  get restarts(): number {
+    return Math.max(0, this.#started - this.workers);
+  }
+
+  get backend(): Backend {
+    return this.#backend;
+  }
+
+  /** Resolves once as many workers as there should be have answered; starts those that are missing. */
+  async probe(): Promise<void> {
+    const answers = await Promise.all(
+      Array.from({ length: this.workers }, () => this.run({ kind: 'probe' })),
+    );
+    this.#backend = answers[0]!.backend;
+  }
+
   run(task: ExperimentTask, signal?: AbortSignal): Promise<ResultOf['experiment']>;
   run(task: AtlasTask): Promise<ResultOf['atlas']>;
   run(task: ProbeTask): Promise<ResultOf['probe']>;
@@ -56,6 +111,10 @@ export class ExperimentPool {
    * @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered
    */
   async run(task: Task, signal?: AbortSignal): Promise<ResultOf[keyof ResultOf]> {
+    if (this.#closed) {
+      // Piscina would start workers anew.
+      throw new CodedError('WORKER_LOST', 'The workers were stopped before this was computed; try again.');
+    }
     let outcome: Outcome<ResultOf[keyof ResultOf]>;
     try {
       outcome = await this.#piscina.run(task, { signal });
@@ -74,6 +133,7 @@ export class ExperimentPool {
 
   /** Ends the workers at once; tasks that are still running are rejected. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#piscina.destroy();
   }
 }

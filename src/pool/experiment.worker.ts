@@ -29,6 +29,8 @@ const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a fresh thread are slow; nobody's request should be one of them. */
 const WARM_UP_RUNS = 3;
 
+const BACKEND = 'cpu';
+
 type Answer = (task: Task) => unknown;
 
 // Piscina waits for this promise before it hands a task over, and rejects tasks where it is rejected.
@@ -52,7 +54,7 @@ function start({ connectome: buffer }: WorkerData): Answer {
           return moved<'atlas'>(result, Object.values(result) as Uint8Array[]);
         }
         case 'probe':
-          return { ok: true, result: { ready: true } } satisfies Outcome<ResultOf['probe']>;
+          return { ok: true, result: { backend: BACKEND } } satisfies Outcome<ResultOf['probe']>;
       }
     } catch (error) {
       return { ok: false, failure: failureOf(error) } satisfies Outcome<never>;
@@ -70,7 +72,7 @@ function runExperiment(runner: ExperimentRunner, task: ExperimentTask): Experime
   return {
     body,
     gzip,
-    backend: 'cpu',
+    backend: BACKEND,
     spikes: raster.steps.length,
     timings: { simulateMs: simulatedMs - startedMs, serialiseMs: performance.now() - simulatedMs },
   };

@@ -32,11 +32,13 @@ export interface AtlasTask {
 
 export type Task = ExperimentTask | ProbeTask | AtlasTask;
 
+/** What simulates; never shows in a body. */
+export type Backend = 'cpu' | 'gpu';
+
 export interface ExperimentResult {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer> | undefined;
-  /** What simulated; never shows in the body. */
-  readonly backend: 'cpu' | 'gpu';
+  readonly backend: Backend;
   readonly spikes: number;
   readonly timings: TaskTimings;
 }
@@ -56,7 +58,7 @@ export interface AtlasResult {
 
 export interface ResultOf {
   readonly experiment: ExperimentResult;
-  readonly probe: { readonly ready: true };
+  readonly probe: { readonly backend: Backend };
   readonly atlas: AtlasResult;
 }
 

@@ -5,6 +5,7 @@ import { clientKey } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { RATE_LIMITED } from '../http/rate-limit.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
+import { openReport } from './run-report.js';
 import { RunService, type RunAnswer } from './run.service.js';
 
 const SERVICE_NAME = 'neural-experiment-service';
@@ -23,13 +24,16 @@ export class RunController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const gzip = acceptsGzip(request);
+    const experiment = experimentOf(body);
+    const report = openReport(request, experiment, view);
     const answer = await this.runs.run({
-      experiment: experimentOf(body),
+      experiment,
       view,
       gzip,
       client: clientKey(request.ip),
       gone: whenGone(request, reply),
     });
+    report.answer = answer;
     const bytes = gzip ? await answer.result.gzip() : answer.result.identity;
     reply.headers({
       'content-type': 'application/json; charset=utf-8',

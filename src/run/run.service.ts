@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Subject } from 'rxjs';
 import { Environment } from '../config/environment.js';
 import type { Experiment } from '../engine/experiment.js';
 import type { View } from '../engine/run-body.js';
@@ -29,7 +30,7 @@ export interface RunAnswer {
   readonly timings: Timings | undefined;
 }
 
-type Timings = Pick<QueuedResult, 'queueMs' | 'timings'>;
+export type Timings = Pick<QueuedResult, 'queueMs' | 'timings' | 'spikes' | 'backend'>;
 
 /** A run under way, and how many still want its result. */
 interface Flight {
@@ -45,6 +46,8 @@ interface Flight {
  */
 @Injectable()
 export class RunService {
+  /** Every simulation that was finished, once, however many waited for it. */
+  readonly simulated = new Subject<Timings>();
   readonly #flights = new Map<string, Flight>();
   readonly #cache: LRUCache<string, RunResult> | undefined;
 
@@ -58,6 +61,14 @@ export class RunService {
         sizeCalculation: ({ bytes }) => bytes,
       });
     }
+  }
+
+  get cacheBytes(): number {
+    return this.#cache?.calculatedSize ?? 0;
+  }
+
+  get cacheEntries(): number {
+    return this.#cache?.size ?? 0;
   }
 
   /** @throws CodedError as in the table, status 503 */
@@ -89,7 +100,8 @@ export class RunService {
     const flight: Flight = { run, landing, clients: 0 };
     this.#flights.set(key, flight);
     landing.then(
-      ({ result }) => {
+      ({ result, timings }) => {
+        this.simulated.next(timings);
         this.#forget(key, flight);
         this.#cache?.set(key, result);
       },

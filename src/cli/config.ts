@@ -1,0 +1,39 @@
+/** npm run config: what the service would run with, from this environment. */
+import { type Environment, MEANINGS, readEnvironment } from '../config/environment.js';
+import { runCommand } from './command.js';
+
+await runCommand({
+  name: 'config',
+  summary: 'Prints the effective configuration, or everything that is wrong with it.',
+  options: {
+    json: { type: 'boolean', help: 'As JSON, for programs.' },
+  },
+  async run({ json }) {
+    const environment = readEnvironment(process.env);
+    const names = Object.keys(MEANINGS) as (keyof Environment)[];
+    const rows = names.map((name) => ({
+      name,
+      value: withoutPassword(environment[name]),
+      source: (process.env[name] ?? '') === '' ? 'default' : 'environment',
+      meaning: MEANINGS[name],
+    }));
+    process.stdout.write(json ? `${JSON.stringify(rows, null, 2)}\n` : asTable(rows));
+  },
+});
+
+/** What is printed is pasted into tickets. */
+function withoutPassword(value: string | number): string | number {
+  return typeof value === 'string' ? value.replace(/^(rediss?:\/\/[^:@/]*:)[^@]*@/, '$1***@') : value;
+}
+
+function asTable(rows: readonly Readonly<Record<string, string | number>>[]): string {
+  const columns = ['name', 'value', 'source', 'meaning'] as const;
+  const widths = columns.map((column) => Math.max(...rows.map((row) => String(row[column]).length)));
+  const lines = rows.map((row) =>
+    columns
+      .map((column, at) => String(row[column]).padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,161 @@
+import { Injectable } from '@nestjs/common';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Degradations } from '../health/degradations.js';
+import { ModelHealth } from '../health/model-health.js';
+import type { FinishedRequest } from '../http/request-watch.js';
+import { reportOf } from '../run/run-report.js';
+import { RunService, type CacheStatus, type Timings } from '../run/run.service.js';
+
+/** From a tenth of a millisecond, a small brain, to the longest a run may take by default. */
+const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
+const RUN_PATH = '/api/v1/run';
+/** Where an answer came from; `shared` waited for the simulation of an equal request. */
+const SOURCES: Readonly<Record<CacheStatus, string>> = {
+  hit: 'cache',
+  'fwd=miss; stored': 'simulation',
+  'fwd=miss; collapsed': 'shared',
+};
+const MODEL_STATES = ['loading', 'ready', 'failed', 'draining'] as const;
+
+/**
+ * Everything Prometheus is told. Names begin with nes_ (Neural Experiment Service) and end with their unit; labels
+ * take values of closed lists only, so that no client can make series. docs/operations.md explains each.
+ */
+@Injectable()
+export class Metrics {
+  readonly registry = new Registry();
+  readonly #runs = this.#counter('nes_runs_total', 'Run requests by what they asked for and their status', [
+    'stimulus',
+    'view',
+    'status',
+  ]);
+  readonly #rateLimited = this.#counter('nes_rate_limited_total', 'Run requests refused by the rate limit');
+  readonly #requests = this.#counter('nes_http_requests_total', 'Requests by route and status', [
+    'route',
+    'status',
+  ]);
+  readonly #cache = this.#counter('nes_cache_answers_total', 'Answered runs by where the answer came from', [
+    'source',
+  ]);
+  readonly #simulations = this.#counter('nes_simulations_total', 'Simulations finished, by backend', [
+    'backend',
+  ]);
+  readonly #spikes = this.#counter('nes_spikes_total', 'Spikes simulated');
+  readonly #total = new Histogram({
+    name: 'nes_run_duration_seconds',
+    help: 'From the arrival of a run to the last byte of its answer, answered runs only',
+    labelNames: ['view'],
+    buckets: TOTAL_BUCKETS_S,
+    registers: [this.registry],
+  });
+  readonly #queue = this.#histogram('nes_run_queue_seconds', 'A simulation waiting for its worker');
+  readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'The simulation itself');
+  readonly #serialise = this.#histogram('nes_run_serialise_seconds', 'Readout, body and compression');
+
+  constructor(
+    private readonly health: ModelHealth,
+    private readonly degradations: Degradations,
+    private readonly runs: RunService,
+  ) {
+    runs.simulated.subscribe((simulation) => this.#countSimulation(simulation));
+    this.#watchModel();
+    this.#watchService();
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  countRequest({ request, status, elapsedMs }: FinishedRequest): void {
+    const route = request.routeOptions.url ?? 'none';
+    this.#requests.inc({ route, status });
+    if (route !== RUN_PATH || request.method !== 'POST') return;
+    const report = reportOf(request);
+    // What was refused before its parameters were known is counted under empty labels.
+    this.#runs.inc({ stimulus: report?.experiment.stimulus ?? '', view: report?.view ?? '', status });
+    if (status === 429) this.#rateLimited.inc();
+    if (report?.answer === undefined || status !== 200) return;
+    this.#cache.inc({ source: SOURCES[report.answer.cacheStatus] });
+    this.#total.observe({ view: report.view }, elapsedMs / 1000);
+  }
+
+  #countSimulation({ backend, spikes, queueMs, timings }: Timings): void {
+    this.#simulations.inc({ backend });
+    this.#spikes.inc(spikes);
+    this.#queue.observe(queueMs / 1000);
+    this.#simulate.observe(timings.simulateMs / 1000);
+    this.#serialise.observe(timings.serialiseMs / 1000);
+  }
+
+  #watchModel(): void {
+    const { health } = this;
+    this.#gauge('nes_model_state', 'The state the model is in, 1 for one of them', ['state'], (gauge) => {
+      const current = health.draining ? 'draining' : health.state.name;
+      for (const state of MODEL_STATES) gauge.set({ state }, state === current ? 1 : 0);
+    });
+    this.#gauge('nes_model_info', 'What is served', ['model', 'connectome_digest'], (gauge) => {
+      gauge.reset();
+      if (health.state.name !== 'ready') return;
+      const { id, connectome } = health.state.model;
+      gauge.set({ model: id, connectome_digest: connectome.digest }, 1);
+    });
+    this.#gauge('nes_backend_info', 'What simulates', ['backend'], (gauge) => {
+      gauge.reset();
+      if (health.state.name === 'ready') gauge.set({ backend: health.state.model.backend }, 1);
+    });
+    this.#gauge('nes_workers', 'Workers by state', ['state'], (gauge) => {
+      gauge.set({ state: 'configured' }, health.workers.configured);
+      gauge.set({ state: 'ready' }, health.workers.ready);
+    });
+    new Counter({
+      name: 'nes_worker_restarts_total',
+      help: 'Workers started in place of one that ended',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(health.workers.restarts);
+      },
+    });
+    this.#gauge('nes_queue_runs', 'Simulations under way, by state', ['state'], (gauge) => {
+      const queue = health.state.name === 'ready' ? health.state.model.queue : undefined;
+      gauge.set({ state: 'waiting' }, queue?.waiting ?? 0);
+      gauge.set({ state: 'running' }, queue?.running ?? 0);
+    });
+  }
+
+  #watchService(): void {
+    this.#gauge('nes_cache_bytes', 'Size of the result cache', [], (gauge) =>
+      gauge.set(this.runs.cacheBytes),
+    );
+    this.#gauge('nes_cache_entries', 'Results in the cache', [], (gauge) =>
+      gauge.set(this.runs.cacheEntries),
+    );
+    this.#gauge('nes_degraded', '1 for each part that works less well than it should', ['part'], (gauge) => {
+      gauge.reset();
+      for (const { part } of this.degradations.list()) gauge.set({ part }, 1);
+    });
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram(name: string, help: string): Histogram {
+    return new Histogram({ name, help, buckets: STEP_BUCKETS_S, registers: [this.registry] });
+  }
+
+  #gauge<Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read: (gauge: Gauge<Label>) => void,
+  ): void {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.registry],
+      collect() {
+        read(this);
+      },
+    });
+  }
+}

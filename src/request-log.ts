@@ -1,0 +1,54 @@
+import type { Logger } from 'pino';
+import { clientKey } from './http/client-address.js';
+import type { FinishedRequest } from './http/request-watch.js';
+import { reportOf, type RunReport } from './run/run-report.js';
+
+/** Asked every few seconds by whatever keeps the service running; of no interest while all is well. */
+const PROBED_PATHS = ['/livez', '/readyz'];
+const LONGEST_PATH = 200;
+
+/** Writes one line for a request once it has ended. */
+export function logRequest(log: Logger, { request, status, elapsedMs }: FinishedRequest): void {
+  const path = request.url.split('?', 1)[0]!.slice(0, LONGEST_PATH);
+  const isProbe = PROBED_PATHS.includes(path);
+  const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
+  const report = reportOf(request);
+  log[level](
+    {
+      from: 'http',
+      request: request.id,
+      method: request.method,
+      path,
+      status,
+      ms: rounded(elapsedMs),
+      client: clientKey(request.ip),
+      ...(report === undefined ? {} : { run: runFields(report) }),
+    },
+    `${request.method} ${path} ${status}`,
+  );
+}
+
+function runFields({ experiment, view, answer }: RunReport): Record<string, unknown> {
+  const asked = {
+    stimulus: experiment.stimulus,
+    duration_ms: experiment.durationMs,
+    intensity: experiment.intensity,
+    seed: experiment.seed,
+    view,
+  };
+  if (answer === undefined) return asked;
+  const { cacheStatus, result, timings } = answer;
+  const answered = { ...asked, cache: cacheStatus, backend: result.backend };
+  if (timings === undefined) return answered;
+  return {
+    ...answered,
+    spikes: timings.spikes,
+    queue_ms: rounded(timings.queueMs),
+    simulate_ms: rounded(timings.timings.simulateMs),
+    serialise_ms: rounded(timings.timings.serialiseMs),
+  };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

@@ -1,0 +1,214 @@
+import { execFileSync } from 'node:child_process';
+import { createServer, type AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
+import { freePort } from '../support/free-port.js';
+import { startReadyService, startService, type Service } from '../support/service.js';
+import { until, valueOf } from '../support/service-process.js';
+
+describe('what an operator sees', () => {
+  let service: Service;
+  let metricsUrl: string;
+  const lines: Record<string, unknown>[] = [];
+  const metrics = async () => (await fetch(metricsUrl)).text();
+  const requestLine = (id: string) => lines.find(({ request }) => request === id);
+
+  beforeAll(async () => {
+    const port = await freePort();
+    metricsUrl = `http://127.0.0.1:${port}/metrics`;
+    service = await startReadyService(
+      { METRICS_PORT: String(port), RATE_LIMIT: '8', LOG_LEVEL: 'info' },
+      { logTo: { write: (line: string) => void lines.push(JSON.parse(line)) } },
+    );
+    // Eight are allowed: one simulated, one from the cache, one as the other view, one refused by its seed.
+    await send({ stimulus: 'loom', seed: 5 }, 'first');
+    await send({ stimulus: 'loom', seed: 5 }, 'again');
+    await send({ stimulus: 'none' }, 'drive', '?view=drive');
+    await send({ seed: -1 }, 'wrong');
+    for (let i = 0; i < 4; i++) await send('{', `broken${i}`);
+    await send({}, 'ninth');
+    await fetch(`${service.url}/nowhere`, { headers: { 'x-request-id': 'lost' } });
+    await until(() => requestLine('lost') !== undefined);
+  });
+  afterAll(() => service.stop());
+
+  const send = (body: unknown, id: string, query = '') =>
+    service
+      .post(body, `/api/v1/run${query}`, { 'content-type': 'application/json', 'x-request-id': id })
+      .then((response) => response.text());
+
+  describe('/metrics', () => {
+    it.each([
+      ['nes_runs_total{stimulus="loom",view="full",status="200"}', 2],
+      ['nes_runs_total{stimulus="none",view="drive",status="200"}', 1],
+      ['nes_runs_total{stimulus="",view="",status="400"}', 5],
+      ['nes_runs_total{stimulus="",view="",status="429"}', 1],
+      ['nes_rate_limited_total', 1],
+      ['nes_http_requests_total{route="none",status="404"}', 1],
+      ['nes_cache_answers_total{source="cache"}', 1],
+      ['nes_cache_answers_total{source="simulation"}', 2],
+      ['nes_cache_entries', 2],
+      ['nes_simulations_total{backend="cpu"}', 2],
+      ['nes_run_queue_seconds_count', 2],
+      ['nes_run_simulate_seconds_count', 2],
+      ['nes_run_serialise_seconds_count', 2],
+      ['nes_run_duration_seconds_count{view="full"}', 2],
+      ['nes_model_state{state="ready"}', 1],
+      ['nes_model_state{state="failed"}', 0],
+      ['nes_workers{state="configured"}', 1],
+      ['nes_workers{state="ready"}', 1],
+      ['nes_worker_restarts_total', 0],
+      ['nes_queue_runs{state="waiting"}', 0],
+      ['nes_backend_info{backend="cpu"}', 1],
+    ])('%s is %d', async (name, value) => {
+      expect(valueOf(await metrics(), name)).toBe(value);
+    });
+
+    it('counts the spikes that were simulated, not those that were answered', async () => {
+      const { spikes } = requestLine('first')!['run'] as { spikes: number };
+      expect(spikes).toBeGreaterThan(0);
+      expect(valueOf(await metrics(), 'nes_spikes_total')).toBe(spikes);
+    });
+
+    it('tells of the process: memory, event loop', async () => {
+      const text = await metrics();
+      expect(valueOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7);
+      expect(valueOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+    });
+
+    it('names the model it serves', async () => {
+      const { id, connectome_digest } = await (await service.get('/api/v1/model')).json();
+      const labels = `model="${id}",connectome_digest="${connectome_digest}"`;
+      expect(valueOf(await metrics(), `nes_model_info{${labels}}`)).toBe(1);
+    });
+
+    it('follows the naming rules of Prometheus', async () => {
+      const names = (await metrics())
+        .match(/^# TYPE nes_\S+ \S+$/gm)!
+        .map((line) => line.split(' ').slice(2));
+      expect(names.length).toBeGreaterThan(15);
+      for (const [name, type] of names) {
+        expect([name, name!.endsWith('_total')]).toEqual([name, type === 'counter']);
+        if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+      }
+    });
+
+    it('is not at the port of the API, and nothing else is at its own', async () => {
+      expect((await service.get('/metrics')).status).toBe(404);
+      expect((await fetch(metricsUrl.replace('/metrics', '/api/v1/model'))).status).toBe(404);
+      expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(405);
+    });
+  });
+
+  describe('the log', () => {
+    it('has one line for a run, with what it asked for and how long it took', () => {
+      const [line, ...more] = lines.filter(({ request }) => request === 'first');
+      expect(more).toEqual([]);
+      expect(line).toMatchObject({
+        level: 30,
+        from: 'http',
+        method: 'POST',
+        path: '/api/v1/run',
+        status: 200,
+        client: '127.0.0.1',
+        run: {
+          stimulus: 'loom',
+          duration_ms: 100,
+          intensity: 1,
+          seed: 5,
+          view: 'full',
+          cache: 'fwd=miss; stored',
+          backend: 'cpu',
+        },
+      });
+      const { queue_ms, simulate_ms, serialise_ms } = line!['run'] as Record<string, number>;
+      const parts = queue_ms! + simulate_ms! + serialise_ms!;
+      expect(parts).toBeGreaterThan(0);
+      expect(line!['ms']).toBeGreaterThanOrEqual(parts - 0.03);
+    });
+
+    it('has no timings of a simulation that was not made', () => {
+      const { run } = requestLine('again') as { run: Record<string, unknown> };
+      expect(run['cache']).toBe('hit');
+      expect(run).not.toHaveProperty('simulate_ms');
+    });
+
+    it('has a line for what was refused as well', () => {
+      expect(requestLine('wrong')).toMatchObject({ status: 400 });
+      expect(requestLine('ninth')).toMatchObject({ status: 429 });
+      expect(requestLine('lost')).toMatchObject({ status: 404, path: '/nowhere' });
+    });
+
+    it('leaves out the probes of whatever keeps the service running', async () => {
+      await service.get('/livez');
+      await service.get('/api/v1/openapi', { 'x-request-id': 'after' });
+      await until(() => requestLine('after') !== undefined);
+      expect(lines.some(({ path }) => path === '/livez')).toBe(false);
+    });
+  });
+
+  it('/readyz tells model, workers, backend and what is degraded', async () => {
+    const { id, connectome_digest } = await (await service.get('/api/v1/model')).json();
+    expect(await (await service.get('/readyz')).json()).toEqual({
+      status: 'ready',
+      model: id,
+      connectome_digest,
+      workers: { configured: 1, ready: 1, restarts: 0 },
+      backend: 'cpu',
+      degraded: [],
+    });
+  });
+});
+
+it('a metrics port that is taken ends the start with a message', async () => {
+  const taken = createServer();
+  await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
+  const { port } = taken.address() as AddressInfo;
+  await expect(startService({ METRICS_PORT: String(port) })).rejects.toMatchObject({
+    code: 'CONFIG_INVALID',
+    message: expect.stringContaining(
+      `METRICS_PORT must be free to listen on, or 0 for no metrics, got ${port}`,
+    ),
+  });
+  taken.close();
+});
+
+describe('npm run config', () => {
+  const config = (args: string[], variables: Record<string, string>) =>
+    execFileSync(process.execPath, [resolve('dist/cli/config.js'), ...args], {
+      env: { PATH: process.env['PATH'], ...variables },
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+
+  it('prints every variable with its value and where it came from', () => {
+    const rows = JSON.parse(config(['--json'], { PORT: '9000', RATE_LIMIT: '' }));
+    expect(rows.map(({ name }: { name: string }) => name)).toEqual(Object.keys(MEANINGS));
+    const row = (wanted: string) => rows.find(({ name }: { name: string }) => name === wanted);
+    expect(row('PORT')).toMatchObject({ value: 9000, source: 'environment' });
+    expect(row('RATE_LIMIT')).toMatchObject({ value: 30, source: 'default' });
+    for (const { name, value } of rows.filter(({ source }: { source: string }) => source === 'default')) {
+      expect(value).toBe(readEnvironment({})[name as keyof typeof MEANINGS]);
+    }
+  });
+
+  it('is a table for people', () => {
+    expect(config([], {})).toMatch(/^HOST +0\.0\.0\.0 +default +where the API listens$/m);
+  });
+
+  it('keeps passwords to itself', () => {
+    const text = config([], { REDIS_URL: 'redis://user:secret@cache:6379/1' });
+    expect(text).toContain('redis://user:***@cache:6379/1');
+    expect(text).not.toContain('secret');
+  });
+
+  it('lists everything that is wrong at once and ends with 2', () => {
+    const wrong = { PORT: '80 80', BACKEND: 'tpu', WORKERS: '0' };
+    expect(() => config([], wrong)).toThrow(
+      expect.objectContaining({
+        status: 2,
+        stderr: expect.stringMatching(/PORT must be .*WORKERS must be .*BACKEND must be /s),
+      }),
+    );
+  });
+});

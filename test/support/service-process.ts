@@ -1,0 +1,105 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { freePort } from './free-port.js';
+import { smallConnectomeFile } from './small-connectome.js';
+
+/** What a test may do wrong to a service; see faulty.worker.mjs and faulty-service.mjs. */
+export interface Faults {
+  /** Each run takes this much longer. */
+  readonly FAULT_DELAY_MS?: string;
+  /** While a file of this name exists, no worker can start. */
+  readonly FAULT_REFUSE_START?: string;
+  /** While a file of this name exists, workers do not answer probes. */
+  readonly FAULT_SILENT_PROBES?: string;
+}
+
+/** The service as a process of its own, as an operator runs it. */
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly url: string;
+  /** Lines of its log so far. */
+  log(): Record<string, unknown>[];
+  readyz(): Promise<{ status: number; body: Record<string, unknown> }>;
+  metric(name: string): Promise<number | undefined>;
+  untilReady(): Promise<void>;
+  /** Sends SIGTERM where it still runs; resolves with its exit code, or the signal that ended it. */
+  stop(): Promise<number | NodeJS.Signals>;
+  exited(): Promise<number | NodeJS.Signals>;
+}
+
+/** Starts the built service on free ports of the loopback; ready when untilReady resolves. */
+export async function startProcess(
+  variables: Record<string, string> = {},
+  faults?: Faults,
+): Promise<ServiceProcess> {
+  const [port, metricsPort] = [await freePort(), await freePort()];
+  const entry = faults === undefined ? 'dist/main.js' : 'test/support/faulty-service.mjs';
+  const child = spawn(process.execPath, [resolve(entry)], {
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+      WORKERS: '1',
+      RATE_LIMIT: '0',
+      CONNECTOME_FILE: variables['CONNECTOME_FILE'] ?? smallConnectomeFile(),
+      ...variables,
+      ...faults,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  const url = `http://127.0.0.1:${port}`;
+
+  const service: ServiceProcess = {
+    child,
+    port,
+    metricsPort,
+    url,
+    log: () =>
+      output
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    readyz: async () => {
+      const response = await fetch(`${url}/readyz`);
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    },
+    metric: async (name) => {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+      return valueOf(text, name);
+    },
+    untilReady: async () => {
+      await until(async () => {
+        if (child.exitCode !== null) throw new Error(`The service ended: ${output}`);
+        return (await service.readyz().catch(() => undefined))?.status === 200;
+      });
+    },
+    stop: () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      return service.exited();
+    },
+    exited: async () => {
+      const [code, signal] = await exit;
+      return code ?? signal!;
+    },
+  };
+  return service;
+}
+
+/** @param name with its labels, exactly as exposed, such as nes_workers{state="ready"} */
+export function valueOf(exposition: string, name: string): number | undefined {
+  const line = exposition.split('\n').find((each) => each.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+/** Asks until the answer is yes; the time limit of the test is the limit. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((next) => setTimeout(next, 20));
+}
