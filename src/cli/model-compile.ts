@@ -1,18 +1,27 @@
 /** npm run model:compile: makes the connectome file that the service loads. */
 import { readFileSync } from 'node:fs';
+import type { Brain } from '../compiler/brain.js';
+import { drawBrain } from '../compiler/figures/draw-brain.js';
+import { readFigures } from '../compiler/figures/figure-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { POPULATIONS_FILE, readPopulations } from '../compiler/populations.js';
+import type { Progress } from '../compiler/progress.js';
 import { readTables } from '../compiler/tables.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { runCommand } from './command.js';
+import { runCommand, usage } from './command.js';
 import { ProgressLine } from './progress.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'model:compile',
-  summary: 'Compiles a connectome file from the tables of a release.',
+  summary: 'Compiles a connectome file from the tables of a release or from figures by cell type.',
   options: {
-    tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
+    tables: { type: 'string', value: 'DIR', help: 'Directory with the five Codex tables: measured wiring.' },
+    figures: {
+      type: 'string',
+      value: 'DIR',
+      help: 'Directory with figures by cell type instead: wiring drawn from them.',
+    },
     out: { type: 'string', value: 'FILE', required: true, help: 'The file to write.' },
     signs: {
       type: 'string',
@@ -27,10 +36,10 @@ await runCommand({
       help: 'Stimuli and channels.',
     },
   },
-  async run({ tables, out, signs, populations }) {
+  async run({ tables, figures, out, signs, populations }) {
     const progress = new ProgressLine();
     const definitions = readPopulations(populations);
-    const brain = await readTables(tables, progress);
+    const brain = await readBrain(tables, figures, progress);
     progress.begin('Laying out the connectome', 0, 'items');
     const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
     progress.begin(`Writing ${out}`, 0, 'items');
@@ -47,3 +56,17 @@ await runCommand({
     );
   },
 });
+
+async function readBrain(
+  tables: string | undefined,
+  figures: string | undefined,
+  progress: Progress,
+): Promise<Brain> {
+  if (tables !== undefined && figures === undefined) {
+    return readTables(tables, progress);
+  }
+  if (figures !== undefined && tables === undefined) {
+    return drawBrain(await readFigures(figures, progress), progress);
+  }
+  throw usage({ name: 'model:compile' }, 'it takes one of --tables DIR and --figures DIR');
+}

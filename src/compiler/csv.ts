@@ -103,6 +103,18 @@ export class CsvRow {
     return value;
   }
 
+  /** A whole number from 0 on; an empty field counts as 0. */
+  countOrNone(column: number): number {
+    const place = this.places[column]!;
+    const start = this.starts[place]!;
+    const end = this.ends[place]!;
+    const value = end - start <= MAXIMUM_COUNT_DIGITS ? this.#digits(start, end) : -1;
+    if (value < 0) {
+      throw this.fault(column, `a whole number from 0 to ${10 ** MAXIMUM_COUNT_DIGITS - 1}, or nothing`);
+    }
+    return value;
+  }
+
   /** A decimal number from 0 on; an empty field counts as 0. */
   fraction(column: number): number {
     const text = this.text(column);

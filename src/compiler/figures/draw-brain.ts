@@ -1,0 +1,172 @@
+import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
+import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES, type NeuronColumns } from '../brain.js';
+import { type Progress, silent } from '../progress.js';
+import { type CellGroup, type Figures, strataOf, stratumOf, totalsOf } from './figures.js';
+import { nameCells } from './name-cells.js';
+import { PairDrawing } from './pair-drawing.js';
+import { drawExcess } from './synapse-spread.js';
+import { WeightedCells } from './weighted-cells.js';
+
+/** The one brain that is served; other seeds give its siblings, for validation. */
+export const DEFAULT_SEED = 783;
+/** Each group has a sequence of random numbers of its own for each purpose, so that none disturbs another. */
+const PURPOSES = ['connections', 'positions'] as const;
+const NM_PER_UM = 1000;
+/** Pre, post and synapse count in one double that sorts as they should: 18 + 18 + 16 bits. */
+const COUNT_RANGE = 2 ** 16;
+const NEURON_RANGE = 2 ** 18;
+
+/**
+ * Draws a brain of the size that the figures come from: the same cells by type and side, and between each
+ * pair of groups as many connections, synapses and partner cells. Which cells connect is drawn, by integers
+ * from Philox alone, so the same figures give the same brain on every machine.
+ */
+export function drawBrain(figures: Figures, progress: Progress = silent, seed = DEFAULT_SEED): Brain {
+  const { ids, neuronOf } = nameCells(figures.groups);
+  return {
+    wiring: 'reconstructed',
+    neurons: drawNeurons(figures.groups, ids, neuronOf, seed),
+    connections: drawConnections(figures, neuronOf, seed, progress),
+    sources: figures.sources,
+    provenance: [
+      'A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of ' +
+        'groups of like neurons has as many connections and synapses as measured; which neurons connect was ' +
+        'drawn, and ids and positions are made up.',
+      'What follows is said of the measured wiring that the figures come from.',
+      ...figures.provenance,
+    ],
+  };
+}
+
+function drawNeurons(
+  groups: readonly CellGroup[],
+  ids: readonly string[],
+  neuronOf: readonly Uint32Array[],
+  seed: number,
+): NeuronColumns {
+  const count = ids.length;
+  const column = (): string[] => new Array<string>(count).fill('');
+  const neurons = {
+    count,
+    ids,
+    types: column(),
+    superClasses: column(),
+    classes: column(),
+    subClasses: column(),
+    sides: column(),
+    signs: { predicted: new Int8Array(count), corrected: new Int8Array(count) },
+    positionsNm: new Int32Array(3 * count),
+    positionEstimated: new Uint8Array(count).fill(1),
+  };
+  groups.forEach((group, g) => {
+    const cells = neuronOf[g]!;
+    for (const neuron of cells) {
+      neurons.types[neuron] = group.type;
+      neurons.superClasses[neuron] = group.superClass;
+      neurons.classes[neuron] = group.class;
+      neurons.subClasses[neuron] = group.subClass;
+      neurons.sides[neuron] = group.side;
+      neurons.signs.predicted[neuron] = group.predictedSign;
+      neurons.signs.corrected[neuron] = group.correctedSign;
+    }
+    drawPositions(group, cells, sequence(seed, g, 'positions'), neurons.positionsNm);
+  });
+  return neurons;
+}
+
+/** The difference of two uniform numbers up to w has the mean absolute deviation w / 3. */
+function drawPositions(
+  group: CellGroup,
+  cells: Uint32Array,
+  random: PhiloxSequence,
+  positionsNm: Int32Array,
+): void {
+  for (const neuron of cells) {
+    for (let axis = 0; axis < 3; axis++) {
+      const width = 3 * NM_PER_UM * group.positionSpreadUm[axis]!;
+      const offset = random.nextBelow(width + 1) - random.nextBelow(width + 1);
+      positionsNm[3 * neuron + axis] = NM_PER_UM * group.meanPositionUm[axis]! + offset;
+    }
+  }
+}
+
+function sequence(seed: number, group: number, purpose: (typeof PURPOSES)[number]): PhiloxSequence {
+  const key = group * PURPOSES.length + PURPOSES.indexOf(purpose);
+  return new PhiloxSequence(seed, key, PHILOX_STREAM.reconstruction);
+}
+
+function drawConnections(
+  { groups, pairs }: Figures,
+  neuronOf: readonly Uint32Array[],
+  seed: number,
+  progress: Progress,
+): ConnectionColumns {
+  const weights = (group: CellGroup, percents: readonly number[]): WeightedCells =>
+    new WeightedCells(
+      Uint32Array.from({ length: group.cells }, (_, cell) =>
+        strataOf(group.cells) === 0 ? 1 : Math.max(1, percents[stratumOf(cell, group.cells)]!),
+      ),
+    );
+  const outputs = groups.map((group) => weights(group, group.outputPercent));
+  const inputs = groups.map((group) => weights(group, group.inputPercent));
+
+  const { connections: count } = totalsOf({ groups, pairs });
+  progress.begin('Drawing the connections', count, 'items');
+  const drawn = new Float64Array(count);
+  let at = 0;
+  const add = (pre: number, post: number, synapses: number): void => {
+    drawn[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + synapses;
+  };
+
+  const drawing = new PairDrawing();
+  for (let row = 0, g = 0; g < groups.length; g++) {
+    const group = groups[g]!;
+    const cells = neuronOf[g]!;
+    const random = sequence(seed, g, 'connections');
+    if (group.selfConnections > 0) {
+      const excess = drawExcess(
+        group.selfConnections,
+        group.selfSynapses - MINIMUM_SYNAPSES * group.selfConnections,
+        0,
+        random,
+      );
+      outputs[g]!.draw(group.selfConnections, random).forEach((cell, k) => {
+        add(cells[cell]!, cells[cell]!, MINIMUM_SYNAPSES + excess[k]!);
+      });
+    }
+    for (; row < pairs.count && pairs.pre[row] === g; row++) {
+      const target = pairs.post[row]!;
+      const connections = pairs.connections[row]!;
+      drawing.draw(
+        {
+          pre: outputs[g]!,
+          post: inputs[target]!,
+          connections,
+          preCells: Math.min(group.cells, connections) - pairs.missingPre[row]!,
+          postCells: Math.min(groups[target]!.cells, connections) - pairs.missingPost[row]!,
+          withoutSelf: target === g,
+        },
+        random,
+      );
+      const excess = drawExcess(connections, pairs.excessSynapses[row]!, pairs.spread[row]!, random);
+      for (let k = 0; k < connections; k++) {
+        add(cells[drawing.pre[k]!]!, neuronOf[target]![drawing.post[k]!]!, MINIMUM_SYNAPSES + excess[k]!);
+      }
+    }
+    progress.reached(at);
+  }
+  return unpack(drawn.sort());
+}
+
+function unpack(sorted: Float64Array): ConnectionColumns {
+  const pre = new Uint32Array(sorted.length);
+  const post = new Uint32Array(sorted.length);
+  const synapseCounts = new Uint16Array(sorted.length);
+  sorted.forEach((packed, c) => {
+    const pair = Math.floor(packed / COUNT_RANGE);
+    synapseCounts[c] = packed - pair * COUNT_RANGE;
+    pre[c] = Math.floor(pair / NEURON_RANGE);
+    post[c] = pair % NEURON_RANGE;
+  });
+  return { count: sorted.length, pre, post, synapseCounts };
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { openConnectome } from '../../src/connectome/format.js';
+import type { Connectome } from '../../src/connectome/connectome.js';
+import { connectomeFile } from '../support/connectomes.js';
+
+/**
+ * The brain that the service ships, drawn from data/cell-types. Its digest is part of the id of the model and of
+ * every run: a change here is a new model, also when only a description in data/populations.json has changed.
+ */
+const DIGEST = '03b29e8606ecfe24b5cf84cd9431d4a3e08539ca919c51c086d95511aaa2b278';
+
+describe('the default brain', () => {
+  let connectome: Connectome;
+  beforeAll(async () => {
+    connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
+  });
+
+  it('has the same bytes on every machine', () => {
+    expect(connectome.digest).toBe(DIGEST);
+  });
+
+  it('has the size of the tables that its figures come from, and says what it is', () => {
+    expect(connectome.metadata).toMatchObject({
+      neuronCount: 139_255,
+      connectionCount: 2_309_630,
+      synapseCount: 28_363_450,
+      minimumSynapses: 5,
+      wiring: 'reconstructed',
+      signRule: 'corrected',
+    });
+    expect(connectome.metadata.provenance[0]).toMatch(/^A reconstruction/);
+    expect(connectome.metadata.sources.slice(0, 2).map(({ file }) => file)).toEqual([
+      'groups.csv.gz',
+      'pairs.csv.gz',
+    ]);
+    // As in the partial tables, see partial-tables.spec.ts.
+    expect(connectome.signs.filter((sign) => sign < 0)).toHaveLength(50_099);
+    expect(Math.min(...connectome.synapseCounts.subarray(0, 100_000))).toBe(5);
+  });
+
+  it('has every population, at the size that the tables give it', () => {
+    const { stimuli, channels } = connectome.metadata;
+    const sizes = [...stimuli, ...channels].map(({ id, neuronCount }) => [id, neuronCount]);
+    expect(Object.fromEntries(sizes)).toEqual({
+      sugar: 129,
+      loom: 314,
+      food: 175,
+      touch: 302,
+      song: 390,
+      pheromone: 127,
+      colour: 2544,
+      humid: 16,
+      heat: 7,
+      bitter: 65,
+      escape: 2,
+      walk: 6,
+      turn_left: 2,
+      turn_right: 2,
+      stop: 2,
+      backward: 4,
+      landing: 4,
+      wing: 2,
+      groom: 46,
+      proboscis: 12,
+      courtship: 2,
+      descending: 1305,
+      motor: 110,
+    });
+  });
+});
