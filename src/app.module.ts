@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { AtlasModule } from './atlas/atlas.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Environment } from './config/environment.js';
+import { DashboardModule } from './dashboard/dashboard.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { ModelModule } from './model/model.module.js';
@@ -21,6 +22,7 @@ export class AppModule {
         OpenApiModule,
         AtlasModule,
         MetricsModule,
+        DashboardModule,
       ],
     };
   }

@@ -13,6 +13,7 @@ import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
+import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import { logRequest } from './request-log.js';
 
 /** Some 20 MB of addresses at most. */
@@ -55,7 +56,9 @@ export async function createApplication(
     app.get(Metrics).countRequest(finished);
   });
   await equip(app, serverOptions);
-  app.get(OpenApiController).publish(describeApi(app));
+  const description = describeApi(app);
+  app.get(OpenApiController).publish(description);
+  serveSwaggerUi(app, description);
   try {
     await app.init();
   } catch (error) {

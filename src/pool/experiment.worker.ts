@@ -5,7 +5,8 @@
 import { workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { atlasBinary, atlasOf } from '../connectome/atlas.js';
+import { atlasOf } from '../connectome/atlas.js';
+import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
@@ -80,7 +81,7 @@ function runExperiment(runner: ExperimentRunner, task: ExperimentTask): Experime
 
 function writeAtlas(connectome: Connectome): AtlasResult {
   const json = new TextEncoder().encode(JSON.stringify(atlasOf(connectome)));
-  const binary = atlasBinary(connectome);
+  const binary = encodeAtlas(connectome);
   return {
     json,
     jsonGzip: compressed(json, ATLAS_GZIP_LEVEL),

@@ -1,0 +1,166 @@
+/** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
+import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
+import { byId, grouped } from './dom.js';
+import { defaultsOf, ExperimentForm } from './experiment-form.js';
+import { Notices } from './notices.js';
+import { Results } from './results.js';
+import { fetchAtlas, fetchModel, postRun, ServiceFailure } from './service/client.js';
+import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
+import type { ModelResponse } from '../../model/model.dto.js';
+import { rasterOf, type Run } from './service/run-result.js';
+import { Stage } from './stage.js';
+import { onThemeChange, readTheme } from './theme.js';
+
+const RESIZE_PAUSE_MS = 150;
+
+const notices = new Notices();
+const runButton = byId<HTMLButtonElement>('run');
+const form = new ExperimentForm((experiment) => void run(experiment));
+let stage: Stage | undefined;
+let results: Results | undefined;
+let current: Run | undefined;
+let kept: Run | undefined;
+
+await start();
+
+/** Until the service has a model there is nothing to do but to ask again. */
+async function start(): Promise<void> {
+  notices.status('Waiting for the model …');
+  let model: ModelResponse;
+  try {
+    model = await fetchModel();
+    notices.status('Loading the atlas …');
+    const atlas = decodeAtlas(await fetchAtlas(model.atlas_url));
+    notices.status('');
+    present(model, atlas);
+  } catch (error) {
+    notices.failure(asFailure(error), () => void start(), true);
+    return;
+  }
+  await runFromAddress(model);
+}
+
+function present(model: ModelResponse, atlas: CompactAtlas): void {
+  describeModel(model, atlas);
+  form.offer(model);
+  results = new Results(model, atlas, (stimulus) => form.labelOf(stimulus), {
+    onSeek: (timeMs) => stage?.seek(timeMs),
+    onMark: (type) => stage?.mark(type),
+  });
+  try {
+    stage = new Stage(atlas, (timeMs) => results?.moveTo(timeMs));
+    stage.setTheme(readTheme());
+  } catch {
+    byId('shown-moment').textContent =
+      'This browser shows no WebGL, so the brain stays dark; the rest works.';
+  }
+  runButton.disabled = false;
+  byId('keep').addEventListener('click', () => compareWith(current));
+  byId('drop').addEventListener('click', () => compareWith(undefined));
+  addEventListener('hashchange', () => void runFromAddress(model));
+  onThemeChange(() => {
+    stage?.setTheme(readTheme());
+    redraw();
+  });
+  let pause: ReturnType<typeof setTimeout> | undefined;
+  addEventListener('resize', () => {
+    clearTimeout(pause);
+    pause = setTimeout(redraw, RESIZE_PAUSE_MS);
+  });
+  listenForCopies();
+}
+
+/** Runs what the part of the address after `#` says, unless it is on the page already. */
+async function runFromAddress(model: ModelResponse): Promise<void> {
+  const shared = fromHash(location.hash, defaultsOf(model));
+  if (shared.current === undefined) return;
+  if (shared.kept !== undefined && !(kept && equal(kept.response, shared.kept))) {
+    const answer = await ask(shared.kept, () => void runFromAddress(model));
+    if (answer === undefined) return;
+    kept = answer;
+  }
+  if (shared.kept === undefined) kept = undefined;
+  if (current && equal(current.response, shared.current)) return;
+  form.write(shared.current);
+  await run(shared.current);
+}
+
+async function run(experiment: Experiment): Promise<void> {
+  const answer = await ask(experiment, () => void run(experiment));
+  if (answer === undefined) return;
+  current = answer;
+  showRuns();
+}
+
+/** @returns nothing when the service gave no answer; then the page says why and offers `retry` */
+async function ask(experiment: Experiment, retry: () => void): Promise<Run | undefined> {
+  notices.clear();
+  notices.status('Simulating …');
+  runButton.disabled = true;
+  try {
+    const response = await postRun(experiment);
+    notices.status('');
+    return { response, raster: rasterOf(response) };
+  } catch (error) {
+    notices.failure(asFailure(error), retry);
+    return undefined;
+  } finally {
+    runButton.disabled = false;
+  }
+}
+
+function compareWith(run: Run | undefined): void {
+  kept = run;
+  showRuns();
+}
+
+function showRuns(): void {
+  if (current === undefined) return;
+  results?.show(current, kept, readTheme());
+  stage?.show(current, kept);
+  history.replaceState(null, '', toHash(current.response, kept?.response));
+}
+
+function redraw(): void {
+  if (current !== undefined) results?.draw(current, kept, readTheme());
+}
+
+function describeModel(model: ModelResponse, atlas: CompactAtlas): void {
+  const wiring =
+    model.wiring === 'measured' ? 'measured wiring' : 'wiring reconstructed from figures by cell type';
+  byId('model-line').textContent =
+    `${grouped(model.neuron_count)} neurons, ${grouped(model.connection_count)} connections, ${wiring}. ` +
+    `${model.dataset}, release ${model.release}.`;
+  const measured = atlas.estimated.reduce((sum, estimated) => sum + 1 - estimated, 0);
+  const positions =
+    measured === 0
+      ? 'Positions are drawn from the mean and the spread of each cell type.'
+      : `${grouped(measured)} cell bodies lie where they were measured; ${grouped(atlas.neuronCount - measured)} ` +
+        'positions are estimates, drawn fainter.';
+  byId('about-measured').textContent =
+    `Which neurons there are, of which type and transmitter: ${model.dataset}, release ${model.release}. ` +
+    (model.wiring === 'measured'
+      ? `Their ${grouped(model.synapse_count)} synapses are measured too. `
+      : 'Who connects to whom is not measured one by one here: it is drawn so that it agrees with figures by cell type. ') +
+    positions;
+  byId('limitations').replaceChildren(
+    ...model.limitations.map((text) => Object.assign(document.createElement('li'), { textContent: text })),
+  );
+}
+
+function listenForCopies(): void {
+  document.querySelectorAll<HTMLButtonElement>('[data-copy]').forEach((button) => {
+    button.addEventListener('click', () => {
+      const text = byId(button.dataset['copy']!).textContent ?? '';
+      void navigator.clipboard.writeText(text).then(
+        () => notices.status('Copied.'),
+        () => notices.status('The browser did not allow copying.'),
+      );
+    });
+  });
+}
+
+function asFailure(error: unknown): ServiceFailure {
+  if (error instanceof ServiceFailure) return error;
+  return new ServiceFailure('unavailable', error instanceof Error ? error.message : String(error), 0);
+}

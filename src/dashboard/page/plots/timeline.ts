@@ -1,0 +1,29 @@
+/** All spikes of the brain in each frame, as the background of the scrubber. */
+import type { RunFrame } from '../service/run-result.js';
+
+const HEIGHT = 32;
+
+export function drawTimeline(
+  svg: SVGSVGElement,
+  durationMs: number,
+  frames: readonly RunFrame[],
+  keptFrames: readonly RunFrame[],
+): void {
+  const most = Math.max(1, ...[...frames, ...keptFrames].map(({ total }) => total));
+  const y = (total: number): number => HEIGHT - (total / most) * (HEIGHT - 1);
+  const steps = (each: readonly RunFrame[]): string =>
+    each
+      .map(({ t_ms, total }, i) => `L${t_ms} ${y(total)}${each[i + 1] ? `H${each[i + 1]!.t_ms}` : ''}`)
+      .join('') + `H${2 * each.at(-1)!.t_ms - each.at(-2)!.t_ms}`;
+  svg.setAttribute('viewBox', `0 0 ${durationMs} ${HEIGHT}`);
+  const shapes = [path('run', `M0 ${HEIGHT}${steps(frames)}V${HEIGHT}Z`)];
+  if (keptFrames.length > 0) shapes.push(path('kept', `M0 ${HEIGHT}${steps(keptFrames)}`));
+  svg.replaceChildren(...shapes);
+}
+
+function path(className: string, d: string): SVGPathElement {
+  const created = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  created.setAttribute('class', className);
+  created.setAttribute('d', d);
+  return created;
+}

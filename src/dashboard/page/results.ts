@@ -1,0 +1,139 @@
+/** Everything that is shown of a run beside the brain, and of the run it is compared with. */
+import type uPlot from 'uplot';
+import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+import { byId, element, grouped } from './dom.js';
+import { type BarRow, fillBars } from './plots/bars.js';
+import { plotChannelRates } from './plots/channel-rate-plot.js';
+import { plotRaster } from './plots/spike-raster-plot.js';
+import { movePlayhead } from './plots/time-plot.js';
+import { fillTypeTable } from './plots/type-table.js';
+import { curlOf, describe, toHash } from './service/experiment.js';
+import type { ModelResponse } from '../../model/model.dto.js';
+import type { Run, TopType } from './service/run-result.js';
+import type { Theme } from './theme.js';
+
+interface Listeners {
+  readonly onSeek: (timeMs: number) => void;
+  readonly onMark: (type: TopType | undefined) => void;
+}
+
+export class Results {
+  #plots: uPlot[] = [];
+
+  constructor(
+    private readonly model: ModelResponse,
+    private readonly atlas: CompactAtlas,
+    private readonly labelOf: (stimulus: string) => string,
+    private readonly listeners: Listeners,
+  ) {}
+
+  show(run: Run, kept: Run | undefined, theme: Theme): void {
+    byId('welcome').hidden = true;
+    for (const id of ['results', 'raster-panel', 'rates-panel', 'types-panel', 'share-panel']) {
+      byId(id).hidden = false;
+    }
+    this.#showKey(run, kept);
+    this.#showSummary(run, kept);
+    this.#showBars(run, kept);
+    fillTypeTable(byId<HTMLTableElement>('types'), run.response.top_types, this.listeners.onMark);
+    this.#showLinks(run, kept);
+    this.draw(run, kept, theme);
+  }
+
+  /** Draws the plots anew, as after a change of size or colours. */
+  draw(run: Run, kept: Run | undefined, theme: Theme): void {
+    for (const plot of this.#plots) plot.destroy();
+    const { onSeek } = this.listeners;
+    const [raster, rates] = [byId('raster'), byId('rates')];
+    raster.ariaLabel =
+      `Raster of ${run.response.spikes.total} spikes of ${run.response.spikes.responding_neurons} neurons ` +
+      `over ${run.response.duration_ms} ms, grouped by super class.`;
+    rates.ariaLabel = `Channel rates in frames of 5 ms. ${this.#loudest(run)}`;
+    const channelIds = this.model.channels.map(({ id }) => id);
+    this.#plots = [
+      plotRaster(raster, run, kept, this.atlas, theme, onSeek),
+      plotChannelRates(rates, run, kept, channelIds, theme, onSeek),
+    ];
+  }
+
+  moveTo(timeMs: number): void {
+    for (const plot of this.#plots) movePlayhead(plot, timeMs);
+  }
+
+  #loudest({ response }: Run): string {
+    const spoken = Object.entries(response.channels).filter(([, rate]) => rate > 0);
+    if (spoken.length === 0) return 'All channels are silent.';
+    return `Over the whole run: ${spoken.map(([id, rate]) => `${id} ${rate} Hz`).join(', ')}.`;
+  }
+
+  #showKey(run: Run, kept: Run | undefined): void {
+    const line = (colour: string, name: string, { response }: Run): HTMLElement => {
+      const swatch = element('span', { class: 'swatch' });
+      swatch.style.setProperty('--swatch', `var(--${colour})`);
+      return element('span', {}, swatch, `${name}${describe(response, this.labelOf(response.stimulus))}`);
+    };
+    byId('key').replaceChildren(
+      line('run', '', run),
+      ...(kept === undefined ? [] : [line('kept', 'Kept: ', kept)]),
+    );
+    byId('drop').hidden = kept === undefined;
+  }
+
+  #showSummary(run: Run, kept: Run | undefined): void {
+    const entry = (name: string, read: (run: Run) => string): HTMLElement => {
+      const value = element('dd', {}, read(run));
+      if (kept !== undefined) value.append(' ', element('span', { class: 'of-kept' }, read(kept)));
+      return element('div', {}, element('dt', {}, name), value);
+    };
+    byId('summary').replaceChildren(
+      entry('Spikes', ({ response }) => grouped(response.spikes.total)),
+      entry('Neurons responding', ({ response }) => grouped(response.spikes.responding_neurons)),
+      entry('of them stimulated', ({ response }) => grouped(response.spikes.stimulated_neurons)),
+      entry('Mean rate', ({ response }) => `${response.spikes.mean_rate_hz} Hz`),
+    );
+  }
+
+  #showBars({ response }: Run, kept: Run | undefined): void {
+    const keptResponse = kept?.response;
+    const channels = this.model.channels.map(({ id, label, description, neuron_count, quanta }): BarRow => {
+      const quantum = quanta.find(({ duration_ms }) => duration_ms === response.duration_ms);
+      const stepHz = Number((quantum?.quantum_hz ?? 0).toPrecision(2));
+      return {
+        label,
+        title: `${description} ${grouped(neuron_count)} neurons: one spike is ${stepHz} Hz.`,
+        value: response.channels[id] ?? 0,
+        keptValue: keptResponse?.channels[id],
+        text: `${response.channels[id] ?? 0}`,
+      };
+    });
+    const highest = Math.max(10, ...channels.flatMap(({ value, keptValue }) => [value, keptValue ?? 0]));
+    fillBars(byId<HTMLTableElement>('channels'), channels, [0, highest]);
+    const drives = this.model.drives.map(({ id, formula }): BarRow => ({
+      label: id,
+      title: formula,
+      value: response.drive[id] ?? 0,
+      keptValue: keptResponse?.drive[id],
+      text: `${response.drive[id] ?? 0}`,
+    }));
+    const lowest = this.model.drives.some(
+      ({ id, minimum }) =>
+        minimum < 0 && ((response.drive[id] ?? 0) < 0 || (keptResponse?.drive[id] ?? 0) < 0),
+    );
+    fillBars(byId<HTMLTableElement>('drives'), drives, [lowest ? -1 : 0, 1]);
+  }
+
+  #showLinks({ response }: Run, kept: Run | undefined): void {
+    const link = byId<HTMLAnchorElement>('link');
+    link.href = toHash(response, kept?.response);
+    link.textContent = link.href;
+    byId('curl').textContent = curlOf(response, location.origin);
+    const identity = [
+      ['Run', response.id],
+      ['Model', response.model],
+      ['Digest of the spikes', response.spikes.digest],
+    ] as const;
+    byId('identity').replaceChildren(
+      ...identity.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)]),
+    );
+  }
+}

@@ -1,0 +1,64 @@
+/** The colours of styles.css for what is not drawn by CSS: the brain and the plots. */
+
+/** Super classes in the order in which a signal meets them, which is also their order in the raster. */
+export const SUPER_CLASSES = [
+  'sensory',
+  'sensory_ascending',
+  'ascending',
+  'optic',
+  'visual_projection',
+  'visual_centrifugal',
+  'central',
+  'endocrine',
+  'descending',
+  'motor',
+] as const;
+
+export interface Theme {
+  readonly dark: boolean;
+  readonly stage: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly run: string;
+  readonly kept: string;
+  /** One for each of SUPER_CLASSES, then one for all others. */
+  readonly superClasses: readonly string[];
+  /** For channels, in the order of the model; starts again at its end. */
+  readonly series: readonly string[];
+}
+
+const SERIES_COLOURS = 8;
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+
+export function readTheme(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
+  return {
+    dark: darkness.matches,
+    stage: colour('stage'),
+    text: colour('text'),
+    muted: colour('muted'),
+    line: colour('line'),
+    run: colour('run'),
+    kept: colour('kept'),
+    superClasses: [...SUPER_CLASSES, 'other'].map((superClass) => colour(`class-${superClass}`)),
+    series: Array.from({ length: SERIES_COLOURS }, (_, i) => colour(`series-${i}`)),
+  };
+}
+
+export function onThemeChange(listener: () => void): void {
+  darkness.addEventListener('change', listener);
+}
+
+/** @returns index into Theme.superClasses */
+export function superClassIndex(superClass: string): number {
+  const index = (SUPER_CLASSES as readonly string[]).indexOf(superClass);
+  return index < 0 ? SUPER_CLASSES.length : index;
+}
+
+/** `#rrggbb` as three numbers from 0 to 1. */
+export function rgbOf(hex: string): [number, number, number] {
+  const value = Number.parseInt(hex.slice(1), 16);
+  return [(value >> 16) / 255, ((value >> 8) & 255) / 255, (value & 255) / 255];
+}

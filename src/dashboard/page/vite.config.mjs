@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+/** Builds the page into dist/dashboard/page, from where src/dashboard serves it. */
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  logLevel: 'warn',
+  build: {
+    outDir: fileURLToPath(new URL('../../../dist/dashboard/page', import.meta.url)),
+    emptyOutDir: true,
+    // The content security policy allows no data: URLs but for images, and nothing inline.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1000,
+    // The licences of what is bundled travel with it.
+    license: { fileName: 'licenses.md' },
+  },
+});

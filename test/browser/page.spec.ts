@@ -1,0 +1,258 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { encodeConnectome } from '../../src/connectome/format.js';
+import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, startService, type Service } from '../support/service.js';
+import { smallConnectome } from '../support/small-connectome.js';
+
+const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
+const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+
+describeWith(['chromium'], 'the page', () => {
+  let browser: Browser;
+  let service: Service;
+
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([launchChromium(), startReadyService()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  const open = (path?: string, options?: PageOptions) => openPage(browser, service, path, options);
+
+  it('runs an experiment by clicks and shows what the service answers', async () => {
+    const { page, problems } = await open();
+    await page.getByText('Stimulus loom', { exact: true }).click();
+    await page.getByText('200 ms', { exact: true }).click();
+    await page.locator('#intensity').fill('1.5');
+    await page.locator('#seed').fill('7');
+    const dark = await brightPixels(page, '#brain');
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await page.locator('#results').waitFor();
+
+    const answer = await (await service.post(LOOM)).json();
+    expect(await page.locator('#identity').innerText()).toContain(answer.spikes.digest);
+    expect(await page.locator('#summary').innerText()).toContain(`${answer.spikes.responding_neurons}`);
+    for (const [id, rate] of Object.entries(answer.channels)) {
+      const row = page.locator('#channels tr', { has: page.getByText(`Channel ${id}`, { exact: true }) });
+      expect(await row.locator('td').last().innerText()).toBe(String(rate));
+    }
+    for (const [id, value] of Object.entries(answer.drive)) {
+      const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
+      expect(await row.locator('td').last().innerText()).toBe(String(value));
+    }
+    const types = page.locator('#types tbody tr');
+    expect(await types.count()).toBe(answer.top_types.length);
+    expect(await types.first().innerText()).toContain(answer.top_types[0].type);
+
+    expect(await paintedPixels(page, '#raster canvas')).toBeGreaterThan(answer.spikes.total);
+    expect(await paintedPixels(page, '#rates canvas')).toBeGreaterThan(1000);
+    await page.locator('#time').fill('200');
+    await expectText(page, '#shown-moment', /Whole run/);
+    expect(await brightPixels(page, '#brain')).toBeGreaterThan(dark + 100);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('reopens the same experiments from its link', async () => {
+    const first = await open(`${LOOM_HASH}`);
+    await first.page.locator('#results').waitFor();
+    await first.page.getByRole('button', { name: 'Keep to compare' }).click();
+    await first.page.getByText('Stimulus food', { exact: true }).click();
+    await first.page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(
+      first.page,
+      '#key',
+      /^Stimulus food.*Kept: Stimulus loom, 200 ms, intensity 1.5, seed 7/s,
+    );
+    const link = await first.page.locator('#link').innerText();
+    const shown = await shownNumbers(first.page);
+
+    const second = await open(new URL(link).hash);
+    await expectText(second.page, '#key', /Kept: Stimulus loom/);
+    expect(await shownNumbers(second.page)).toEqual(shown);
+    expect([...first.problems, ...second.problems]).toEqual([]);
+    await first.page.close();
+    await second.page.close();
+  });
+
+  it('gives a curl command whose body is the request', async () => {
+    const { page } = await open(LOOM_HASH);
+    await page.locator('#results').waitFor();
+    const curl = await page.locator('#curl').innerText();
+    expect(curl).toContain(`${service.url}/api/v1/run`);
+    expect(JSON.parse(/-d '(.*)'/.exec(curl)![1]!)).toEqual(LOOM);
+    await page.close();
+  });
+
+  it('plays, pauses and scrubs', async () => {
+    const { page } = await open(LOOM_HASH);
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    const early = Number(await page.locator('#time').inputValue());
+    await page.waitForFunction(
+      (from) => Number(document.querySelector<HTMLInputElement>('#time')!.value) > from + 2,
+      early,
+    );
+    await page.locator('#brain').press(' ');
+    await page.getByRole('button', { name: 'Play' }).waitFor();
+    await page.locator('#time').fill('42.5');
+    await expectText(page, '#shown-moment', /^42\.5 ms of 200 ms$/);
+    await page.close();
+  });
+
+  it('does not move by itself where less motion is asked for', async () => {
+    const { page } = await open(LOOM_HASH, { reducedMotion: 'reduce' });
+    await expectText(page, '#shown-moment', /Whole run/);
+    expect(await page.getByRole('button', { name: 'Play' }).isEnabled()).toBe(true);
+    await page.close();
+  });
+
+  it('is worked by keyboard alone', async () => {
+    const { page } = await open();
+    await page.locator('#run:enabled').waitFor();
+    await page.locator('input[value=sugar]').focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('input[name=stimulus]:checked').getAttribute('value')).toBe('loom');
+    await page.keyboard.press('Enter');
+    await expectText(page, '#key', /Stimulus loom/);
+    await page.locator('#types button').first().press('Enter');
+    expect(await page.locator('#types button').first().getAttribute('aria-pressed')).toBe('true');
+    await page.close();
+  });
+
+  it('says what the service refuses, word for word', async () => {
+    const { page } = await open('#stimulus=sweet');
+    const { error } = await (await service.post({ stimulus: 'sweet' })).json();
+    await expectText(page, '#alert', /refused this experiment/);
+    expect(await page.locator('#alert p').innerText()).toBe(error);
+    await page.close();
+  });
+
+  it('offers to try again when the connection was lost', async () => {
+    const { page } = await open();
+    await page.locator('#run:enabled').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#alert', /No connection/);
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#results').waitFor();
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.close();
+  });
+
+  it('counts down when there were too many runs', async () => {
+    const limited = await startReadyService({ RATE_LIMIT: '1' });
+    const { page } = await openPage(browser, limited, LOOM_HASH);
+    await page.locator('#results').waitFor();
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#alert', /Too many runs.*Try again in \d+ s/s);
+    const button = page.locator('#alert button');
+    expect(await button.isDisabled()).toBe(true);
+    const before = await button.innerText();
+    await page.waitForFunction(
+      (text) => document.querySelector('#alert button')!.textContent !== text,
+      before,
+    );
+    await page.close();
+    await limited.stop();
+  });
+
+  it('waits for a model that is not there yet, then works', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'late-connectome-')), 'late.connectome');
+    const late = await startService({ CONNECTOME_FILE: file });
+    const { page } = await openPage(browser, late);
+    await expectText(page, '#alert', /not available.*Try again in \d+ s/s);
+    expect(await page.locator('#run').isDisabled()).toBe(true);
+    writeFileSync(file, encodeConnectome(smallConnectome()));
+    await page.locator('#run:enabled').waitFor({ timeout: 45_000 });
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.close();
+    await late.stop();
+  });
+
+  it.each([
+    ['wide and dark', { width: 1440, colorScheme: 'dark' }],
+    ['wide and light', { width: 1440, colorScheme: 'light' }],
+    ['as wide as a phone, dark', { width: 390, height: 844, colorScheme: 'dark' }],
+    ['as wide as a phone, light', { width: 390, height: 844, colorScheme: 'light' }],
+  ] as const)('has no serious finding of axe and fits its width: %s', async (_, options) => {
+    const { page } = await open(`${LOOM_HASH}&kept.stimulus=food`, { ...options, reducedMotion: 'reduce' });
+    await page.locator('#results').waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.width);
+    await page.evaluate(AXE);
+    const findings = (await page.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+        ({ id, impact, nodes: nodes.map(({ html }) => html) })))`,
+    )) as { impact: string }[];
+    expect(findings.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+    await page.close();
+  });
+
+  it('serves nothing but the built page beside the API', async () => {
+    const page = await service.get('/');
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const html = await page.text();
+    const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
+    expect(assets.length).toBeGreaterThanOrEqual(3);
+    for (const path of assets) {
+      const asset = await service.get(path);
+      expect(asset.status).toBe(200);
+      expect(asset.headers.get('cache-control')).toContain('immutable');
+    }
+    expect((await service.get('/assets/..%2f..%2fmain.js')).status).toBe(404);
+    expect((await service.get('/assets/other.js')).status).toBe(404);
+  });
+
+  it('shows the API at /docs without any other host', async () => {
+    const { page, problems } = await open('/docs');
+    await page.getByText('/api/v1/run').first().waitFor();
+    expect(await page.locator('.opblock').count()).toBeGreaterThanOrEqual(3);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+});
+
+async function expectText(page: Page, selector: string, pattern: RegExp): Promise<void> {
+  await page.waitForFunction(
+    ([css, source, flags]) =>
+      new RegExp(source!, flags).test(document.querySelector<HTMLElement>(css!)?.innerText ?? ''),
+    [selector, pattern.source, pattern.flags] as const,
+  );
+}
+
+/** Everything on the page that a run decides. */
+async function shownNumbers(page: Page): Promise<string[]> {
+  return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
+}
+
+/** Pixels of a canvas of a plot that are not transparent. */
+async function paintedPixels(page: Page, selector: string): Promise<number> {
+  return page.locator(selector).evaluate((canvas: HTMLCanvasElement) => {
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((_, at) => at % 4 === 3 && data[at]! > 0).length;
+  });
+}
+
+/** Pixels of an element as it is seen, by more than half of full brightness. */
+async function brightPixels(page: Page, selector: string): Promise<number> {
+  const png = (await page.locator(selector).screenshot()).toString('base64');
+  return page.evaluate(async (base64) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    return data.filter((value, at) => at % 4 === 0 && value > 127).length;
+  }, png);
+}

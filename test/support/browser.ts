@@ -1,0 +1,56 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Service } from './service.js';
+
+/** Debian's Chromium, headless, with WebGL computed by the CPU, and silent on the network. */
+export async function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--use-gl=angle',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+    ],
+  });
+}
+
+/** A page, and what it should not have done: errors in its console and requests to other hosts. */
+export interface WatchedPage {
+  readonly page: Page;
+  readonly problems: string[];
+}
+
+export interface PageOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly colorScheme?: 'dark' | 'light';
+  readonly reducedMotion?: 'reduce' | 'no-preference';
+}
+
+export async function openPage(
+  browser: Browser,
+  service: Service,
+  path = '/',
+  { width = 1280, height = 900, colorScheme = 'dark', reducedMotion = 'no-preference' }: PageOptions = {},
+): Promise<WatchedPage> {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme, reducedMotion });
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    // The browser itself reports every failed answer here; the tests ask for some of those.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+      problems.push(message.text());
+    }
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(service.url) && !url.startsWith('data:')) problems.push(`request to ${url}`);
+  });
+  await page.goto(service.url + path);
+  return { page, problems };
+}
