@@ -51,6 +51,9 @@ const layerRules = folders.map((folder) => ({
             })),
           ...(folder === 'pool' ? [] : [{ regex: '^piscina$', message: 'Only src/pool knows Piscina.' }]),
           ...(folder === 'engine'
+            ? []
+            : [{ regex: '^(gpu\\.js|webgpu)$', message: 'Only src/engine/backends/gpu knows GPU.js.' }]),
+          ...(folder === 'engine'
             ? [
                 {
                   regex: '^(@nestjs/|node:fs|node:process|fastify)',

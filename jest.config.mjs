@@ -2,7 +2,10 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^webgpu$': '<rootDir>/test/support/webgpu-binding.ts',
+  },
   transform: {
     '^.+\\.[tj]s$': [
       '@swc/jest',

@@ -69,6 +69,16 @@ export const ERRORS = {
     exitCode: 1,
     meaning: 'The worker that computed the run ended before it answered.',
   },
+  GPU_UNAVAILABLE: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'There is no GPU that the service could use, or the connectome does not fit it.',
+  },
+  GPU_FAILED: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'The GPU was lost or refused work; the CPU repeats the runs that it held.',
+  },
   CONNECTOME_MISSING: {
     status: 503,
     exitCode: 1,

@@ -15,6 +15,7 @@ const present = {
   nginx: () => onPath('nginx'),
   chromium: () => onPath('chromium'),
   python: () => onPath('python3'),
+  gpu: hasGpuAdapter,
 } as const;
 
 export type Requirement = keyof typeof present;
@@ -33,6 +34,21 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
     });
   } else {
     describe.skip(`${name} (needs ${missing.join(', ')})`, body);
+  }
+}
+
+/** Any adapter will do, a software one too. Asked in a process of its own, because a driver may take it down. */
+function hasGpuAdapter(): boolean {
+  const ask =
+    "import { create } from 'webgpu'; process.exit((await create([]).requestAdapter()) === null ? 1 : 0);";
+  try {
+    execFileSync(process.execPath, ['--input-type=module', '--eval', ask], {
+      stdio: 'ignore',
+      timeout: 30_000,
+    });
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,0 +1,58 @@
+import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
+import { randomNetwork } from '../support/random-network.js';
+import { kicksOf, wiringOf } from '../support/small-network.js';
+import { itEqualsTheOracle } from './gpu-parity.js';
+
+describe('The GPU kernels, run as JavaScript, equal the oracle bit for bit', () => {
+  itEqualsTheOracle('cpu', { random: 80, cutOut: 360, steps: 126 });
+});
+
+describe('GpuEngine', () => {
+  const network = randomNetwork(5, 40);
+  const trains = [0, 1, 2, 3, 4].map((experiment) => network.kicks(experiment, 90));
+
+  it('gives each experiment the same run, wherever in a batch it stands', async () => {
+    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2, 4] });
+    const alone = [];
+    for (const train of trains) alone.push(...(await engine.simulateBatch([train], 90)));
+    expect(await engine.simulateBatch(trains, 90)).toEqual(alone);
+    expect(await engine.simulateBatch(trains.toReversed(), 90)).toEqual(alone.toReversed());
+    await engine.destroy();
+  });
+
+  it('stops between submissions when it is told to', async () => {
+    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [2] });
+    let asked = 0;
+    const runs = await engine.simulateBatch(trains, 90, () => ++asked > 2);
+    expect(runs).toHaveLength(4);
+    expect(await engine.simulateBatch(trains, 90, () => true)).toEqual([]);
+    await engine.destroy();
+  });
+
+  it('refuses a wiring whose sums would not be exact', () => {
+    const sources = Array.from({ length: 600 }, (_, i) => i);
+    const heavy = wiringOf(
+      601,
+      sources.map((pre) => [pre, 600, 8191]),
+    );
+    expect(() => new GpuEngine(heavy, { mode: 'cpu' })).toThrow(
+      'The GPU engine takes fewer than 4194304 synapses onto one neuron; neuron 600 has 4914600.',
+    );
+  });
+
+  it('refuses a width that does not fit', () => {
+    expect(() => new GpuEngine(wiringOf(200_000, []), { mode: 'cpu', widths: [1, 128] })).toThrow(
+      'A batch may have fewer than 16777216 cells; 128 experiments of 200000 neurons are 25600000.',
+    );
+  });
+
+  it('takes a network of one silent neuron', async () => {
+    const engine = new GpuEngine(wiringOf(1, []), { mode: 'cpu', widths: [1] });
+    const [run] = await engine.simulateBatch([kicksOf([0], [])], 18);
+    expect(run).toEqual({
+      raster: { steps: new Uint16Array(0), neurons: new Uint32Array(0) },
+      certified: true,
+    });
+    await engine.destroy();
+  });
+});

@@ -1,0 +1,44 @@
+import type { Wiring } from '../../src/connectome/connectome.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../src/engine/philox.js';
+import type { KickTrain } from '../../src/engine/simulation.js';
+import { kicksOf, wiringOf, type Connection, type Event } from './small-network.js';
+
+export interface RandomNetwork {
+  readonly wiring: Wiring;
+  /** Trains for experiments of different seeds, each with stimulated neurons of its own. */
+  kicks(experiment: number, durationSteps: number): KickTrain;
+}
+
+/** A network in which activity neither dies at once nor takes over: what parity tests run. */
+export function randomNetwork(
+  seed: number,
+  neuronCount: number,
+  { connections = 12 * neuronCount, largestCount = 120, inhibitory = 0.25, stimulated = 5 } = {},
+): RandomNetwork {
+  const random = new PhiloxSequence(seed, 0, PHILOX_STREAM.shuffle);
+  const signs = Array.from({ length: neuronCount }, () =>
+    random.nextBelow(1000) < inhibitory * 1000 ? -1 : 1,
+  );
+  const pairs = new Map<string, Connection>();
+  for (let c = 0; c < connections; c++) {
+    const pre = random.nextBelow(neuronCount);
+    const post = random.nextBelow(neuronCount);
+    pairs.set(`${pre} ${post}`, [pre, post, signs[pre]! * (1 + random.nextBelow(largestCount))]);
+  }
+  return {
+    wiring: wiringOf(neuronCount, [...pairs.values()]),
+    kicks(experiment, durationSteps) {
+      const draw = new PhiloxSequence(seed, 1 + experiment, PHILOX_STREAM.shuffle);
+      const chosen = new Set<number>();
+      while (chosen.size < Math.min(stimulated, neuronCount)) chosen.add(draw.nextBelow(neuronCount));
+      const neurons = [...chosen].sort((a, b) => a - b);
+      const events: Event[] = [];
+      for (const neuron of neurons) {
+        for (let step = draw.nextBelow(60); step < durationSteps; step += 1 + draw.nextBelow(60)) {
+          events.push([step, neuron]);
+        }
+      }
+      return kicksOf(neurons, events);
+    },
+  };
+}
