@@ -10,6 +10,8 @@ const { error, stderr } = await asc.main([
   // The kernel keeps its own bounds; a check on every access would cost more than the access.
   '--noAssert',
   // It lays its memory out itself: no allocator, no garbage collector.
+  '--enable',
+  'simd',
   '--runtime',
   'stub',
 ]);

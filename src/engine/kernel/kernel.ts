@@ -28,16 +28,17 @@ import {
   Row,
   StepFactors,
   StepSpikes,
-  forgetAllNeurons,
-  hotNeuronsBefore,
+  hotNeurons,
+  inhibitorySpikes,
+  putAllToRest,
   isExcitatory,
   isStimulated,
   layOutNetwork,
   layOutRun,
-  moveInhibitorySpikesTo,
   reachSpikes,
+  spikes,
 } from './memory';
-import { sortAscending } from './sort';
+import { writeRaster } from './raster';
 
 /** For the host: where it finds what it fills and what it reads. */
 export {
@@ -49,10 +50,13 @@ export {
   layOutNetwork,
   layOutRun,
   rowStarts,
-  spikes,
-  stepSpikes,
+  rasterNeurons,
+  rasterSteps,
   stimulated,
 } from './memory';
+
+/** So many are cleared one by one in about the time that filling the memory of a whole brain takes. */
+const FEW_CONNECTIONS: u32 = 100_000;
 
 let thresholdMv: f64;
 let delaySteps: u32;
@@ -75,7 +79,7 @@ export function setConstants(threshold: f64, delay: u32, refractory: u32): void 
  * @returns the number of spikes; each step's are sorted by neuron
  */
 export function simulate(stepCount: u32, kicks: u32): u32 {
-  if (!allAtRest) forgetAllNeurons();
+  if (!allAtRest) putAllToRest();
   allAtRest = false;
   hotCount = 0;
   nextKick = 0;
@@ -99,10 +103,7 @@ export function simulate(stepCount: u32, kicks: u32): u32 {
   const spikeCount = StepSpikes.of(stepCount).begin;
   putToRest(spikeCount);
   allAtRest = true;
-  for (let step: u32 = 0; step < stepCount; step++) {
-    const spikes = StepSpikes.of(step);
-    sortAscending(Entry.ofSpikes(spikes.begin), spikes.end - spikes.begin);
-  }
+  writeRaster(stepCount, spikeCount);
   return spikeCount;
 }
 
@@ -113,72 +114,76 @@ function findSpikes(step: u32): void {
   const mvOfH = factors.mvOfH;
   const uOfHot = factors.uOfHot;
   const threshold = thresholdMv;
-  const spikes = StepSpikes.of(step);
-  reachSpikes(spikes.begin + hotCount + 1);
+  const ofStep = StepSpikes.of(step);
+  reachSpikes(ofStep.begin + hotCount + 1);
 
-  let excitatory = spikes.begin;
-  let inhibitory: u32 = 0;
-  let stillHot: u32 = 0;
-  for (let q: u32 = 0; q < hotCount; q++) {
-    const i = Entry.ofHotNeurons(q).neuron;
+  let excitatory = Entry.at(spikes, ofStep.begin);
+  const firstInhibitory = Entry.at(inhibitorySpikes, 0);
+  let inhibitory = firstInhibitory;
+  let kept = Entry.at(hotNeurons, 0);
+  const end = Entry.at(hotNeurons, hotCount);
+  for (let hot = kept; hot != end; hot = hot.plus(1)) {
+    const i = hot.neuron;
     const neuron = Neuron.at(i);
     if (neuron.u * mvOfU - neuron.h * mvOfH > threshold) {
       neuron.ignoreInput();
       // Written to both lists and counted in one: whether a spike excites is beyond a processor's guess.
-      Entry.ofSpikes(excitatory).neuron = i;
-      Entry.ofInhibitorySpikes(inhibitory).neuron = i;
-      excitatory += isExcitatory(i);
-      inhibitory += 1 - isExcitatory(i);
+      excitatory.neuron = i;
+      inhibitory.neuron = i;
+      excitatory = excitatory.plus(isExcitatory(i));
+      inhibitory = inhibitory.plus(1 - isExcitatory(i));
     } else {
-      Entry.ofHotNeurons(stillHot).neuron = i;
-      stillHot += <u32>(neuron.u > uOfHot);
+      kept.neuron = i;
+      kept = kept.plus(<u32>(neuron.u > uOfHot));
     }
   }
-  hotCount = stillHot;
-  spikes.firstInhibitory = excitatory;
-  moveInhibitorySpikesTo(excitatory, inhibitory);
-  spikes.end = excitatory + inhibitory;
+  hotCount = kept.placeIn(hotNeurons);
+  ofStep.firstInhibitory = excitatory.placeIn(spikes);
+  for (let spike = firstInhibitory; spike != inhibitory; spike = spike.plus(1)) {
+    excitatory.neuron = spike.neuron;
+    excitatory = excitatory.plus(1);
+  }
+  ofStep.end = excitatory.placeIn(spikes);
 }
 
 /** Delivers excitatory spikes, and lists the neurons that they make hot. */
 function excite(step: u32, firstSpike: u32, endSpike: u32): void {
-  const factors = StepFactors.of(step);
-  const uOfSynapse = factors.uOfSynapse;
-  const hOfSynapse = factors.hOfSynapse;
-  const uOfHot = factors.uOfHot;
-  let hotEnd = Entry.ofHotNeurons(hotCount);
+  const uhOfSynapse = StepFactors.of(step).uhOfSynapse;
+  const uOfHot = f64x2.splat(StepFactors.of(step).uOfHot);
+  let hotEnd = Entry.at(hotNeurons, hotCount);
   for (let q = firstSpike; q < endSpike; q++) {
-    const row = Row.of(Entry.ofSpikes(q).neuron);
+    const row = Row.of(Entry.at(spikes, q).neuron);
     const end = row.end;
     for (let connection = row.begin; connection != end; connection = connection.next) {
       const target = connection.target;
-      const synapses = connection.signedSynapses;
       const neuron = Neuron.at(target);
-      const before = neuron.u;
-      const after = before + synapses * uOfSynapse;
-      neuron.u = after;
-      neuron.h += synapses * hOfSynapse;
+      const before = neuron.uh;
+      const after = f64x2.add(before, f64x2.mul(f64x2.splat(connection.signedSynapses), uhOfSynapse));
+      neuron.uh = after;
       // Written always and kept where u has passed the line: cheaper than a branch that is often mispredicted.
       hotEnd.neuron = target;
-      hotEnd = hotEnd.plus((<u32>(after > uOfHot)) & (<u32>(before <= uOfHot)));
+      hotEnd = hotEnd.plus(hasPassed(uOfHot, before, after));
     }
   }
-  hotCount = hotNeuronsBefore(hotEnd);
+  hotCount = hotEnd.placeIn(hotNeurons);
+}
+
+/** 1 where u was not above a line before and is after, else 0. */
+function hasPassed(line: v128, before: v128, after: v128): u32 {
+  const u = v128.shuffle<f64>(after, before, 0, 2);
+  return <u32>(i64x2.bitmask(f64x2.gt(u, line)) == 1);
 }
 
 /** Delivers inhibitory spikes; they can make no neuron hot. */
 function inhibit(step: u32, firstSpike: u32, endSpike: u32): void {
-  const factors = StepFactors.of(step);
-  const uOfSynapse = factors.uOfSynapse;
-  const hOfSynapse = factors.hOfSynapse;
+  const uhOfSynapse = StepFactors.of(step).uhOfSynapse;
   for (let q = firstSpike; q < endSpike; q++) {
-    const row = Row.of(Entry.ofSpikes(q).neuron);
+    const row = Row.of(Entry.at(spikes, q).neuron);
     const end = row.end;
     for (let connection = row.begin; connection != end; connection = connection.next) {
-      const synapses = connection.signedSynapses;
       const neuron = Neuron.at(connection.target);
-      neuron.u += synapses * uOfSynapse;
-      neuron.h += synapses * hOfSynapse;
+      const synapses = f64x2.splat(connection.signedSynapses);
+      neuron.uh = f64x2.add(neuron.uh, f64x2.mul(synapses, uhOfSynapse));
     }
   }
 }
@@ -189,33 +194,42 @@ function kick(step: u32): void {
   for (; nextKick < kickCount && Kick.stepOf(nextKick) == step; nextKick++) {
     const i = Kick.neuronOf(nextKick);
     const neuron = Neuron.at(i);
-    if (!(neuron.u > factors.uOfHot)) Entry.ofHotNeurons(hotCount++).neuron = i;
+    if (!(neuron.u > factors.uOfHot)) Entry.at(hotNeurons, hotCount++).neuron = i;
     neuron.u += factors.uOfKick;
   }
 }
 
 /** Stimulated neurons have no refractory period: only what arrives in the step of the spike itself is lost. */
 function resetStimulated(step: u32): void {
-  const spikes = StepSpikes.of(step);
-  for (let q = spikes.begin; q < spikes.end; q++) {
-    const i = Entry.ofSpikes(q).neuron;
+  const ofStep = StepSpikes.of(step);
+  for (let q = ofStep.begin; q < ofStep.end; q++) {
+    const i = Entry.at(spikes, q).neuron;
     if (isStimulated(i)) Neuron.at(i).rest();
   }
 }
 
 function endRefractoriness(stepOfSpike: u32): void {
-  const spikes = StepSpikes.of(stepOfSpike);
-  for (let q = spikes.begin; q < spikes.end; q++) {
-    const i = Entry.ofSpikes(q).neuron;
+  const ofStep = StepSpikes.of(stepOfSpike);
+  for (let q = ofStep.begin; q < ofStep.end; q++) {
+    const i = Entry.at(spikes, q).neuron;
     if (!isStimulated(i)) Neuron.at(i).rest();
   }
 }
 
-/** Only what was kicked, spiked or was reached by a spike can differ from rest. */
+/**
+ * Only what was kicked, spiked or was reached by a spike can differ from rest. Going there one by one is faster
+ * than filling all of memory after a run that reached little, and slower after one that reached much.
+ */
 function putToRest(spikeCount: u32): void {
+  let reached: u32 = 0;
+  for (let q: u32 = 0; q < spikeCount; q++) reached += Row.of(Entry.at(spikes, q).neuron).length;
+  if (reached > FEW_CONNECTIONS) {
+    putAllToRest();
+    return;
+  }
   for (let q: u32 = 0; q < kickCount; q++) Neuron.at(Kick.neuronOf(q)).rest();
   for (let q: u32 = 0; q < spikeCount; q++) {
-    const i = Entry.ofSpikes(q).neuron;
+    const i = Entry.at(spikes, q).neuron;
     Neuron.at(i).rest();
     const row = Row.of(i);
     const end = row.end;

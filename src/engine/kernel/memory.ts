@@ -9,6 +9,10 @@
 const SECTION_ALIGNMENT: usize = 64;
 const PAGE_BYTES: usize = 65536;
 
+/** The raster is sorted by neuron in two digits of so many bits. */
+export const DIGIT_BITS: u32 = 9;
+const CURSORS_BYTES: usize = sizeof<u32>() << DIGIT_BITS;
+
 /** The one section whose address is a constant: the loops that take most of the time go through it. */
 const NEURONS: usize = SECTION_ALIGNMENT;
 /** Filled by the host once. */
@@ -21,10 +25,15 @@ export let stimulated: usize;
 export let kickSteps: usize;
 export let kickNeurons: usize;
 /** Filled by the kernel. */
-export let stepSpikes: usize;
-let hotNeurons: usize;
-let inhibitorySpikes: usize;
+let stepSpikes: usize;
+export let hotNeurons: usize;
+export let inhibitorySpikes: usize;
 export let spikes: usize;
+let cursors: usize;
+export let sortedSpikes: usize;
+/** For the host to read. */
+export let rasterSteps: usize;
+export let rasterNeurons: usize;
 
 let neuronCount: u32;
 let layoutEnd: usize;
@@ -49,6 +58,7 @@ export function layOutNetwork(neurons: u32, connectionCount: u32, stepCount: u32
   // One more than there are neurons: a list may be written one past its end before it is known to be longer.
   hotNeurons = section((<usize>neurons + 1) * sizeof<u32>());
   inhibitorySpikes = section((<usize>neurons + 1) * sizeof<u32>());
+  cursors = section(2 * CURSORS_BYTES);
   kickSteps = layoutEnd;
   reach(layoutEnd);
 }
@@ -69,7 +79,7 @@ function reach(end: usize): void {
   if (missing > 0 && memory.grow(missing) < 0) unreachable();
 }
 
-export function forgetAllNeurons(): void {
+export function putAllToRest(): void {
   memory.fill(NEURONS, 0, <usize>neuronCount * offsetof<Neuron>());
 }
 
@@ -82,6 +92,17 @@ export class Neuron {
   @inline
   static at(i: u32): Neuron {
     return changetype<Neuron>(NEURONS + ((<usize>i) << 4));
+  }
+
+  /** u and h as one vector: what arrives changes both at once. */
+  @inline
+  get uh(): v128 {
+    return v128.load(changetype<usize>(this));
+  }
+
+  @inline
+  set uh(both: v128) {
+    v128.store(changetype<usize>(this), both);
   }
 
   /** At rest, as every neuron is when a run begins. */
@@ -169,6 +190,11 @@ export class StepFactors {
   static of(step: u32): StepFactors {
     return changetype<StepFactors>(factors + <usize>step * offsetof<StepFactors>());
   }
+
+  @inline
+  get uhOfSynapse(): v128 {
+    return v128.load(changetype<usize>(this));
+  }
 }
 
 /** The spikes of one step, as indices into the list of spikes: first those that excite. */
@@ -194,35 +220,26 @@ export class StepSpikes {
   }
 }
 
-/** A neuron in a list of neurons. */
+/** A neuron in a list of neurons: hotNeurons, spikes, ... */
 @unmanaged
 export class Entry {
   neuron: u32;
 
   @inline
-  static ofSpikes(q: u32): Entry {
-    return changetype<Entry>(spikes + ((<usize>q) << 2));
-  }
-
-  @inline
-  static ofHotNeurons(q: u32): Entry {
-    return changetype<Entry>(hotNeurons + ((<usize>q) << 2));
-  }
-
-  @inline
-  static ofInhibitorySpikes(q: u32): Entry {
-    return changetype<Entry>(inhibitorySpikes + ((<usize>q) << 2));
+  static at(list: usize, q: u32): Entry {
+    return changetype<Entry>(list + ((<usize>q) << 2));
   }
 
   @inline
   plus(entries: u32): Entry {
     return changetype<Entry>(changetype<usize>(this) + ((<usize>entries) << 2));
   }
-}
 
-/** How many entries of the list of hot neurons come before this one. */
-export function hotNeuronsBefore(entry: Entry): u32 {
-  return <u32>((changetype<usize>(entry) - hotNeurons) >> 2);
+  /** Its place in a list. */
+  @inline
+  placeIn(list: usize): u32 {
+    return <u32>((changetype<usize>(this) - list) >> 2);
+  }
 }
 
 /** Makes room for a number of spikes in all. */
@@ -230,8 +247,14 @@ export function reachSpikes(count: u32): void {
   reach(spikes + ((<usize>count) << 2));
 }
 
-export function moveInhibitorySpikesTo(firstSpike: u32, count: u32): void {
-  memory.copy(spikes + ((<usize>firstSpike) << 2), inhibitorySpikes, (<usize>count) << 2);
+/** Lays out the raster and what it takes to sort it, behind the spikes, when their number is known. */
+export function layOutRaster(spikeCount: u32): void {
+  layoutEnd = spikes;
+  section(<usize>spikeCount * sizeof<u32>());
+  sortedSpikes = section(<usize>spikeCount * sizeof<u32>());
+  rasterSteps = section(<usize>spikeCount * sizeof<u16>());
+  rasterNeurons = section(<usize>spikeCount * sizeof<u32>());
+  reach(layoutEnd);
 }
 
 /** Kick number q of the run. */
@@ -253,4 +276,48 @@ export function isExcitatory(i: u32): u32 {
 
 export function isStimulated(i: u32): bool {
   return load<u8>(stimulated + i) != 0;
+}
+
+@unmanaged
+export class RasterStep {
+  step: u16;
+
+  @inline
+  static at(q: u32): RasterStep {
+    return changetype<RasterStep>(rasterSteps + ((<usize>q) << 1));
+  }
+}
+
+/** Counts the spikes with a certain digit, then goes through the places where they belong. */
+@unmanaged
+export class Cursor {
+  value: u32;
+
+  @inline
+  static ofLower(digit: u32): Cursor {
+    return changetype<Cursor>(cursors + ((<usize>digit) << 2));
+  }
+
+  @inline
+  static ofUpper(digit: u32): Cursor {
+    return changetype<Cursor>(cursors + CURSORS_BYTES + ((<usize>digit) << 2));
+  }
+
+  @inline
+  advance(): u32 {
+    const before = this.value;
+    this.value = before + 1;
+    return before;
+  }
+
+  @inline
+  replace(value: u32): u32 {
+    const before = this.value;
+    this.value = value;
+    return before;
+  }
+}
+
+export function clearCursors(): void {
+  memory.fill(cursors, 0, 2 * CURSORS_BYTES);
 }

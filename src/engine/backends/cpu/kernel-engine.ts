@@ -26,8 +26,8 @@ interface Kernel {
   readonly stimulated: WebAssembly.Global;
   readonly kickSteps: WebAssembly.Global;
   readonly kickNeurons: WebAssembly.Global;
-  readonly stepSpikes: WebAssembly.Global;
-  readonly spikes: WebAssembly.Global;
+  readonly rasterSteps: WebAssembly.Global;
+  readonly rasterNeurons: WebAssembly.Global;
   setConstants(thresholdMv: number, delaySteps: number, refractorySteps: number): void;
   layOutNetwork(neuronCount: number, connectionCount: number, stepCount: number): void;
   layOutRun(kickCount: number): void;
@@ -75,22 +75,14 @@ export class KernelEngine implements SimulationEngine {
     this.#view(Uint32Array, kernel.kickNeurons, kickCount).set(kicks.neurons);
     this.#markStimulated(kicks, 1);
     try {
-      return this.#raster(kernel.simulate(durationSteps, kickCount), durationSteps);
+      const spikeCount = kernel.simulate(durationSteps, kickCount);
+      return {
+        steps: this.#view(Uint16Array, kernel.rasterSteps, spikeCount).slice(),
+        neurons: this.#view(Uint32Array, kernel.rasterNeurons, spikeCount).slice(),
+      };
     } finally {
       this.#markStimulated(kicks, 0);
     }
-  }
-
-  #raster(spikeCount: number, durationSteps: number): SpikeRaster {
-    const { stepSpikes, spikes } = this.#kernel;
-    const neurons = this.#view(Uint32Array, spikes, spikeCount).slice();
-    const steps = new Uint16Array(spikeCount);
-    // Two words a step: its first spike and its first inhibitory one.
-    const starts = this.#view(Uint32Array, stepSpikes, 2 * (durationSteps + 1));
-    for (let step = 0; step < durationSteps; step++) {
-      steps.fill(step, starts[2 * step]!, starts[2 * step + 2]!);
-    }
-    return { steps, neurons };
   }
 
   #markStimulated({ stimulated }: KickTrain, mark: 0 | 1): void {

@@ -1,0 +1,99 @@
+import {
+  kicksOf,
+  spikesOf,
+  wiringOf,
+  type Connection,
+  type Event,
+} from '../../../../test/support/small-network.js';
+import { compileKernel } from '../../../pool/kernel-file.js';
+import { KernelEngine } from './kernel-engine.js';
+
+const kernel = compileKernel();
+
+describe('KernelEngine', () => {
+  // 0 excites 1 and 2, 1 excites 2, 2 inhibits 1: a net in which every run leaves something behind.
+  const connections: Connection[] = [
+    [0, 1, 500],
+    [0, 2, 300],
+    [1, 2, 400],
+    [2, 1, -200],
+  ];
+  const wiring = wiringOf(3, connections);
+  const kicks = kicksOf(
+    [0],
+    [0, 4, 9, 60].map((step): Event => [step, 0]),
+  );
+
+  it('starts from rest after a run that was cut short by a trap', () => {
+    const engine = new KernelEngine(kernel, wiring);
+    const first = spikesOf(engine.simulate(kicks, 200));
+    expect(first.length).toBeGreaterThan(6);
+    // A neuron beyond all memory, which no caller sends: the kernel traps in step 40, with spikes on their way.
+    const wild = kicksOf(
+      [0],
+      [
+        [0, 0],
+        [4, 0],
+        [9, 0],
+        [40, 0x07ffffff],
+      ],
+    );
+    expect(() => engine.simulate(wild, 200)).toThrow(/out of bounds/);
+    expect(spikesOf(engine.simulate(kicks, 200))).toEqual(first);
+  });
+
+  it('forgets who was stimulated: without a refractory period in one run, with one in the next', () => {
+    const engine = new KernelEngine(kernel, wiring);
+    const first = spikesOf(engine.simulate(kicks, 200));
+    engine.simulate(
+      kicksOf(
+        [0, 1, 2],
+        [
+          [0, 1],
+          [0, 2],
+        ],
+      ),
+      200,
+    );
+    expect(spikesOf(engine.simulate(kicks, 200))).toEqual(first);
+  });
+
+  it('returns arrays of their own', () => {
+    const engine = new KernelEngine(kernel, wiring);
+    const raster = engine.simulate(kicks, 200);
+    const spikes = spikesOf(raster);
+    engine.simulate(kicksOf([2], [[0, 2]]), 200);
+    expect(spikesOf(raster)).toEqual(spikes);
+    expect(raster.neurons.buffer.byteLength).toBe(4 * spikes.length);
+  });
+
+  it('makes room for more spikes than memory had when the run began', () => {
+    const neurons = Array.from({ length: 400 }, (_, i) => i);
+    const everyOtherStep = Array.from({ length: 1000 }, (_, k) => 2 * k).flatMap((step) =>
+      neurons.map((i): Event => [step, i]),
+    );
+    const { steps } = new KernelEngine(kernel, wiringOf(400, [])).simulate(
+      kicksOf(neurons, everyOtherStep),
+      2000,
+    );
+    // A kick in step 2k is a spike in step 2k + 1.
+    expect(steps).toHaveLength(400 * 1000);
+    expect(steps.every((step, q) => step === 2 * Math.floor(q / 400) + 1)).toBe(true);
+  });
+
+  it.each([0, 2001, 1.5, NaN])('refuses a run of %p steps', (steps) => {
+    expect(() => new KernelEngine(kernel, wiring).simulate(kicks, steps)).toThrow(
+      `a run has 1 to 2000 steps, not ${steps}`,
+    );
+  });
+
+  it('refuses what does not fit into a word', () => {
+    expect(() => new KernelEngine(kernel, wiringOf(2, [[0, 1, 8191]]))).not.toThrow();
+    expect(() => new KernelEngine(kernel, wiringOf(2, [[0, 1, 8192]]))).toThrow(
+      'up to 8191 synapses a connection, not 8192',
+    );
+    expect(() => new KernelEngine(kernel, wiringOf(2 ** 18 + 1, []))).toThrow(
+      'up to 262144 neurons, not 262145',
+    );
+  });
+});
