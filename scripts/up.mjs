@@ -3,9 +3,10 @@
  * already there. Ends with the address and a request to try.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-process.chdir(new URL('..', import.meta.url).pathname);
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';
 const FIGURES = 'data/cell-types';
@@ -16,7 +17,7 @@ if (olderThan('node_modules/.package-lock.json', 'package-lock.json')) {
 }
 step('Building');
 npm('run', '-s', 'build');
-if (!process.env.CONNECTOME_FILE && !existsSync(DEFAULT_CONNECTOME)) {
+if (!process.env.CONNECTOME_FILE && sourcesOfDefault().some((file) => olderThan(DEFAULT_CONNECTOME, file))) {
   step('Compiling the default connectome');
   npm('run', '-s', 'model:compile', '--', '--figures', FIGURES, '--out', DEFAULT_CONNECTOME);
 }
@@ -38,6 +39,10 @@ function npm(...args) {
   });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
+}
+
+function sourcesOfDefault() {
+  return ['data/populations.json', ...readdirSync(FIGURES).map((file) => `${FIGURES}/${file}`)];
 }
 
 function olderThan(made, source) {

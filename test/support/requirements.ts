@@ -9,11 +9,15 @@ import { resolve } from 'node:path';
 export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783-partial');
 export const GOLDEN_DIR = resolve(process.env['FLYWIRE_GOLDEN'] ?? '../shared/golden');
 
+/** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
+export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
+
 const present = {
   tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
   redis: () => onPath('redis-server'),
   nginx: () => onPath('nginx'),
   chromium: () => onPath('chromium'),
+  'other-nodes': () => OTHER_NODES.length > 0,
   python: () => onPath('python3'),
   gpu: hasGpuAdapter,
 } as const;

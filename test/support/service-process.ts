@@ -34,10 +34,11 @@ export interface ServiceProcess {
 export async function startProcess(
   variables: Record<string, string> = {},
   faults?: Faults,
+  node: string = process.execPath,
 ): Promise<ServiceProcess> {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const entry = faults === undefined ? 'dist/main.js' : 'test/support/faulty-service.mjs';
-  const child = spawn(process.execPath, [resolve(entry)], {
+  const child = spawn(node, [resolve(entry)], {
     env: {
       PATH: process.env['PATH'],
       HOST: '127.0.0.1',
