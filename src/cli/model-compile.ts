@@ -1,12 +1,13 @@
 /** npm run model:compile: makes the connectome file that the service loads. */
-import { readFileSync } from 'node:fs';
 import type { Brain } from '../compiler/brain.js';
 import { drawBrain } from '../compiler/figures/draw-brain.js';
 import { readFigures } from '../compiler/figures/figure-files.js';
 import { layOut } from '../compiler/lay-out.js';
-import { POPULATIONS_FILE, readPopulations } from '../compiler/populations.js';
+import { readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
 import { readTables } from '../compiler/tables.js';
+import { readConnectomeFile } from '../connectome/connectome-file.js';
+import type { Connectome } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { runCommand, usage } from './command.js';
 import { ProgressLine } from './progress.js';
@@ -32,21 +33,24 @@ await runCommand({
     populations: {
       type: 'string',
       value: 'FILE',
-      default: POPULATIONS_FILE,
-      help: 'Stimuli and channels.',
+      help: 'Stimuli and channels, by default data/populations.json.',
     },
   },
   async run({ tables, figures, out, signs, populations }) {
-    const progress = new ProgressLine();
     const definitions = readPopulations(populations);
-    const brain = await readBrain(tables, figures, progress);
-    progress.begin('Laying out the connectome', 0, 'items');
-    const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
-    progress.begin(`Writing ${out}`, 0, 'items');
-    writeWhole(out, file);
-    // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
-    const written = openConnectome(new Uint8Array(readFileSync(out)).buffer);
-    progress.end();
+    const progress = new ProgressLine();
+    let written: Connectome;
+    try {
+      const brain = await readBrain(tables, figures, progress);
+      progress.begin('Laying out the connectome', 0, 'items');
+      const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
+      progress.begin(`Writing ${out}`, 0, 'items');
+      writeWhole(out, file);
+      // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
+      written = openConnectome(await readConnectomeFile(out));
+    } finally {
+      progress.end();
+    }
     const { metadata, digest } = written;
     process.stdout.write(
       `${metadata.provenance.join('\n')}\n` +

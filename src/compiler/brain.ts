@@ -12,6 +12,8 @@ export interface Brain {
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
   readonly sources: readonly SourceFile[];
+  /** Neurons by predicted transmitter, where it is known; "unknown" for the rest. */
+  readonly transmitterCounts?: Readonly<Record<string, number>>;
   /** Plain sentences on where this brain comes from and what was counted on the way, for people. */
   readonly provenance: readonly string[];
 }

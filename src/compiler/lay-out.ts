@@ -42,6 +42,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     neuronCount: neurons.count,
     connectionCount: connections.count,
     synapseCount: connections.synapseCounts.reduce((sum, count) => sum + count, 0),
+    transmitterCounts: brain.transmitterCounts,
     provenance: [...brain.provenance, ...selected.remarks],
     sources: brain.sources,
     types,

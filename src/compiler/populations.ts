@@ -33,7 +33,7 @@ export interface SelectedPopulations {
   readonly remarks: readonly string[];
 }
 
-export const POPULATIONS_FILE = fileURLToPath(new URL('../../data/populations.json', import.meta.url));
+const POPULATIONS_FILE = fileURLToPath(new URL('../../data/populations.json', import.meta.url));
 const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../data/populations.schema.json', import.meta.url));
 
 /**

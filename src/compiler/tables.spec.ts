@@ -108,6 +108,13 @@ describe('readTables', () => {
     );
   });
 
+  it('counts transmitters', async () => {
+    const { transmitterCounts } = await read('neurons.csv.gz', (text) =>
+      text.replace('20,GNG,ACH', '20,GNG,GABA').replace('3,GNG,ACH,0.9,0,0,0,0,0.9', '3,GNG,,,0,0,0,0,0'),
+    );
+    expect(transmitterCounts).toEqual({ DA: 0, SER: 0, GABA: 1, GLUT: 0, ACH: 1, OCT: 0, unknown: 1 });
+  });
+
   it('says how many neurons a table has no row for', async () => {
     expect((await read()).provenance).toContain(
       'consolidated_cell_types.csv.gz has no row for 1 of 3 neurons.',

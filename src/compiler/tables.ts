@@ -110,9 +110,9 @@ export async function readTables(dir: string, progress: Progress = silent): Prom
     neurons,
     connections,
     sources: tables.sources,
+    transmitterCounts: transmitterCounts(transmitters),
     provenance: [
       'Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.',
-      transmitterRemark(transmitters),
       ...tables.remarks,
     ],
   };
@@ -313,10 +313,12 @@ function transmitterOf(row: CsvRow): Transmitter {
   return best;
 }
 
-function transmitterRemark(transmitters: readonly Transmitter[]): string {
-  const counts = TRANSMITTERS.map((name) => `${name} ${transmitters.filter((each) => each === name).length}`);
-  const unknown = transmitters.filter((each) => each === '').length;
-  return `Transmitters of the neurons, as predicted: ${counts.join(', ')}, unknown ${unknown}.`;
+function transmitterCounts(transmitters: readonly Transmitter[]): Record<string, number> {
+  const counts = Object.fromEntries([...TRANSMITTERS, 'unknown'].map((name) => [name, 0]));
+  for (const transmitter of transmitters) {
+    counts[transmitter || 'unknown']! += 1;
+  }
+  return counts;
 }
 
 function duplicate(file: string, line: number, expected: string, found: string, earlierLine: number) {

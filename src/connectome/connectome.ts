@@ -40,6 +40,8 @@ export interface ConnectomeMetadata {
   readonly neuronCount: number;
   readonly connectionCount: number;
   readonly synapseCount: number;
+  /** Neurons by predicted transmitter, "unknown" for the rest; a reconstruction knows signs alone. */
+  readonly transmitterCounts?: Readonly<Record<string, number>>;
   /** Plain sentences on how this file came about, for people. */
   readonly provenance: readonly string[];
   readonly sources: readonly SourceFile[];

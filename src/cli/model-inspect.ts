@@ -1,0 +1,19 @@
+/** npm run model:inspect: what is in a connectome file, after its digest was checked. */
+import { readConnectomeFile } from '../connectome/connectome-file.js';
+import { openConnectome } from '../connectome/format.js';
+import { runCommand } from './command.js';
+import { reportOf, reportText } from './connectome-report.js';
+
+await runCommand({
+  name: 'model:inspect',
+  summary: 'Checks a connectome file and reports what is in it.',
+  options: {
+    json: { type: 'boolean', help: 'The report as JSON.' },
+  },
+  positionals: { name: 'FILE', help: 'A file made by model:compile.', minimum: 1, maximum: 1 },
+  async run({ json }, [path]) {
+    const file = await readConnectomeFile(path!);
+    const report = reportOf(openConnectome(file), file.byteLength);
+    process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
+  },
+});

@@ -1,0 +1,147 @@
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openConnectome } from '../../src/connectome/format.js';
+import { runBuilt } from '../support/commands.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+import { populationsOf, tableTexts, writeTables } from '../support/tables.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'model-commands-'));
+
+const NEURONS = [
+  { id: '11', type: 'A', transmitter: 'GLUT', superClass: 'sensory', positionNm: [1, 2, 3] as const },
+  { id: '12', type: 'B', positionNm: [4, 5, 6] as const },
+];
+const tables = tableTexts(NEURONS, [['11', '12', 'GNG', 6]]);
+const populations = join(dir, 'populations.json');
+writeFileSync(populations, JSON.stringify(populationsOf({ type: 'A' })));
+
+describe('model:compile', () => {
+  it('compiles tables, with the same bytes each time, and model:inspect tells what they are', async () => {
+    const source = writeTables(tables);
+    const files = [join(dir, 'new', 'one.connectome'), join(dir, 'two.connectome')];
+    for (const out of files) {
+      const { status, stdout, stderr } = await runBuilt('model-compile', [
+        ...['--tables', source, '--out', out, '--populations', populations],
+      ]);
+      expect({ status, stderr }).toEqual({
+        status: 0,
+        stderr: expect.stringContaining('Reading connections.csv.gz\n'),
+      });
+      expect(stdout).toContain(`${out}: 2 neurons, 1 connections, 6 synapses, corrected signs\ndigest `);
+    }
+    expect(readFileSync(files[0]!).equals(readFileSync(files[1]!))).toBe(true);
+
+    const inspected = await runBuilt('model-inspect', [files[0]!, '--json']);
+    expect(inspected).toMatchObject({ status: 0, stderr: '' });
+    expect(JSON.parse(inspected.stdout)).toMatchObject({
+      wiring: 'measured',
+      signRule: 'corrected',
+      neuronCount: 2,
+      connectionCount: 1,
+      synapseCount: 6,
+      typeCount: 2,
+      transmitterCounts: { ACH: 1, GLUT: 1, GABA: 0 },
+      neurons: { excitatory: 2, inhibitory: 0, untyped: 0, withoutConnection: 0, bySide: { left: 2 } },
+      outDegree: { mean: 0.5, percentiles: { 0: 0, 50: 0, 90: 1, 100: 1 } },
+      synapsesPerConnection: { mean: 6, percentiles: { 0: 6, 100: 6 } },
+      stimuli: { sugar: 1 },
+      memoryBytes: { total: readFileSync(files[0]!).length, connections: 4 * 3 + 4 + 2 },
+    });
+  });
+
+  it('applies the other sign rule when asked', async () => {
+    const out = join(dir, 'predicted.connectome');
+    const { status } = await runBuilt('model-compile', [
+      ...[
+        '--tables',
+        writeTables(tables),
+        '--out',
+        out,
+        '--populations',
+        populations,
+        '--signs',
+        'predicted',
+      ],
+    ]);
+    expect(status).toBe(0);
+    const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
+    expect({ signs: [...signs], rule: metadata.signRule }).toEqual({ signs: [-1, 1], rule: 'predicted' });
+  });
+
+  it('says what is wrong in one line, with status 1, and leaves no file behind', async () => {
+    const out = join(dir, 'never.connectome');
+    const wrong = { ...tables, 'connections.csv.gz': tables['connections.csv.gz']!.replace(',6,', ',x,') };
+    const result = await runBuilt('model-compile', [
+      ...['--tables', writeTables(wrong), '--out', out, '--populations', populations],
+    ]);
+    expect(result.status).toBe(1);
+    expect(result.stderr.trimEnd().split('\n').at(-1)).toBe(
+      'connections.csv.gz, line 2: expected syn_count to be a whole number from 1 to 999999999, found "x".',
+    );
+    expect(existsSync(out)).toBe(false);
+  });
+
+  it('names the selector of the service that these tables have no neuron for', async () => {
+    const out = join(dir, 'never.connectome');
+    const result = await runBuilt('model-compile', ['--tables', writeTables(tables), '--out', out]);
+    expect(result.status).toBe(1);
+    expect(result.stderr).toContain(
+      'The populations do not fit: stimulus sugar: no neuron has the class "gustatory".',
+    );
+  });
+});
+
+describe('model:inspect', () => {
+  it('prints a report for people', async () => {
+    const { status, stdout } = await runBuilt('model-inspect', [smallConnectomeFile()]);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^Small test brain\n/);
+    expect(stdout).toMatch(/\n {2}neurons {6}272\n/);
+    expect(stdout).toMatch(/\n {2}sugar {6}12\n/);
+  });
+
+  it('refuses a file that is missing, and one that was altered', async () => {
+    const missing = await runBuilt('model-inspect', [join(dir, 'none.connectome')]);
+    expect(missing).toMatchObject({ status: 1, stdout: '' });
+    expect(missing.stderr).toMatch(/^The connectome file .*none\.connectome cannot be read: ENOENT.*\n$/);
+
+    const path = smallConnectomeFile();
+    const bytes = readFileSync(path);
+    bytes[5000]! ^= 1;
+    writeFileSync(path, bytes);
+    const altered = await runBuilt('model-inspect', [path]);
+    expect(altered).toMatchObject({ status: 1, stdout: '' });
+    expect(altered.stderr).toMatch(/^This connectome file cannot be used: its header promises the digest /);
+  });
+});
+
+describe('every command', () => {
+  it.each<[string, string[], string]>([
+    ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],
+    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --figures DIR'],
+    [
+      'a value that is not allowed',
+      ['--tables', 'x', '--out', 'y', '--signs', 'mine'],
+      'model:compile: --signs should be corrected or predicted, found mine',
+    ],
+    [
+      'an argument too many',
+      ['--tables', 'x', '--out', 'y', 'z'],
+      'model:compile: it takes no arguments, found z',
+    ],
+  ])('refuses %s with status 2', async (_, args, message) => {
+    const { status, stdout, stderr } = await runBuilt('model-compile', args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain(message);
+    expect(stderr).toContain('npm run model:compile -- --help says more.');
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('explains itself', async () => {
+    const { status, stdout } = await runBuilt('model-compile', ['--help']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('usage: npm run model:compile -- [options]');
+    expect(stdout).toMatch(/--signs corrected\|predicted +Which neurons inhibit.*default corrected/);
+  });
+});
