@@ -5,10 +5,11 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { lesioned } from '../connectome/lesion.js';
 import { wildcard } from '../connectome/wildcard.js';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import type { Experiment } from '../engine/experiment.js';
-import { ReferenceEngine } from '../engine/reference-engine.js';
 import { ExperimentRunner, type View } from '../engine/run-body.js';
 import { CodedError, shown } from '../errors.js';
+import { compileKernel } from '../pool/kernel-file.js';
 import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
 
 /** Runs experiments in this process. */
@@ -16,7 +17,7 @@ export class LocalExperiments implements ExperimentSource {
   readonly #runner: ExperimentRunner;
 
   constructor(private readonly connectome: Connectome) {
-    this.#runner = new ExperimentRunner(connectome, new ReferenceEngine(connectome));
+    this.#runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   }
 
   modelName(): Promise<string> {

@@ -172,7 +172,7 @@ describe('npm run experiment beside a service', () => {
   it('repeats what the service says of a failure', async () => {
     const { status, stderr } = await experiment('--url', `${service.url}/nowhere`);
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^http\S+\/nowhere\/api\/v1\/run\?view=full: The .+\n$/);
+    expect(stderr).toMatch(/^http\S+\/nowhere\/api\/v1\/run\?view=full: There is nothing at .+\n$/);
   });
 });
 
