@@ -1,0 +1,210 @@
+/**
+ * docs/guide.md promises that its examples work, so they are taken out of it and run: each against a real
+ * service that has the brain that ships, pages and games in a real browser on another origin.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { launchChromium } from '../support/browser.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const DOCUMENTED_ORIGIN = 'http://localhost:8080';
+const guide = readFileSync(resolve('docs/guide.md'), 'utf8');
+
+interface Example {
+  readonly language: string;
+  readonly code: string;
+}
+
+const examples = new Map<string, Example>();
+for (const [, name, language, code] of guide.matchAll(
+  /<!-- example: (\S+) -->\n+```(\S+)\n([^]*?)\n```\n/g,
+)) {
+  examples.set(name!, { language: language!, code: code! });
+}
+
+let service: Service;
+let connectome: string;
+const directory = mkdtempSync(join(tmpdir(), 'guide-'));
+
+beforeAll(async () => {
+  connectome = await connectomeFile('default');
+  service = await startReadyService({ CONNECTOME_FILE: connectome });
+  // Where no test has made the brain yet, it is made here.
+}, 180_000);
+afterAll(async () => {
+  await service.stop();
+  rmSync(directory, { recursive: true });
+});
+
+/** The code of an example, aimed at the service of this test. */
+function codeOf(name: string): string {
+  return examples.get(name)!.code.replaceAll(DOCUMENTED_ORIGIN, service.url);
+}
+
+/** What it prints; fails where it fails. Runs in a directory of its own, where it may write. */
+async function outputOf(program: string, args: string[]): Promise<string> {
+  const env = { ...process.env, CONNECTOME_FILE: connectome };
+  const { stdout } = await promisify(execFile)(program, args, { cwd: directory, env, maxBuffer: 2 ** 26 });
+  return stdout;
+}
+
+function runPython(name: string): Promise<string> {
+  return outputOf('python3', ['-c', codeOf(name)]);
+}
+
+/** As npm run -s would, but in the directory of this test. */
+function runShell(name: string): Promise<string> {
+  const command = `node ${resolve('dist/cli/experiment.js')}`;
+  return outputOf('bash', [
+    '-euo',
+    'pipefail',
+    '-c',
+    codeOf(name).replaceAll('npm run -s experiment --', command),
+  ]);
+}
+
+describe('docs/guide.md', () => {
+  it('has no example that is not run here', () => {
+    const blocks = [...guide.matchAll(/^```\S+$/gm)].length;
+    const notRun = [...guide.matchAll(/<!-- not run: .+ -->/g)].length;
+    expect([...examples.keys()]).toEqual([
+      'curl',
+      'browser-page',
+      'game-loop',
+      'python',
+      'raster',
+      'check',
+      'experiment',
+      'lesion',
+    ]);
+    expect(blocks - notRun).toBe(examples.size);
+  });
+
+  it('names every member of an answer', async () => {
+    const answer = (await (await service.post({})).json()) as Record<string, unknown>;
+    const table = /\| member[^]*?\n\n/.exec(guide)![0];
+    for (const member of Object.keys(answer)) expect(table).toContain(`\`${member}\``);
+  });
+
+  it('asks once', async () => {
+    const answer = JSON.parse(await outputOf('bash', ['-c', codeOf('curl')])) as Record<string, unknown>;
+    const request = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
+    expect(answer).toEqual(await (await service.post(request, '/api/v1/run?view=drive')).json());
+  });
+
+  it('runs experiments without a server', async () => {
+    const printed = await runShell('experiment');
+    expect(printed).toContain('loom: 200 ms, intensity 1.5, seed 7');
+    expect(printed).toContain('{"id":"');
+    expect(printed).toContain('sugar: 100 ms, intensity 1, seeds 42 to 71 (mean ± sd)');
+    expect(printed).toContain('bitter: 100 ms');
+    expect(readFileSync(join(directory, 'sugar-bitter.svg'), 'utf8')).toMatch(/^<svg /);
+    expect(readFileSync(join(directory, 'spikes.csv'), 'utf8')).toMatch(/^stimulus,/);
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    expect(scripts['experiment']).toBe('node dist/cli/experiment.js');
+  });
+
+  it('cuts the outputs of a cell type', async () => {
+    const printed = await runShell('lesion');
+    expect(printed).toContain('loom, LC4 silenced: 100 ms, intensity 1, seeds 42 to 46 (mean ± sd)');
+    const [, intact, lesioned] = /^ {2}escape +(\S+) ±\s+\S+ \S+ +(\S+) ±/m.exec(printed)!.map(Number);
+    expect(lesioned!).toBeLessThan(intact!);
+  });
+});
+
+describeWith(['python'], 'docs/guide.md in Python', () => {
+  it('asks with nothing installed', async () => {
+    const lines = (await runPython('python')).trimEnd().split('\n');
+    const expected = await Promise.all(
+      [0.5, 1, 2].map(async (intensity) => {
+        const answer = await (await service.post({ stimulus: 'sugar', intensity, seed: 1 })).json();
+        return [intensity, answer.channels.proboscis];
+      }),
+    );
+    expect(lines.map((line) => line.split(' ').slice(0, 2).map(Number))).toEqual(expected);
+  });
+
+  it('draws the raster and says who spiked first', async () => {
+    const printed = await runPython('raster');
+    const answer = await (await service.post({ stimulus: 'loom' })).json();
+    const svg = readFileSync(join(directory, 'raster.svg'), 'utf8');
+    expect(svg.split('M').length - 1).toBe(answer.spikes.total);
+    expect(printed).toMatch(/^\d+ spikes; the first at \d+\.\d ms in a (LPLC2|LC4) neuron, \S+\n$/);
+  });
+
+  it('checks id and digest', async () => {
+    expect(await runPython('check')).toBe('id True\ndigest True\n');
+  });
+});
+
+describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () => {
+  let browser: Browser;
+  let pages: Server;
+  let html = '';
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    pages = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
+    await new Promise<void>((ready) => pages.listen(0, '127.0.0.1', ready));
+  });
+  afterAll(async () => {
+    await browser.close();
+    pages.close();
+  });
+
+  async function open(content: string) {
+    html = content;
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    const runs: string[] = [];
+    page.on('pageerror', ({ message }) => problems.push(message));
+    page.on('request', (request) => {
+      if (request.method() === 'POST') runs.push(request.url());
+    });
+    await page.goto(`http://localhost:${(pages.address() as AddressInfo).port}/`);
+    return { page, problems, runs };
+  }
+
+  it('runs an experiment by click', async () => {
+    const { page, problems } = await open(codeOf('browser-page'));
+    await page.locator('option[value=loom]').waitFor({ state: 'attached' });
+    await page.selectOption('#stimulus', 'loom');
+    await page.click('#run');
+    const { spikes, channels } = await (await service.post({ stimulus: 'loom' })).json();
+    const expected = `${spikes.responding_neurons} neurons answer; escape ${channels.escape} Hz`;
+    await page.getByText(expected).waitFor({ timeout: 30_000 });
+    expect(await page.locator('option').count()).toBe(10);
+    expect(problems).toEqual([]);
+  });
+
+  it('animates a game between answers: one run, many pictures', async () => {
+    const game = `${codeOf('game-loop')}\nglobalThis.fly = fly;`;
+    const { page, problems, runs } = await open(
+      `<!doctype html><meta charset="utf-8" /><title>Game</title><script type="module">${game}</script>`,
+    );
+    interface Window {
+      fly: { x: number; glow(now: number): number };
+    }
+    // It flees from the looming shadow, and glows while the frames of the answer last.
+    await page.waitForFunction(() => (globalThis as unknown as Window).fly?.x > 20, undefined, {
+      timeout: 30_000,
+    });
+    await page.waitForFunction(
+      () => (globalThis as unknown as Window).fly.glow(performance.now()) === 0,
+      undefined,
+      { timeout: 30_000 },
+    );
+    expect(runs).toHaveLength(1);
+    expect(problems).toEqual([]);
+  });
+});
