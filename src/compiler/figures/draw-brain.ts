@@ -4,7 +4,7 @@ import { type Progress, silent } from '../progress.js';
 import { type CellGroup, type Figures, strataOf, stratumOf, totalsOf } from './figures.js';
 import { nameCells } from './name-cells.js';
 import { PairDrawing } from './pair-drawing.js';
-import { drawExcess } from './synapse-spread.js';
+import { SynapseDrawing } from './synapse-spread.js';
 import { WeightedCells } from './weighted-cells.js';
 
 /** The one brain that is served; other seeds give its siblings, for validation. */
@@ -114,25 +114,22 @@ function drawConnections(
   progress.begin('Drawing the connections', count, 'items');
   const drawn = new Float64Array(count);
   let at = 0;
-  const add = (pre: number, post: number, synapses: number): void => {
-    drawn[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + synapses;
+  const add = (pre: number, post: number, count: number): void => {
+    drawn[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + count;
   };
 
   const drawing = new PairDrawing();
+  const synapses = new SynapseDrawing();
   for (let row = 0, g = 0; g < groups.length; g++) {
     const group = groups[g]!;
     const cells = neuronOf[g]!;
     const random = sequence(seed, g, 'connections');
     if (group.selfConnections > 0) {
-      const excess = drawExcess(
-        group.selfConnections,
-        group.selfSynapses - MINIMUM_SYNAPSES * group.selfConnections,
-        0,
-        random,
-      );
-      outputs[g]!.draw(group.selfConnections, random).forEach((cell, k) => {
-        add(cells[cell]!, cells[cell]!, MINIMUM_SYNAPSES + excess[k]!);
-      });
+      const { selfConnections: connections } = group;
+      synapses.draw(connections, group.selfSynapses - MINIMUM_SYNAPSES * connections, 0, random);
+      const own = new Uint32Array(connections);
+      outputs[g]!.draw(own, connections, random);
+      own.forEach((cell, k) => add(cells[cell]!, cells[cell]!, MINIMUM_SYNAPSES + synapses.excess[k]!));
     }
     for (; row < pairs.count && pairs.pre[row] === g; row++) {
       const target = pairs.post[row]!;
@@ -148,9 +145,13 @@ function drawConnections(
         },
         random,
       );
-      const excess = drawExcess(connections, pairs.excessSynapses[row]!, pairs.spread[row]!, random);
+      synapses.draw(connections, pairs.excessSynapses[row]!, pairs.spread[row]!, random);
       for (let k = 0; k < connections; k++) {
-        add(cells[drawing.pre[k]!]!, neuronOf[target]![drawing.post[k]!]!, MINIMUM_SYNAPSES + excess[k]!);
+        add(
+          cells[drawing.pre[k]!]!,
+          neuronOf[target]![drawing.post[k]!]!,
+          MINIMUM_SYNAPSES + synapses.excess[k]!,
+        );
       }
     }
     progress.reached(at);

@@ -26,70 +26,94 @@ const MAXIMUM_TRIES = 100;
 export class PairDrawing {
   pre = new Uint32Array(1024);
   post = new Uint32Array(1024);
+  readonly #sources = new Side();
+  readonly #targets = new Side();
+  readonly #taken = new Set<number>();
 
   draw(pair: PairToDraw, random: PhiloxSequence): void {
-    const { connections, withoutSelf } = pair;
+    const { connections, preCells, postCells, withoutSelf } = pair;
     if (this.pre.length < connections) {
       this.pre = new Uint32Array(2 * connections);
       this.post = new Uint32Array(2 * connections);
     }
-    const [sources, targets] = drawSides(pair, random);
-    if (sources.length === 1 || targets.length === 1) {
+    this.#drawSides(pair, random);
+    const { cells: sources } = this.#sources;
+    const { cells: targets } = this.#targets;
+    if (preCells === 1 || postCells === 1) {
       // With one cell on one side every connection uses a new one on the other.
       for (let k = 0; k < connections; k++) {
-        this.pre[k] = sources[sources.length === 1 ? 0 : k]!;
-        this.post[k] = targets[targets.length === 1 ? 0 : k]!;
+        this.pre[k] = sources[preCells === 1 ? 0 : k]!;
+        this.post[k] = targets[postCells === 1 ? 0 : k]!;
       }
       return;
     }
-    const taken = new Set<number>();
-    const keyOf = (source: number, target: number): number => source * pair.post.count + target;
-    const isFree = (source: number, target: number): boolean =>
-      !(withoutSelf && source === target) && !taken.has(keyOf(source, target));
-    const sourceLots = cumulative(sources, pair.pre.weights);
-    const targetLots = cumulative(targets, pair.post.weights);
-    const forced = Math.max(sources.length, targets.length);
-    const places = sources.length * targets.length;
+    const forced = Math.max(preCells, postCells);
+    const canDouble = connections > forced;
+    if (connections > preCells) this.#sources.layOutLots(pair.pre.weights);
+    if (connections > postCells) this.#targets.layOutLots(pair.post.weights);
+    const places = preCells * postCells;
+    this.#taken.clear();
     for (let k = 0; k < connections; k++) {
       let source: number;
       let target: number;
       let tries = k < forced || k * DENSE.of < places * DENSE.taken ? 0 : MAXIMUM_TRIES;
       do {
         if (tries++ === MAXIMUM_TRIES && k >= forced) {
-          this.#fill(k, pair, sources, targets, isFree, random);
+          this.#fill(k, pair, random);
           return;
         }
-        source = k < sources.length ? sources[k]! : pick(sources, sourceLots, random);
-        target = k < targets.length ? targets[k]! : pick(targets, targetLots, random);
-      } while (!isFree(source, target));
-      taken.add(keyOf(source, target));
+        source = k < preCells ? sources[k]! : this.#sources.pick(random);
+        target = k < postCells ? targets[k]! : this.#targets.pick(random);
+      } while ((withoutSelf && source === target) || (k >= forced && this.#isTaken(pair, source, target)));
+      if (canDouble) this.#taken.add(keyOf(pair, source, target));
       this.pre[k] = source;
       this.post[k] = target;
     }
   }
 
-  /** The connections from number `from` on, in a list of all places that are left, without weights. */
-  #fill(
-    from: number,
-    { connections, pre, post }: PairToDraw,
-    sources: Uint32Array,
-    targets: Uint32Array,
-    isFree: (source: number, target: number) => boolean,
-    random: PhiloxSequence,
-  ): void {
-    const freePlaces = (sources: Uint32Array, targets: Uint32Array): [number, number][] => {
-      const places: [number, number][] = [];
+  #isTaken(pair: PairToDraw, source: number, target: number): boolean {
+    return this.#taken.has(keyOf(pair, source, target));
+  }
+
+  /** The cells of either side that take part, so that those at the same place of both lists may connect. */
+  #drawSides({ pre, post, preCells, postCells, withoutSelf }: PairToDraw, random: PhiloxSequence): void {
+    const sources = this.#sources;
+    const targets = this.#targets;
+    if (withoutSelf && postCells === 1) {
+      targets.draw(post, postCells, random);
+      sources.draw(pre, preCells, random, targets.cells[0]!);
+      return;
+    }
+    sources.draw(pre, preCells, random);
+    if (withoutSelf && preCells === 1) {
+      targets.draw(post, postCells, random, sources.cells[0]!);
+      return;
+    }
+    targets.draw(post, postCells, random);
+    if (!withoutSelf) return;
+    // Each cell stands once in either list, so after a swap with the next both places are in order.
+    for (let k = 0; k < Math.min(preCells, postCells); k++) {
+      if (sources.cells[k] === targets.cells[k]) targets.swap(k, (k + 1) % postCells);
+    }
+  }
+
+  /** The connections from number `from` on, from a list of all places that are left, without weights. */
+  #fill(from: number, pair: PairToDraw, random: PhiloxSequence): void {
+    const freePlaces = (sources: Iterable<number>, targets: readonly number[]): [number, number][] => {
+      const free: [number, number][] = [];
       for (const source of sources) {
         for (const target of targets) {
-          if (isFree(source, target)) places.push([source, target]);
+          if (!(pair.withoutSelf && source === target) && !this.#isTaken(pair, source, target)) {
+            free.push([source, target]);
+          }
         }
       }
-      return places;
+      return free;
     };
-    let places = freePlaces(sources, targets);
+    let places = freePlaces(this.#sources.drawn(), this.#targets.drawn());
     // Within one group the cells drawn for both sides may overlap more than the measured ones did.
-    if (places.length < connections - from) places = freePlaces(allOf(pre), allOf(post));
-    for (let k = from; k < connections; k++) {
+    if (places.length < pair.connections - from) places = freePlaces(allOf(pair.pre), allOf(pair.post));
+    for (let k = from; k < pair.connections; k++) {
       const place = random.nextBelow(places.length);
       [this.pre[k], this.post[k]] = places[place]!;
       places[place] = places[places.length - 1]!;
@@ -98,49 +122,58 @@ export class PairDrawing {
   }
 }
 
-/** The cells of either side that take part, so that those at the same place of both lists may connect. */
-function drawSides(pair: PairToDraw, random: PhiloxSequence): [Uint32Array, Uint32Array] {
-  const { pre, post, preCells, postCells, withoutSelf } = pair;
-  if (withoutSelf && postCells === 1) {
-    const targets = post.draw(postCells, random);
-    return [pre.draw(preCells, random, targets[0]!), targets];
+function keyOf({ post }: PairToDraw, source: number, target: number): number {
+  return source * post.count + target;
+}
+
+function allOf(cells: WeightedCells): number[] {
+  return Array.from({ length: cells.count }, (_, cell) => cell);
+}
+
+/** The cells of one side that take part, in memory that is reused. */
+class Side {
+  cells = new Uint32Array(256);
+  #count = 0;
+  /** lots[k] is the sum of the weights of the first k + 1 of them. */
+  #lots = new Float64Array(256);
+
+  draw(from: WeightedCells, count: number, random: PhiloxSequence, except?: number): void {
+    if (this.cells.length < count) {
+      this.cells = new Uint32Array(2 * count);
+      this.#lots = new Float64Array(2 * count);
+    }
+    this.#count = count;
+    from.draw(this.cells, count, random, except);
   }
-  const sources = pre.draw(preCells, random);
-  if (withoutSelf && preCells === 1) return [sources, post.draw(postCells, random, sources[0]!)];
-  const targets = post.draw(postCells, random);
-  if (withoutSelf) {
-    // Each cell stands once in either list, so after a swap with the next both places are in order.
-    for (let k = 0; k < Math.min(preCells, postCells); k++) {
-      if (sources[k] === targets[k]) {
-        const next = (k + 1) % postCells;
-        [targets[k], targets[next]] = [targets[next]!, targets[k]!];
-      }
+
+  drawn(): number[] {
+    return [...this.cells.subarray(0, this.#count)];
+  }
+
+  swap(a: number, b: number): void {
+    const cell = this.cells[a]!;
+    this.cells[a] = this.cells[b]!;
+    this.cells[b] = cell;
+  }
+
+  layOutLots(weights: Uint32Array): void {
+    let sum = 0;
+    for (let k = 0; k < this.#count; k++) {
+      sum += weights[this.cells[k]!]!;
+      this.#lots[k] = sum;
     }
   }
-  return [sources, targets];
-}
 
-function allOf(cells: WeightedCells): Uint32Array {
-  return Uint32Array.from({ length: cells.count }, (_, cell) => cell);
-}
-
-function cumulative(cells: Uint32Array, weights: Uint32Array): Float64Array {
-  const lots = new Float64Array(cells.length);
-  let sum = 0;
-  cells.forEach((cell, k) => (lots[k] = sum += weights[cell]!));
-  return lots;
-}
-
-/** One of the cells, in proportion to its weight. */
-function pick(cells: Uint32Array, lots: Float64Array, random: PhiloxSequence): number {
-  if (cells.length === 1) return cells[0]!;
-  const lot = random.nextBelow(lots[lots.length - 1]!);
-  let low = 0;
-  let high = lots.length - 1;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (lots[middle]! > lot) high = middle;
-    else low = middle + 1;
+  /** One of the cells, in proportion to its weight. */
+  pick(random: PhiloxSequence): number {
+    const lot = random.nextBelow(this.#lots[this.#count - 1]!);
+    let low = 0;
+    let high = this.#count - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#lots[middle]! > lot) high = middle;
+      else low = middle + 1;
+    }
+    return this.cells[low]!;
   }
-  return cells[low]!;
 }

@@ -1,8 +1,13 @@
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
 import { SYNAPSE_SPREADS } from './figures.js';
-import { drawExcess, MAXIMUM_EXCESS, spreadOf } from './synapse-spread.js';
+import { MAXIMUM_EXCESS, spreadOf, SynapseDrawing } from './synapse-spread.js';
 
 const random = (key: number) => new PhiloxSequence(1, key, PHILOX_STREAM.reconstruction);
+const drawing = new SynapseDrawing();
+const drawExcess = (connections: number, synapses: number, spread: number, sequence: PhiloxSequence) => {
+  drawing.draw(connections, synapses, spread, sequence);
+  return drawing.excess.slice(0, connections);
+};
 const sumOf = (values: Iterable<number>) => [...values].reduce((sum, x) => sum + x, 0);
 const NAMED = SYNAPSE_SPREADS.map((spread, index) => ({ ...spread, index }));
 

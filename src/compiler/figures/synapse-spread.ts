@@ -37,35 +37,39 @@ export function spreadOf(excess: readonly number[]): number {
 
 const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
 
-/**
- * Divides synapses over connections by drawing from the urn of a spread.
- * @param connections how many, at least 1
- * @param excessSynapses at most MAXIMUM_EXCESS for each connection
- * @returns the excess of each connection; their sum is `excessSynapses`
- */
-export function drawExcess(
-  connections: number,
-  excessSynapses: number,
-  spread: number,
-  random: PhiloxSequence,
-): Uint32Array {
-  const excess = new Uint32Array(connections);
-  if (connections === 1) {
-    excess[0] = excessSynapses;
-    return excess;
+/** Divides synapses over connections by drawing from the urn of a spread. The result is reused. */
+export class SynapseDrawing {
+  /** Synapses beyond the minimum of each connection. */
+  excess = new Uint32Array(1024);
+  /** The connection that each synapse went to. */
+  #chosen = new Uint32Array(1024);
+
+  /**
+   * @param connections how many, at least 1
+   * @param excessSynapses their sum, at most MAXIMUM_EXCESS for each connection
+   * @param spread index into SYNAPSE_SPREADS
+   */
+  draw(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
+    if (this.excess.length < connections) this.excess = new Uint32Array(2 * connections);
+    if (this.#chosen.length < excessSynapses) this.#chosen = new Uint32Array(2 * excessSynapses);
+    const { excess } = this;
+    const chosen = this.#chosen;
+    if (connections === 1) {
+      excess[0] = excessSynapses;
+      return;
+    }
+    excess.fill(0, 0, connections);
+    const { own, added } = SYNAPSE_SPREADS[spread]!;
+    const ownLots = connections * own;
+    for (let synapse = 0; synapse < excessSynapses; synapse++) {
+      let connection: number;
+      do {
+        const lot = random.nextBelow(ownLots + synapse * added);
+        // A lot that an earlier synapse added leads to the connection that this synapse went to.
+        connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
+      } while (excess[connection] === MAXIMUM_EXCESS);
+      chosen[synapse] = connection;
+      excess[connection]!++;
+    }
   }
-  const { own, added } = SYNAPSE_SPREADS[spread]!;
-  const ownLots = connections * own;
-  // A lot added by an earlier synapse leads to the connection that this synapse went to.
-  const chosen = new Uint32Array(excessSynapses);
-  for (let synapse = 0; synapse < excessSynapses; synapse++) {
-    let connection: number;
-    do {
-      const lot = random.nextBelow(ownLots + synapse * added);
-      connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
-    } while (excess[connection] === MAXIMUM_EXCESS);
-    chosen[synapse] = connection;
-    excess[connection]!++;
-  }
-  return excess;
 }

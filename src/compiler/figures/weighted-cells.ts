@@ -27,12 +27,15 @@ export class WeightedCells {
   }
 
   /**
+   * Draws different cells.
+   * @param drawn receives them, in the order they were drawn
    * @param except a cell that is not drawn
-   * @returns `count` different cells in the order they were drawn
    */
-  draw(count: number, random: PhiloxSequence, except?: number): Uint32Array {
-    const drawn = new Uint32Array(count);
-    if (this.weights.length === 1) return drawn;
+  draw(drawn: Uint32Array, count: number, random: PhiloxSequence, except?: number): void {
+    if (this.weights.length === 1) {
+      drawn[0] = 0;
+      return;
+    }
     let total = this.#total;
     if (except !== undefined) {
       total -= this.weights[except]!;
@@ -44,9 +47,8 @@ export class WeightedCells {
       total -= this.weights[cell]!;
       this.#add(cell, -this.weights[cell]!);
     }
-    for (const cell of drawn) this.#add(cell, this.weights[cell]!);
+    for (let k = 0; k < count; k++) this.#add(drawn[k]!, this.weights[drawn[k]!]!);
     if (except !== undefined) this.#add(except, this.weights[except]!);
-    return drawn;
   }
 
   #add(cell: number, weight: number): void {
