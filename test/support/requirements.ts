@@ -19,6 +19,7 @@ const present = {
   chromium: () => onPath('chromium'),
   'other-nodes': () => OTHER_NODES.length > 0,
   python: () => onPath('python3'),
+  brian: hasBrian,
   gpu: hasGpuAdapter,
 } as const;
 
@@ -39,6 +40,18 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
   } else {
     describe.skip(`${name} (needs ${missing.join(', ')})`, body);
   }
+}
+
+/** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */
+function hasBrian(): boolean {
+  return ['python3', '/usr/bin/python3'].some((python) => {
+    try {
+      execFileSync(python, ['-c', 'import brian2'], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Any adapter will do, a software one too. Asked in a process of its own, because a driver may take it down. */

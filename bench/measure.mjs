@@ -1,0 +1,46 @@
+/** What the benchmarks share: how a time is taken and summed up. */
+
+import { CodedError, shown } from '../dist/errors.js';
+
+/** @returns {[milliseconds: number, result: T]} @template T @param {() => T} body */
+export function timed(body) {
+  const begin = process.hrtime.bigint();
+  const result = body();
+  return [Number(process.hrtime.bigint() - begin) / 1e6, result];
+}
+
+/** @param {number[]} values */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** @param {number} value @param {number} digits */
+export function rounded(value, digits) {
+  return Number(value.toFixed(digits));
+}
+
+/** Prints rows of equal keys as a table, or as JSON. @param {Record<string, unknown>[]} rows */
+export function printRows(rows, asJson) {
+  if (asJson) {
+    console.log(JSON.stringify(rows));
+    return;
+  }
+  const keys = Object.keys(rows[0]);
+  const lines = [keys, ...rows.map((row) => keys.map((key) => String(row[key])))];
+  const widths = keys.map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  for (const line of lines) console.log(line.map((cell, column) => cell.padStart(widths[column])).join('  '));
+}
+
+/** The value of an option that counts something. @param {string} option @param {string} text @param {number} maximum */
+export function wholeNumber(option, text, maximum) {
+  const value = Number(text);
+  if (!/^[0-9]+$/.test(text) || value < 1 || value > maximum) {
+    throw new CodedError(
+      'USAGE',
+      `--${option} takes whole numbers from 1 to ${maximum}, not ${shown(text)}.`,
+    );
+  }
+  return value;
+}
