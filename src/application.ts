@@ -30,8 +30,24 @@ export interface ApplicationOptions {
   readonly logTo?: DestinationStream;
 }
 
-/** Puts the service together; it answers as soon as the caller lets it listen. */
+/** Puts the service together and starts to load the model; it answers once the caller lets it listen. */
 export async function createApplication(
+  environment: Environment,
+  options: ApplicationOptions = {},
+): Promise<NestFastifyApplication> {
+  const app = await assembleApplication(environment, options);
+  try {
+    await app.init();
+  } catch (error) {
+    // What was begun already, workers for one, would keep the process alive.
+    await app.close();
+    throw error;
+  }
+  return app;
+}
+
+/** The service, complete, but with nothing begun: enough to describe it. */
+export async function assembleApplication(
   environment: Environment,
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
@@ -59,13 +75,6 @@ export async function createApplication(
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
   serveSwaggerUi(app, description);
-  try {
-    await app.init();
-  } catch (error) {
-    // What was begun already, workers for one, would keep the process alive.
-    await app.close();
-    throw error;
-  }
   return app;
 }
 

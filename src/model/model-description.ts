@@ -5,7 +5,7 @@ import { STIMULUS_IDS, type Population } from '../connectome/populations.js';
 import { DRIVES } from '../engine/drives.js';
 import { DEFAULT_EXPERIMENT, ENGINE_VERSION, MAXIMUM_INTENSITY, MAXIMUM_SEED } from '../engine/experiment.js';
 import { ALLOWED_DURATIONS_MS, NETWORK } from '../engine/network.js';
-import type { ModelResponse } from './model.dto.js';
+import type { Model } from './model.dto.js';
 
 const SIGN_RULES: Readonly<Record<SignRule, string>> = {
   predicted:
@@ -40,7 +40,7 @@ const RECONSTRUCTED =
   'single neurons and connections mean nothing.';
 
 /** What GET /api/v1/model says of a connectome. */
-export function describeModel(connectome: Connectome): ModelResponse {
+export function describeModel(connectome: Connectome): Model {
   const { metadata, digest } = connectome;
   return {
     id: modelId(connectome),

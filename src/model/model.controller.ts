@@ -1,10 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { Controller, Get, Req, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelHealth, type LoadedModel } from '../health/model-health.js';
+import { ApiDescription } from '../http/api-description.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
+import { Model } from './model.dto.js';
 import { describeModel } from './model-description.js';
 
+@ApiTags('Descriptions')
+@ApiExtraModels(Model)
 @Controller('api/v1/model')
 export class ModelController {
   readonly #bodies = new WeakMap<LoadedModel, StaticBody>();
@@ -12,6 +17,15 @@ export class ModelController {
   constructor(private readonly health: ModelHealth) {}
 
   @Get()
+  @ApiDescription({
+    operationId: 'getModel',
+    summary: 'Describes the model.',
+    description:
+      'What is simulated: where the wiring comes from, the stimuli to choose from, the channels and drives ' +
+      'that are read, every constant, every limit, and what the model is not.',
+    schema: { $ref: getSchemaPath(Model) },
+    failures: ['MODEL_LOADING', 'MODEL_FAILED'],
+  })
   model(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     this.#bodyOf(this.health.model()).send(request, reply);
   }

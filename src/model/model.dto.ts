@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { CHANNEL_IDS, STIMULUS_IDS } from '../connectome/populations.js';
 
 /** Picks neurons; a neuron must agree with every member that is given. */
-export class SelectorDto {
+export class Selector {
   @ApiProperty({
     description: 'Cell type; * stands for any run of characters.',
     required: false,
@@ -44,7 +44,7 @@ export class SelectorDto {
   readonly root_ids?: readonly string[];
 }
 
-class PopulationDto {
+class PopulationDescription {
   @ApiProperty({ description: 'Name for people.', example: 'Looming shadow' })
   readonly label: string;
 
@@ -54,14 +54,14 @@ class PopulationDto {
   })
   readonly description: string;
 
-  @ApiProperty({ description: 'Which neurons these are: all that any selector picks.', type: [SelectorDto] })
-  readonly selectors: readonly SelectorDto[];
+  @ApiProperty({ description: 'Which neurons these are: all that any selector picks.', type: [Selector] })
+  readonly selectors: readonly Selector[];
 
   @ApiProperty({ description: 'How many neurons these are.', type: 'integer', minimum: 1, example: 314 })
   readonly neuron_count: number;
 }
 
-export class StimulusDto extends PopulationDto {
+export class Stimulus extends PopulationDescription {
   @ApiProperty({ description: 'Value of `stimulus` in a run request.', enum: STIMULUS_IDS, example: 'loom' })
   readonly id: string;
 
@@ -73,7 +73,7 @@ export class StimulusDto extends PopulationDto {
   readonly nominal_rate_hz: number;
 }
 
-export class QuantumDto {
+export class Quantum {
   @ApiProperty({ description: 'Duration of a run in ms.', type: 'integer', example: 50 })
   readonly duration_ms: number;
 
@@ -85,7 +85,7 @@ export class QuantumDto {
   readonly quantum_hz: number;
 }
 
-export class ChannelDto extends PopulationDto {
+export class Channel extends PopulationDescription {
   @ApiProperty({
     description: 'Member of `channels` in a run response.',
     enum: CHANNEL_IDS,
@@ -95,12 +95,13 @@ export class ChannelDto extends PopulationDto {
 
   @ApiProperty({
     description: 'Rates are multiples of this, 1 / (neurons x duration), before they are rounded.',
-    type: [QuantumDto],
+    type: [Quantum],
   })
-  readonly quanta: readonly QuantumDto[];
+  readonly quanta: readonly Quantum[];
 }
 
-export class DriveDto {
+/** A drive of GET /api/v1/model. */
+export class DriveDescription {
   @ApiProperty({ description: 'Member of `drive` in a run response.', example: 'escape' })
   readonly id: string;
 
@@ -118,7 +119,7 @@ export class DriveDto {
   readonly formula: string;
 }
 
-export class StimulusParameterDto {
+export class StimulusParameter {
   @ApiProperty({
     description: 'Values that are accepted.',
     type: [String],
@@ -130,7 +131,7 @@ export class StimulusParameterDto {
   readonly default: string;
 }
 
-export class DurationParameterDto {
+export class DurationParameter {
   @ApiProperty({
     description: 'Values that are accepted, in ms.',
     type: 'array',
@@ -143,7 +144,7 @@ export class DurationParameterDto {
   readonly default: number;
 }
 
-export class RangeParameterDto {
+export class RangeParameter {
   @ApiProperty({ description: 'Lowest value that is accepted.', example: 0 })
   readonly minimum: number;
 
@@ -154,21 +155,21 @@ export class RangeParameterDto {
   readonly default: number;
 }
 
-export class ParametersDto {
-  @ApiProperty({ description: 'What the fly is given.', type: StimulusParameterDto })
-  readonly stimulus: StimulusParameterDto;
+export class Parameters {
+  @ApiProperty({ description: 'What the fly is given.', type: StimulusParameter })
+  readonly stimulus: StimulusParameter;
 
-  @ApiProperty({ description: 'Simulated time.', type: DurationParameterDto })
-  readonly duration_ms: DurationParameterDto;
+  @ApiProperty({ description: 'Simulated time.', type: DurationParameter })
+  readonly duration_ms: DurationParameter;
 
-  @ApiProperty({ description: 'Strength of the stimulus; 1 is its nominal rate.', type: RangeParameterDto })
-  readonly intensity: RangeParameterDto;
+  @ApiProperty({ description: 'Strength of the stimulus; 1 is its nominal rate.', type: RangeParameter })
+  readonly intensity: RangeParameter;
 
-  @ApiProperty({ description: 'Seed of the stimulus train, an integer.', type: RangeParameterDto })
-  readonly seed: RangeParameterDto;
+  @ApiProperty({ description: 'Seed of the stimulus train, an integer.', type: RangeParameter })
+  readonly seed: RangeParameter;
 }
 
-export class NetworkConstantDto {
+export class NetworkConstant {
   @ApiProperty({ description: 'Name of the constant, its unit last.', example: 'tau_membrane_ms' })
   readonly name: string;
 
@@ -188,7 +189,7 @@ export class NetworkConstantDto {
   readonly source: string;
 }
 
-export class PruningDto {
+export class Pruning {
   @ApiProperty({
     description: 'Pairs of neurons with fewer synapses were left out.',
     type: 'integer',
@@ -204,7 +205,7 @@ export class PruningDto {
   readonly description: string;
 }
 
-export class SignRuleDto {
+export class SignRuleDescription {
   @ApiProperty({ description: 'Name of the rule.', enum: ['predicted', 'corrected'], example: 'corrected' })
   readonly id: string;
 
@@ -215,7 +216,7 @@ export class SignRuleDto {
   readonly description: string;
 }
 
-export class LicenceDto {
+export class Licence {
   @ApiProperty({ description: 'Licence of the software (SPDX).', example: 'Apache-2.0' })
   readonly software: string;
 
@@ -226,7 +227,7 @@ export class LicenceDto {
   readonly data: string;
 }
 
-export class CitationDto {
+export class Citation {
   @ApiProperty({ description: 'Authors and year.', example: 'Dorkenwald et al. 2024' })
   readonly text: string;
 
@@ -237,7 +238,7 @@ export class CitationDto {
   readonly subject: string;
 }
 
-export class SourceDto {
+export class Source {
   @ApiProperty({ description: 'Name of the file.', example: 'connections.csv.gz' })
   readonly file: string;
 
@@ -246,7 +247,7 @@ export class SourceDto {
 }
 
 /** The body of GET /api/v1/model. */
-export class ModelResponse {
+export class Model {
   @ApiProperty({
     description: 'Names the model down to the bytes of its wiring; `model` of every run.',
     example: 'fafb-783-reconstructed-corrected-0123456789ab',
@@ -284,14 +285,14 @@ export class ModelResponse {
   })
   readonly provenance: readonly string[];
 
-  @ApiProperty({ description: 'The files it was compiled from.', type: [SourceDto] })
-  readonly sources: readonly SourceDto[];
+  @ApiProperty({ description: 'The files it was compiled from.', type: [Source] })
+  readonly sources: readonly Source[];
 
-  @ApiProperty({ description: 'Licences.', type: LicenceDto })
-  readonly licence: LicenceDto;
+  @ApiProperty({ description: 'Licences.', type: Licence })
+  readonly licence: Licence;
 
-  @ApiProperty({ description: 'What to cite.', type: [CitationDto] })
-  readonly citations: readonly CitationDto[];
+  @ApiProperty({ description: 'What to cite.', type: [Citation] })
+  readonly citations: readonly Citation[];
 
   @ApiProperty({ description: 'Neurons of the network.', type: 'integer', minimum: 1, example: 139255 })
   readonly neuron_count: number;
@@ -312,11 +313,11 @@ export class ModelResponse {
   })
   readonly synapse_count: number;
 
-  @ApiProperty({ description: 'What was left out of the connectome.', type: PruningDto })
-  readonly pruning: PruningDto;
+  @ApiProperty({ description: 'What was left out of the connectome.', type: Pruning })
+  readonly pruning: Pruning;
 
-  @ApiProperty({ description: 'Who excites and who inhibits.', type: SignRuleDto })
-  readonly sign_rule: SignRuleDto;
+  @ApiProperty({ description: 'Who excites and who inhibits.', type: SignRuleDescription })
+  readonly sign_rule: SignRuleDescription;
 
   @ApiProperty({
     description: 'SHA-256 of the content of the connectome file, lower-case hex; part of every run id.',
@@ -333,20 +334,20 @@ export class ModelResponse {
   })
   readonly atlas_url: string;
 
-  @ApiProperty({ description: 'The ten stimuli; `none` stands beside them.', type: [StimulusDto] })
-  readonly stimuli: readonly StimulusDto[];
+  @ApiProperty({ description: 'The ten stimuli; `none` stands beside them.', type: [Stimulus] })
+  readonly stimuli: readonly Stimulus[];
 
-  @ApiProperty({ description: 'The named populations whose rates are read.', type: [ChannelDto] })
-  readonly channels: readonly ChannelDto[];
+  @ApiProperty({ description: 'The named populations whose rates are read.', type: [Channel] })
+  readonly channels: readonly Channel[];
 
-  @ApiProperty({ description: 'The body drives and their formulas.', type: [DriveDto] })
-  readonly drives: readonly DriveDto[];
+  @ApiProperty({ description: 'The body drives and their formulas.', type: [DriveDescription] })
+  readonly drives: readonly DriveDescription[];
 
-  @ApiProperty({ description: 'What a run request may hold.', type: ParametersDto })
-  readonly parameters: ParametersDto;
+  @ApiProperty({ description: 'What a run request may hold.', type: Parameters })
+  readonly parameters: Parameters;
 
-  @ApiProperty({ description: 'Every constant of the network.', type: [NetworkConstantDto] })
-  readonly network: readonly NetworkConstantDto[];
+  @ApiProperty({ description: 'Every constant of the network.', type: [NetworkConstant] })
+  readonly network: readonly NetworkConstant[];
 
   @ApiProperty({
     description: 'What this model is not, in plain sentences.',

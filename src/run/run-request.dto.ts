@@ -43,7 +43,6 @@ export class RunRequest {
 
   @OptionalField(integerFrom(0, MAXIMUM_SEED), {
     type: 'integer',
-    format: 'int64',
     minimum: 0,
     maximum: MAXIMUM_SEED,
     default: DEFAULT_EXPERIMENT.seed,

@@ -1,20 +1,22 @@
 import { Body, Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientKey } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { RATE_LIMITED } from '../http/rate-limit.js';
+import { ApiRun } from './run.api.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
 import { openReport } from './run-report.js';
-import { RunService, type RunAnswer } from './run.service.js';
+import { CACHE_NAME, RunService, type RunAnswer } from './run.service.js';
 
-const SERVICE_NAME = 'neural-experiment-service';
-
+@ApiTags('Experiments')
 @Controller('api/v1/run')
 export class RunController {
   constructor(private readonly runs: RunService) {}
 
   @Post()
+  @ApiRun()
   @HttpCode(200)
   @RouteConfig(RATE_LIMITED)
   async run(
@@ -39,7 +41,7 @@ export class RunController {
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
       vary: 'Accept-Encoding',
-      'cache-status': `${SERVICE_NAME}; ${answer.cacheStatus}`,
+      'cache-status': `${CACHE_NAME}; ${answer.cacheStatus}`,
       'x-backend': answer.result.backend,
       'server-timing': serverTiming(answer, reply.elapsedTime),
     });

@@ -20,8 +20,11 @@ export interface RunOrder {
   readonly gone: AbortSignal;
 }
 
+/** What Cache-Status calls the cache of this service. */
+export const CACHE_NAME = 'neural-experiment-service';
+
 /** Where an answer came from, in the words of RFC 9211. */
-export type CacheStatus = 'hit' | 'fwd=miss; stored' | 'fwd=miss; collapsed';
+export type CacheStatus = 'hit' | 'fwd=miss' | 'fwd=miss; stored' | 'fwd=miss; collapsed';
 
 export interface RunAnswer {
   readonly result: RunResult;
@@ -86,9 +89,10 @@ export class RunService {
     const key = joined ?? keys[0]!;
     const flight = this.#flights.get(key) ?? this.#depart(key, order);
     const { result, timings } = await this.#wait(flight, key, order.gone);
+    const computed = this.#cache?.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
     return {
       result: asView(result, key, order.view),
-      cacheStatus: joined === undefined ? 'fwd=miss; stored' : 'fwd=miss; collapsed',
+      cacheStatus: joined === undefined ? computed : 'fwd=miss; collapsed',
       timings: joined === undefined ? timings : undefined,
     };
   }

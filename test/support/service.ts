@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication, type ApplicationOptions } from '../../src/application.js';
 import { readEnvironment } from '../../src/config/environment.js';
 import { ModelHealth } from '../../src/health/model-health.js';
+import { checkAnswer } from './contract.js';
 import { smallConnectomeFile } from './small-connectome.js';
 
 /** A response whose JSON a test may read as it likes; the contract tests check its shape. */
@@ -11,7 +12,7 @@ export type Answer = Omit<Response, 'json'> & {
   json(): Promise<any>;
 };
 
-/** The real service on a free port, with real workers. */
+/** The real service on a free port, with real workers. Every answer is checked against the description. */
 export interface Service {
   readonly app: NestFastifyApplication;
   readonly port: number;
@@ -39,17 +40,23 @@ export async function startService(
   await app.listen(environment.PORT, environment.HOST);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
+  const send = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(`${url}${path}`, init);
+    const { status, headers } = response;
+    checkAnswer({ method: init.method!, path, status, headers, text: await response.clone().text() });
+    return response;
+  };
   return {
     app,
     port,
     url,
     post: (body, path = '/api/v1/run', headers = { 'content-type': 'application/json' }) =>
-      fetch(`${url}${path}`, {
+      send(path, {
         method: 'POST',
         headers,
         body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       }),
-    get: (path, headers = {}) => fetch(`${url}${path}`, { headers }),
+    get: (path, headers = {}) => send(path, { method: 'GET', headers }),
     stop: () => app.close(),
   };
 }

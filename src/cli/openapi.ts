@@ -1,0 +1,18 @@
+import { writeFileSync } from 'node:fs';
+import { assembleApplication } from '../application.js';
+import { readEnvironment } from '../config/environment.js';
+import { describeApi } from '../openapi/openapi-document.js';
+import { runCommand } from './command.js';
+
+await runCommand({
+  name: 'openapi',
+  summary: 'Writes the OpenAPI description that GET /api/v1/openapi serves.',
+  options: {
+    out: { type: 'string', value: 'FILE', help: 'where to write it', default: 'openapi.json' },
+  },
+  async run({ out }) {
+    const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));
+    writeFileSync(out, `${JSON.stringify(describeApi(app), null, 2)}\n`);
+    process.stdout.write(`${out}\n`);
+  },
+});

@@ -1,0 +1,64 @@
+import type { ApiResponseOptions } from '@nestjs/swagger';
+
+export type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
+
+/** On every answer, whatever its status. */
+export const COMMON_HEADERS: HeaderDescriptions = {
+  'Access-Control-Allow-Origin': {
+    description: 'Every origin may read every answer.',
+    schema: { type: 'string', const: '*' } as object,
+  },
+  'X-Request-Id': {
+    description:
+      'Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one.',
+    schema: { type: 'string' },
+  },
+};
+
+export const RETRY_AFTER_HEADER: HeaderDescriptions = {
+  'Retry-After': {
+    description: 'Seconds after which trying again makes sense.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+};
+
+export const RATE_HEADERS: HeaderDescriptions = {
+  'RateLimit-Limit': {
+    description: 'Runs that a client may post in any 60 seconds.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'RateLimit-Remaining': {
+    description: 'Runs that this client may post at this moment.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  'RateLimit-Reset': {
+    description: 'Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+};
+
+const VARY_HEADER: HeaderDescriptions = {
+  Vary: { description: 'The body is gzipped where the client accepts that.', schema: { type: 'string' } },
+};
+
+export const ENCODING_HEADERS: HeaderDescriptions = {
+  ...VARY_HEADER,
+  'Content-Encoding': {
+    description: 'gzip where the client accepts it, otherwise absent.',
+    schema: { type: 'string', const: 'gzip' } as object,
+  },
+};
+
+export const REVALIDATION_HEADERS: HeaderDescriptions = {
+  ETag: {
+    description: 'Names the bytes of the body; send it back in If-None-Match.',
+    schema: { type: 'string' },
+  },
+  'Cache-Control': { description: 'no-cache: ask again, with If-None-Match.', schema: { type: 'string' } },
+};
+
+export const NOT_MODIFIED_HEADERS: HeaderDescriptions = {
+  ...COMMON_HEADERS,
+  ...REVALIDATION_HEADERS,
+  ...VARY_HEADER,
+};

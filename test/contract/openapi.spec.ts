@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { check, DOCUMENT } from '../support/contract.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+describe('the description of the interface', () => {
+  let service: Service;
+
+  beforeAll(async () => {
+    service = await startReadyService();
+  });
+  afterAll(() => service.stop());
+
+  it('is served as it was committed; npm run openapi writes it anew', async () => {
+    expect(await (await service.get('/api/v1/openapi')).json()).toEqual(DOCUMENT);
+  });
+
+  it('is valid, without a warning', () => {
+    const output = execFileSync(
+      process.execPath,
+      ['node_modules/@redocly/cli/bin/cli.js', 'lint', 'openapi.json', '--format=json'],
+      {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+        env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+      },
+    );
+    expect(JSON.parse(output).totals).toMatchObject({ errors: 0, warnings: 0 });
+  });
+
+  it('gives each member a meaning, and an example that fits it', () => {
+    for (const [name, schema] of Object.entries<Schema>(DOCUMENT.components.schemas)) {
+      expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
+      for (const [member, property] of Object.entries(schema['properties'] as Record<string, Schema>)) {
+        const what = `${name}.${member}`;
+        expect({ what, description: property['description'] }).toEqual({
+          what,
+          description: expect.stringMatching(/\w{2}/),
+        });
+        if (!refersToObjects(property)) {
+          expect({ what, examples: property['examples'] }).toEqual({ what, examples: [expect.anything()] });
+          check(what, property, (property['examples'] as unknown[])[0]);
+        }
+      }
+    }
+  });
+
+  it('gives examples of requests and failures that fit their schemas', () => {
+    let examples = 0;
+    for (const content of contentsOf(DOCUMENT.paths)) {
+      for (const [name, { value }] of Object.entries(content.examples ?? {})) {
+        check(name, content.schema, value);
+        examples++;
+      }
+    }
+    expect(examples).toBeGreaterThan(20);
+  });
+
+  it('tells the two views apart: neither is the other', async () => {
+    const full = await (await service.post({})).json();
+    const drive = await (await service.post({}, '/api/v1/run?view=drive')).json();
+    const schema = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    check('full', schema('FullRun'), full);
+    check('drive', schema('DriveRun'), drive);
+    expect(() => check('full', schema('DriveRun'), full)).toThrow('additional properties');
+    expect(() => check('drive', schema('FullRun'), drive)).toThrow('required');
+  });
+
+  it('makes types that real answers fit', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'openapi-types-'));
+    const tool = (path: string, ...args: string[]) =>
+      execFileSync(process.execPath, [resolve('node_modules', path), ...args], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      });
+    tool('openapi-typescript/bin/cli.js', resolve('openapi.json'), '--output', join(dir, 'api.ts'));
+    const run = JSON.stringify(await (await service.post({ stimulus: 'heat' })).json());
+    const model = JSON.stringify(await (await service.get('/api/v1/model')).json());
+    writeFileSync(
+      join(dir, 'answers.ts'),
+      `import type { components, paths } from './api.js';
+type Run = paths['/api/v1/run']['post']['responses'][200]['content']['application/json'];
+export const run: Run = ${run};
+export const model: components['schemas']['Model'] = ${model};
+// @ts-expect-error A stimulus that does not exist is no request.
+export const request: components['schemas']['RunRequest'] = { stimulus: 'salt' };
+`,
+    );
+    writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
+    tool(
+      'typescript/bin/tsc',
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--types',
+      '',
+      join(dir, 'answers.ts'),
+    );
+    expect(readFileSync(join(dir, 'api.ts'), 'utf8')).toContain('FullRun');
+  });
+});
+
+function refersToObjects(property: Schema): boolean {
+  return '$ref' in property || '$ref' in ((property['items'] ?? {}) as object);
+}
+
+function contentsOf(node: unknown): { schema: object; examples?: Record<string, { value: unknown }> }[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === 'application/json' ? [value] : contentsOf(value),
+  );
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+interface Answered {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+interface ResponseObject {
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content?: Readonly<Record<string, object>>;
+}
+
+/** The committed description; a test of its own says that the served one equals it. */
+export const DOCUMENT = JSON.parse(readFileSync('openapi.json', 'utf8'));
+
+/** Of every answer, whatever its path: the shape of a failure, and the headers that nothing may lack. */
+const FAILURE = '#/components/schemas/ErrorResponse';
+const ajv = new Ajv2020({ strict: true, allErrors: true });
+ajv.addSchema(
+  { $id: 'openapi', components: { schemas: { ...DOCUMENT.components.schemas } } } as object,
+  'openapi',
+);
+ajv.addVocabulary(['components']);
+const validators = new Map<string, ValidateFunction>();
+
+/** Throws unless the answer is one that the description promises. */
+export function checkAnswer({ method, path, status, headers, text }: Answered): void {
+  const what = `${method} ${path} answered ${status}`;
+  if (headers.get('access-control-allow-origin') !== '*') throw new Error(`${what} without CORS`);
+  const operation = DOCUMENT.paths[path.split('?', 1)[0]!]?.[method.toLowerCase()];
+  const response = operation?.responses[status] as ResponseObject | undefined;
+  if (operation !== undefined && response === undefined) throw new Error(`${what}, which is not documented`);
+  for (const [name, header] of Object.entries(response?.headers ?? {})) {
+    const value = headers.get(name);
+    const schema = (header as { schema: { type: string } }).schema;
+    if (value === null) continue;
+    check(`${what}: header ${name}`, schema, schema.type === 'integer' ? Number(value) : value);
+  }
+  if (status === 429 || status === 503) {
+    if (!/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) throw new Error(`${what} without Retry-After`);
+  }
+  if (status >= 400) {
+    check(what, { $ref: `openapi${FAILURE}` }, JSON.parse(text));
+  }
+  const schema = (response?.content?.['application/json'] as { schema?: object } | undefined)?.schema;
+  if (schema !== undefined) check(what, schema, JSON.parse(text));
+}
+
+/** Throws unless a value fits a schema of the description. */
+export function check(what: string, schema: object, value: unknown): void {
+  const key = JSON.stringify(schema);
+  let validate = validators.get(key);
+  if (validate === undefined) {
+    validate = ajv.compile(JSON.parse(key.replaceAll('"#/components', '"openapi#/components')));
+    validators.set(key, validate);
+  }
+  if (!validate(value)) throw new Error(`${what}: ${ajv.errorsText(validate.errors)}`);
+}
