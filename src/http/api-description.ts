@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
-import type { ErrorCode } from '../errors.js';
 import { ApiFailures } from './api-failures.js';
+import type { PublicErrorCode } from './error-examples.js';
 import {
   COMMON_HEADERS,
   ENCODING_HEADERS,
@@ -15,11 +15,11 @@ export interface Description {
   readonly description: string;
   readonly schema: object;
   /** Beside those that every request can meet. */
-  readonly failures?: readonly ErrorCode[];
+  readonly failures?: readonly PublicErrorCode[];
 }
 
 /** What the server itself refuses, whatever is asked for. */
-export const FAILURES_OF_ANY_REQUEST: readonly ErrorCode[] = [
+export const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
   'MALFORMED_REQUEST',
   'REQUEST_TIMEOUT',
   'EXPECTATION_FAILED',

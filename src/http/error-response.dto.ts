@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ERRORS, type CodedError, type ErrorCode } from '../errors.js';
+import type { CodedError, ErrorCode } from '../errors.js';
+import { PUBLIC_ERROR_CODES } from './error-examples.js';
 
 /** The body of every failure, from whatever layer. */
 export class ErrorResponse {
@@ -11,7 +12,7 @@ export class ErrorResponse {
 
   @ApiProperty({
     description: 'The same in one word, for programs; docs/errors.md lists them.',
-    enum: Object.keys(ERRORS),
+    enum: PUBLIC_ERROR_CODES,
     example: 'INVALID_PARAMETER',
   })
   readonly code: ErrorCode;

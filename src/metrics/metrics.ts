@@ -13,6 +13,7 @@ const RUN_PATH = '/api/v1/run';
 /** Where an answer came from; `shared` waited for the simulation of an equal request. */
 const SOURCES: Readonly<Record<CacheStatus, string>> = {
   hit: 'cache',
+  'fwd=miss': 'simulation',
   'fwd=miss; stored': 'simulation',
   'fwd=miss; collapsed': 'shared',
 };

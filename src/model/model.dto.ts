@@ -242,7 +242,11 @@ export class Source {
   @ApiProperty({ description: 'Name of the file.', example: 'connections.csv.gz' })
   readonly file: string;
 
-  @ApiProperty({ description: 'SHA-256 of its bytes, lower-case hex.', pattern: '^[0-9a-f]{64}$' })
+  @ApiProperty({
+    description: 'SHA-256 of its bytes, lower-case hex.',
+    pattern: '^[0-9a-f]{64}$',
+    example: '3c5a81ff1b5d1f7a1b3f2c8a4e90d7e7fd6e2b0a9c1f4d38a5b6c7d8e9f00112',
+  })
   readonly sha256: string;
 }
 

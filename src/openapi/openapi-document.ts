@@ -62,8 +62,8 @@ function toJsonSchema(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(toJsonSchema);
   if (typeof node !== 'object' || node === null) return node;
   const { example, allOf, ...rest } = Object.fromEntries(
-    // The value of an example is no schema.
-    Object.entries(node).map(([key, value]) => [key, key === 'value' ? value : toJsonSchema(value)]),
+    // Examples are values, no schemas.
+    Object.entries(node).map(([key, value]) => [key, key === 'examples' ? value : toJsonSchema(value)]),
   );
   return {
     ...rest,

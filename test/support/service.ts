@@ -61,6 +61,8 @@ export async function startService(
   };
 }
 
+const PATIENCE_MS = 40_000;
+
 /** The same, once the model is there. */
 export async function startReadyService(
   variables: Record<string, string> = {},
@@ -73,7 +75,14 @@ export async function startReadyService(
 
 export async function untilState(service: Service, name: 'ready' | 'failed'): Promise<void> {
   const health = service.app.get(ModelHealth);
+  const giveUpAtMs = performance.now() + PATIENCE_MS;
   while (health.state.name !== name) {
+    if (performance.now() > giveUpAtMs) {
+      await service.stop();
+      throw new Error(`the model is ${health.state.name}, not ${name}`, {
+        cause: health.state.name === 'failed' ? health.state.error : undefined,
+      });
+    }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
