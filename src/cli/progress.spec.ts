@@ -68,3 +68,11 @@ it('says minutes when there are some', () => {
   progress.reached(10);
   expect(written[1]).toBe('Downloading: 10 % of 100, 1 min 30 s left\n');
 });
+
+it('leaves what was done before out of the rate', () => {
+  const { progress, written, at } = line(false);
+  progress.begin('Downloading', 100e6, 'bytes', 50e6);
+  at(10_000);
+  progress.reached(60e6);
+  expect(written[1]).toBe('Downloading: 60 % of 100.0 MB, 1.0 MB/s, 40 s left\n');
+});

@@ -21,6 +21,7 @@ export class ProgressLine implements Progress {
   #total = 0;
   #unit: 'bytes' | 'items' = 'items';
   #done = 0;
+  #before = 0;
   #beganAtMs = 0;
   #shownAtMs = 0;
 
@@ -30,12 +31,12 @@ export class ProgressLine implements Progress {
     private readonly clock: () => number = () => performance.now(),
   ) {}
 
-  begin(step: string, total: number, unit: 'bytes' | 'items'): void {
+  begin(step: string, total: number, unit: 'bytes' | 'items', before = 0): void {
     this.end();
     this.#step = step;
     this.#total = total;
     this.#unit = unit;
-    this.#done = 0;
+    this.#done = this.#before = before;
     this.#beganAtMs = this.#shownAtMs = this.clock();
     this.stream.write(this.stream.isTTY ? `${this.#fitted()}` : `${step}\n`);
   }
@@ -68,13 +69,13 @@ export class ProgressLine implements Progress {
       return `${this.#step} …`;
     }
     const seconds = (this.clock() - this.#beganAtMs) / 1000;
-    const rate = this.#done / seconds;
+    const rate = (this.#done - this.#before) / seconds;
     const parts = [this.#amount()];
     if (seconds >= 1) {
       if (this.#unit === 'bytes') {
         parts.push(`${(rate / BYTES_PER_MB).toFixed(1)} MB/s`);
       }
-      if (this.#total > this.#done) {
+      if (this.#total > this.#done && rate > 0) {
         parts.push(`${duration((this.#total - this.#done) / rate)} left`);
       }
     }

@@ -1,6 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { openConnectome } from '../../src/connectome/format.js';
 import { runBuilt } from '../support/commands.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
@@ -89,6 +92,33 @@ describe('model:compile', () => {
     expect(result.stderr).toContain(
       'The populations do not fit: stimulus sugar: no neuron has the class "gustatory".',
     );
+  });
+});
+
+describe('model:download', () => {
+  it('shows the licence first, fetches the tables and writes a manifest that it takes back', async () => {
+    const server = createServer((request, response) =>
+      response.end(gzipSync(tables[request.url!.slice(1)] ?? '')),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const out = join(dir, 'downloaded');
+    try {
+      const first = await runBuilt('model-download', ['--out', out, '--base-url', baseUrl]);
+      expect(first.status).toBe(0);
+      expect(first.stdout).toMatch(/^The tables are data of the FlyWire Consortium.*CC BY-NC 4\.0\n/);
+      expect(first.stderr).toContain('Downloading connections.csv.gz\n');
+    } finally {
+      server.close();
+    }
+    const manifest = join(out, 'manifest.json');
+    const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: { file: string }[] };
+    expect(files.map(({ file }) => file).sort()).toEqual(Object.keys(tables).sort());
+
+    const again = await runBuilt('model-download', [
+      ...['--out', out, '--base-url', baseUrl, '--manifest', manifest],
+    ]);
+    expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining('neurons.csv.gz (') });
   });
 });
 

@@ -1,0 +1,56 @@
+/** npm run model:download: fetches the tables from which model:compile makes the measured wiring. */
+import { join } from 'node:path';
+import { downloadTables, MANIFEST_FILE, readManifest, TABLES_URL } from '../compiler/download.js';
+import { runCommand, usage } from './command.js';
+import { ProgressLine } from './progress.js';
+import { writeWhole } from './write-whole.js';
+
+const LICENCE = `The tables are data of the FlyWire Consortium, release 783, under CC BY-NC 4.0
+(https://creativecommons.org/licenses/by-nc/4.0/): not for commercial use. Cite
+  Dorkenwald et al. 2024, doi:10.1038/s41586-024-07558-y
+  Schlegel et al. 2024, doi:10.1038/s41586-024-07686-5
+  Eckstein, Bates et al. 2024, doi:10.1016/j.cell.2024.03.016 (transmitters)
+`;
+
+const name = 'model:download';
+
+await runCommand({
+  name,
+  summary: 'Downloads the five Codex tables of release 783; what is there already is kept.',
+  options: {
+    out: { type: 'string', value: 'DIR', required: true, help: 'Where to put them.' },
+    'base-url': {
+      type: 'string',
+      value: 'URL',
+      default: TABLES_URL,
+      help: 'The directory they lie in, for a mirror.',
+    },
+    manifest: {
+      type: 'string',
+      value: 'FILE',
+      help: 'Check their SHA-256 against this file, a manifest.json of an earlier download.',
+    },
+  },
+  async run({ out, 'base-url': baseUrl, manifest }) {
+    if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
+      throw usage({ name }, `--base-url should be an http or https address, found ${baseUrl}`);
+    }
+    process.stdout.write(LICENCE);
+    const expected = manifest === undefined ? undefined : await readManifest(manifest);
+    const progress = new ProgressLine();
+    const note = (sentence: string) => {
+      progress.end();
+      process.stderr.write(`${sentence}\n`);
+    };
+    try {
+      const files = await downloadTables({ dir: out, baseUrl, progress, note, expected });
+      progress.end();
+      writeWhole(join(out, MANIFEST_FILE), `${JSON.stringify({ baseUrl, files }, null, 2)}\n`);
+      for (const { sha256, bytes, file } of files) {
+        process.stdout.write(`${sha256}  ${file} (${bytes} bytes)\n`);
+      }
+    } finally {
+      progress.end();
+    }
+  },
+});
