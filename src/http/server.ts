@@ -120,10 +120,11 @@ function answerExpectation(request: IncomingMessage, response: ServerResponse): 
 
 /** Answers what the HTTP parser refuses; no request object and no hook exists for it. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  // Node keeps the answer that is being written here. One to an earlier, complete request goes first.
-  const { _httpMessage: pending } = socket as Duplex & { _httpMessage?: ServerResponse };
+  // Node keeps the answer that is being written here, and null once a kept-alive connection is idle again.
+  // One to an earlier, complete request goes first.
+  const { _httpMessage: pending } = socket as Duplex & { _httpMessage?: ServerResponse | null };
   const known = expectedErrorOf(error) ?? internalError(error);
-  if (pending !== undefined && pending.req.complete && !pending.writableFinished) {
+  if (pending?.req.complete === true && !pending.writableFinished) {
     pending.once('finish', () => answerRaw(socket, known));
     pending.once('close', () => socket.destroy());
   } else if (error.code === 'ECONNRESET' || pending?.headersSent === true) {

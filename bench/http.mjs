@@ -1,0 +1,154 @@
+/**
+ * npm run bench:http: latency and throughput of a whole service, over HTTP on the loopback.
+ *
+ * The service is a process of its own with the rate limit off and one worker fewer than cores, as by default.
+ * "uncached" sends another seed with every request, "cached" the same request again and again. All clients
+ * share the machine with the service, so these are lower bounds of what it can do.
+ */
+import autocannon from 'autocannon';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { runCommand } from '../dist/cli/command.js';
+import { median, percentile, printRows, rounded, wholeNumber } from './measure.mjs';
+
+const CASES = ['drive', 'full'].flatMap((view) =>
+  ['identity', 'gzip'].flatMap((encoding) =>
+    [false, true].flatMap((cached) =>
+      [1, 16].map((connections) => ({ view, encoding, cached, connections })),
+    ),
+  ),
+);
+/** Seeds of uncached requests start here, so that none was asked for before. */
+const FIRST_SEED = 1_000_000;
+const START_TIMEOUT_MS = 60_000;
+
+await runCommand({
+  name: 'bench:http',
+  summary: 'Measures latency and runs a second of a service on this machine.',
+  options: {
+    connectome: {
+      type: 'string',
+      value: 'FILE',
+      default: 'data/default.connectome',
+      help: 'What is served.',
+    },
+    stimulus: { type: 'string', value: 'ID', default: 'sugar', help: 'The stimulus of every request.' },
+    seconds: { type: 'string', value: 'N', default: '5', help: 'How long each case is measured.' },
+    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+  },
+  async run(options) {
+    const seconds = wholeNumber('seconds', options.seconds, 600);
+    const service = await startService(options.connectome);
+    try {
+      const body = (seed) => JSON.stringify({ stimulus: options.stimulus, seed });
+      const firstTen = [];
+      for (let seed = 0; seed < 10; seed++) firstTen.push(await oneRequest(service.url, body(seed)));
+      const rows = [];
+      let nextSeed = FIRST_SEED;
+      for (const each of CASES) {
+        rows.push(await measure(service.url, each, seconds, () => body(each.cached ? 42 : nextSeed++)));
+      }
+      if (!options.json) {
+        console.log(
+          `first request ${firstTen[0].toFixed(1)} ms, median of the next nine ${median(firstTen.slice(1)).toFixed(1)} ms\n`,
+        );
+      }
+      printRows(rows, options.json);
+      return rows.some(({ failed }) => failed > 0) ? 1 : 0;
+    } finally {
+      service.process.kill('SIGTERM');
+      await service.ended;
+    }
+  },
+});
+
+async function measure(url, { view, encoding, cached, connections }, seconds, body) {
+  const path = `/api/v1/run?view=${view}`;
+  const headers = { 'content-type': 'application/json', 'accept-encoding': encoding };
+  const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify({}) });
+  const digest = createHash('sha256')
+    .update(Buffer.from(await answer.arrayBuffer()))
+    .digest('hex');
+
+  const latenciesMs = [];
+  const run = autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests: [{ method: 'POST', path, headers, setupRequest: (request) => ({ ...request, body: body() }) }],
+  });
+  run.on('response', (_client, status, _bytes, ms) => {
+    if (status === 200) latenciesMs.push(ms);
+  });
+  const result = await run;
+  return {
+    view,
+    encoding,
+    cached,
+    connections,
+    p50Ms: rounded(percentile(latenciesMs, 0.5), 2),
+    p99Ms: rounded(percentile(latenciesMs, 0.99), 2),
+    runsPerSecond: rounded(latenciesMs.length / result.duration, 0),
+    failed: result.non2xx + result.errors + result.timeouts,
+    digest: digest.slice(0, 16),
+  };
+}
+
+async function oneRequest(url, body) {
+  const begin = performance.now();
+  const answer = await fetch(`${url}/api/v1/run?view=full`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
+  await answer.arrayBuffer();
+  return performance.now() - begin;
+}
+
+async function startService(connectome) {
+  const port = await freePort();
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: '0',
+      RATE_LIMIT: '0',
+      LOG_LEVEL: 'error',
+      CONNECTOME_FILE: connectome,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  for (let waitedMs = 0; !(await isReady(url)); waitedMs += 50) {
+    if (child.exitCode !== null || waitedMs > START_TIMEOUT_MS) {
+      child.kill('SIGTERM');
+      throw new Error('the service did not become ready; what it said stands above');
+    }
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  return { process: child, ended, url };
+}
+
+async function isReady(url) {
+  try {
+    return (await fetch(`${url}/readyz`)).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that was free a moment ago. */
+async function freePort() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
