@@ -1,0 +1,101 @@
+/**
+ * `npm run bench:gpu:archive -- --connectome FILE --out gpu-bench.tar.gz`
+ *
+ * Puts all that bench:gpu needs into one archive below 60 MiB, to be unpacked on a machine with a GPU that has
+ * no Node, no compiler and no network: a stripped node, the built engine, its packages, one connectome. There:
+ *   tar -xf gpu-bench.tar.gz && gpu-bench/run.sh [options of bench:gpu]
+ * The Vulkan driver is the machine's own; the loader (libvulkan.so.1) comes along where this machine has one.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const LARGEST_BYTES = 60 * 2 ** 20;
+const PACKAGES = ['gpu.js', 'webgpu', 'lru-cache'];
+
+const { values } = parseArgs({
+  options: { connectome: { type: 'string' }, out: { type: 'string' }, vulkan: { type: 'string' } },
+});
+if (values.connectome === undefined || values.out === undefined) {
+  throw new Error('bench:gpu:archive: --connectome FILE and --out FILE are needed');
+}
+const repository = resolve(import.meta.dirname, '..');
+const work = mkdtempSync(join(tmpdir(), 'gpu-bench-'));
+const root = join(work, 'gpu-bench');
+
+['gpu', 'experiments', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
+copy('dist/cli/command.js');
+copy('dist/errors.js');
+copy('dist/connectome');
+copy('dist/engine');
+copy('dist/pool/kernel-file.js');
+packagesBelow(PACKAGES).forEach(copy);
+writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
+cpSync(values.connectome, join(root, basename(values.connectome)));
+
+mkdirSync(join(root, 'bin'));
+cpSync(process.execPath, join(root, 'bin/node'), { dereference: true });
+execFileSync('strip', [join(root, 'bin/node')]);
+const loader = values.vulkan ?? '/usr/lib/x86_64-linux-gnu/libvulkan.so.1';
+if (existsSync(loader)) cpSync(loader, join(root, 'lib/libvulkan.so.1'), { dereference: true });
+writeFileSync(
+  join(root, 'run.sh'),
+  `#!/bin/sh
+cd "$(dirname "$0")" || exit 1
+# The machine's own loader comes first; the one here is for machines that have a driver and no loader.
+ldconfig -p 2>/dev/null | grep -q libvulkan.so.1 || export LD_LIBRARY_PATH="$PWD/lib:$LD_LIBRARY_PATH"
+exec bin/node bench/gpu.mjs --connectome ${basename(values.connectome)} "$@"
+`,
+  { mode: 0o755 },
+);
+
+execFileSync('tar', [
+  '-C',
+  work,
+  '-cf',
+  resolve(values.out),
+  '--use-compress-program',
+  'gzip -9',
+  'gpu-bench',
+]);
+rmSync(work, { recursive: true });
+const { size } = statSync(values.out);
+console.log(`${values.out}: ${(size / 2 ** 20).toFixed(1)} MiB`);
+if (size > LARGEST_BYTES) throw new Error(`expected at most ${LARGEST_BYTES} bytes, found ${size}`);
+
+function copy(path) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  cpSync(join(repository, path), join(root, path), { recursive: true, filter: isNeeded });
+}
+
+/** No sources of sources, no types, no browser builds, no bindings of other platforms. */
+function isNeeded(path) {
+  if (/\.(map|d\.ts|md)$/.test(path) || /gpu\.js\/dist$/.test(path)) return false;
+  const platform = /webgpu\/dist\/([^/]+)/.exec(path)?.[1];
+  return platform === undefined || platform === `${process.platform}-${process.arch}`;
+}
+
+/** Paths of packages and of everything they depend on, as npm has put them. */
+function packagesBelow(names, from = repository, found = new Set()) {
+  for (const name of names) {
+    let at = from;
+    while (!existsSync(join(at, 'node_modules', name)) && at !== repository) at = dirname(at);
+    const dir = join(at, 'node_modules', name);
+    if (!existsSync(dir) || found.has(dir)) continue;
+    found.add(dir);
+    const { dependencies = {} } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'));
+    packagesBelow(Object.keys(dependencies), dir, found);
+  }
+  return [...found].map((dir) => dir.slice(repository.length + 1));
+}
