@@ -103,6 +103,7 @@ export default tseslint.config(
     languageOptions: {
       globals: {
         process: 'readonly',
+        performance: 'readonly',
         console: 'readonly',
         URL: 'readonly',
         Buffer: 'readonly',

@@ -1,7 +1,7 @@
 /** The controls of an experiment, made from what the model offers. */
 import { byId, element, grouped } from './dom.js';
 import type { Experiment } from './service/experiment.js';
-import type { ModelResponse } from '../../model/model.dto.js';
+import type { Model } from '../../model/model.dto.js';
 
 const NONE = {
   id: 'none',
@@ -13,7 +13,7 @@ export class ExperimentForm {
   readonly #form = byId<HTMLFormElement>('experiment');
   readonly #intensity = byId<HTMLInputElement>('intensity');
   readonly #seed = byId<HTMLInputElement>('seed');
-  #model: ModelResponse | undefined;
+  #model: Model | undefined;
 
   constructor(onSubmit: (experiment: Experiment) => void) {
     this.#form.addEventListener('submit', (event) => {
@@ -28,7 +28,7 @@ export class ExperimentForm {
   }
 
   /** Builds the choices. */
-  offer(model: ModelResponse): void {
+  offer(model: Model): void {
     this.#model = model;
     const { duration_ms: duration, intensity, seed } = model.parameters;
     byId('stimulus-options').replaceChildren(
@@ -85,7 +85,7 @@ export class ExperimentForm {
   }
 }
 
-export function defaultsOf({ parameters }: ModelResponse): Experiment {
+export function defaultsOf({ parameters }: Model): Experiment {
   return {
     stimulus: parameters.stimulus.default,
     duration_ms: parameters.duration_ms.default,

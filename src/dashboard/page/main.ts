@@ -6,7 +6,7 @@ import { Notices } from './notices.js';
 import { Results } from './results.js';
 import { fetchAtlas, fetchModel, postRun, ServiceFailure } from './service/client.js';
 import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
-import type { ModelResponse } from '../../model/model.dto.js';
+import type { Model } from '../../model/model.dto.js';
 import { rasterOf, type Run } from './service/run-result.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
@@ -26,7 +26,7 @@ await start();
 /** Until the service has a model there is nothing to do but to ask again. */
 async function start(): Promise<void> {
   notices.status('Waiting for the model …');
-  let model: ModelResponse;
+  let model: Model;
   try {
     model = await fetchModel();
     notices.status('Loading the atlas …');
@@ -40,7 +40,7 @@ async function start(): Promise<void> {
   await runFromAddress(model);
 }
 
-function present(model: ModelResponse, atlas: CompactAtlas): void {
+function present(model: Model, atlas: CompactAtlas): void {
   describeModel(model, atlas);
   form.offer(model);
   results = new Results(model, atlas, (stimulus) => form.labelOf(stimulus), {
@@ -71,7 +71,7 @@ function present(model: ModelResponse, atlas: CompactAtlas): void {
 }
 
 /** Runs what the part of the address after `#` says, unless it is on the page already. */
-async function runFromAddress(model: ModelResponse): Promise<void> {
+async function runFromAddress(model: Model): Promise<void> {
   const shared = fromHash(location.hash, defaultsOf(model));
   if (shared.current === undefined) return;
   if (shared.kept !== undefined && !(kept && equal(kept.response, shared.kept))) {
@@ -125,7 +125,7 @@ function redraw(): void {
   if (current !== undefined) results?.draw(current, kept, readTheme());
 }
 
-function describeModel(model: ModelResponse, atlas: CompactAtlas): void {
+function describeModel(model: Model, atlas: CompactAtlas): void {
   const wiring =
     model.wiring === 'measured' ? 'measured wiring' : 'wiring reconstructed from figures by cell type';
   byId('model-line').textContent =

@@ -8,7 +8,7 @@ import { plotRaster } from './plots/spike-raster-plot.js';
 import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable } from './plots/type-table.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
-import type { ModelResponse } from '../../model/model.dto.js';
+import type { Model } from '../../model/model.dto.js';
 import type { Run, TopType } from './service/run-result.js';
 import type { Theme } from './theme.js';
 
@@ -21,7 +21,7 @@ export class Results {
   #plots: uPlot[] = [];
 
   constructor(
-    private readonly model: ModelResponse,
+    private readonly model: Model,
     private readonly atlas: CompactAtlas,
     private readonly labelOf: (stimulus: string) => string,
     private readonly listeners: Listeners,

@@ -1,6 +1,6 @@
 /** The three calls that the page makes, and the ways in which they fail. */
 import type { Experiment } from './experiment.js';
-import type { ModelResponse } from '../../../model/model.dto.js';
+import type { Model } from '../../../model/model.dto.js';
 import type { RunResponse } from './run-result.js';
 
 /** Where the service does not say when to come back. */
@@ -24,8 +24,8 @@ export class ServiceFailure extends Error {
   }
 }
 
-export async function fetchModel(): Promise<ModelResponse> {
-  return (await (await call('/api/v1/model')).json()) as ModelResponse;
+export async function fetchModel(): Promise<Model> {
+  return (await (await call('/api/v1/model')).json()) as Model;
 }
 
 /** @param url `atlas_url` of the model; the compact form lies beside the JSON */
