@@ -13,7 +13,7 @@ describe('the default brain', () => {
   let connectome: Connectome;
   beforeAll(async () => {
     connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
-  });
+  }, 120_000);
 
   it('has the same bytes on every machine', () => {
     expect(connectome.digest).toBe(DIGEST);
