@@ -1,4 +1,4 @@
-import { HttpException, NotFoundException } from '@nestjs/common';
+import { HttpException } from '@nestjs/common';
 import { CodedError, shown, type ErrorCode } from '../errors.js';
 import { BODY_LIMIT_BYTES } from './limits.js';
 
@@ -33,21 +33,36 @@ const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>
 export function expectedErrorOf(thrown: unknown): CodedError | undefined {
   if (thrown instanceof CodedError) return thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
-  const known = typeof code === 'string' ? KNOWN_CODES[code] : undefined;
-  if (known !== undefined) return new CodedError(known.code, known.message, { cause: thrown });
+  if (typeof code === 'string' && Object.hasOwn(KNOWN_CODES, code)) return known(code, thrown);
   if (typeof code === 'string' && code.startsWith('HPE_')) {
     const reason = (thrown as { reason?: string }).reason ?? code;
     return new CodedError('MALFORMED_REQUEST', `This is not valid HTTP: ${reason}.`, { cause: thrown });
   }
-  if (thrown instanceof NotFoundException) {
-    return new CodedError('NOT_FOUND', 'There is nothing at this path.', { cause: thrown });
-  }
-  if (thrown instanceof HttpException && thrown.getStatus() === 400) {
-    return new CodedError('MALFORMED_REQUEST', `The request is not valid: ${shown(thrown.message)}.`, {
-      cause: thrown,
-    });
-  }
+  if (thrown instanceof HttpException) return fromNest(thrown);
   return undefined;
+}
+
+/** On their way through Nest errors of Fastify keep nothing but their status. */
+function fromNest(thrown: HttpException): CodedError | undefined {
+  switch (thrown.getStatus()) {
+    case 400:
+      return new CodedError('MALFORMED_REQUEST', `The request is not valid: ${shown(thrown.message)}.`, {
+        cause: thrown,
+      });
+    case 404:
+      return new CodedError('NOT_FOUND', 'There is nothing at this path.', { cause: thrown });
+    case 413:
+      return known('FST_ERR_CTP_BODY_TOO_LARGE', thrown);
+    case 415:
+      return known('FST_ERR_CTP_INVALID_MEDIA_TYPE', thrown);
+    default:
+      return undefined;
+  }
+}
+
+function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {
+  const { code, message } = KNOWN_CODES[name]!;
+  return new CodedError(code, message, { cause });
 }
 
 /** What a client sees of a broken invariant: that it is not to blame, and nothing of the inside. */
