@@ -2,6 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { readEnvironment } from './config/environment.js';
 import { CodedError } from './errors.js';
+import { GpuHost } from './pool/gpu-host.js';
 import { endOnSignals } from './shutdown.js';
 
 /** The service of this process; undefined where it could not start. */
@@ -10,6 +11,7 @@ export const app = await start();
 async function start(): Promise<NestFastifyApplication | undefined> {
   try {
     const environment = readEnvironment(process.env);
+    if (environment.BACKEND === 'gpu') await GpuHost.adapter(environment.GPU_ALLOW_SOFTWARE === 1);
     const application = await createApplication(environment);
     endOnSignals(application, environment.SHUTDOWN_MS);
     await listen(application, environment.PORT, environment.HOST);

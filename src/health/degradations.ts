@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 /** A part that works less well than it should while the service as a whole goes on. */
 export interface Degradation {
   /** From a closed list: it is a label of the metrics. */
-  readonly part: 'workers' | 'rate_limit';
+  readonly part: 'workers' | 'rate_limit' | 'gpu';
   /** For people, in one sentence. */
   readonly reason: string;
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { GpuState } from '../pool/gpu-stage.js';
 import { Degradations } from './degradations.js';
 import { ModelHealth } from './model-health.js';
 
@@ -22,15 +23,22 @@ export class HealthController {
   /** Runs are answered, if not as well as they should: 503 while the model loads, has failed or the service drains. */
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
-    const { id, connectome, backend } = this.health.modelForRuns();
+    const { id, connectome } = this.health.modelForRuns();
     const degraded = this.degradations.list();
     reply.header('cache-control', 'no-store').send({
       status: degraded.length === 0 ? 'ready' : 'degraded',
       model: id,
       connectome_digest: connectome.digest,
       workers: this.health.workers,
-      backend,
+      backend: this.health.backend,
+      gpu: gpuMember(this.health.gpu),
       degraded,
     });
   }
+}
+
+function gpuMember(gpu: GpuState): object {
+  return gpu.name === 'ready'
+    ? { state: gpu.name, adapter: gpu.adapter, batch_from: gpu.batchFrom, process_id: gpu.processId }
+    : { state: gpu.name, ...('reason' in gpu && { reason: gpu.reason }) };
 }

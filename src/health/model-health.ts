@@ -13,6 +13,7 @@ import { modelId } from '../connectome/model-id.js';
 import { CodedError, ERRORS } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
+import { GpuStage, type GpuState } from '../pool/gpu-stage.js';
 import type { AtlasResult, Backend } from '../pool/task.js';
 import { Degradations } from './degradations.js';
 import { WorkerFile } from './worker-file.provider.js';
@@ -23,7 +24,6 @@ export interface LoadedModel {
   readonly connectome: Connectome;
   readonly queue: ExperimentQueue;
   readonly atlas: AtlasResult;
-  readonly backend: Backend;
 }
 
 export type ModelState =
@@ -39,6 +39,7 @@ const WATCH_INTERVAL_MS = 5_000;
 const LONGEST_FAREWELL_MS = 1_000;
 /** What a client is told to wait while nobody knows how long loading takes. */
 const LOADING_RETRY_AFTER_S = 2;
+const GPU_SHARE_OF_TIMEOUT = 1 / 3;
 const DRAINING_RETRY_AFTER_S = 5;
 
 /**
@@ -53,6 +54,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   #retryMs = FIRST_RETRY_MS;
   #retryTimer: NodeJS.Timeout | undefined;
   #pool: ExperimentPool | undefined;
+  #gpu: GpuStage | undefined;
   #attempt: Promise<void> = Promise.resolve();
   #watchTimer: NodeJS.Timeout | undefined;
   #earlierRestarts = 0;
@@ -74,6 +76,20 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       ready: this.#pool?.ready ?? 0,
       restarts: this.#earlierRestarts + (this.#pool?.restarts ?? 0),
     };
+  }
+
+  /** What simulates, given enough work. */
+  get backend(): Backend {
+    return this.gpu.name === 'ready' ? 'gpu' : 'cpu';
+  }
+
+  get gpu(): GpuState {
+    return this.#gpu?.state ?? { name: 'off', reason: 'BACKEND=cpu' };
+  }
+
+  /** Runs that the GPU was given, by what became of them. */
+  get gpuRuns(): GpuStage['runs'] {
+    return this.#gpu?.runs ?? { certified: 0, repeated: 0, lost: 0 };
   }
 
   get draining(): boolean {
@@ -135,6 +151,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     clearTimeout(timer);
     // Whoever waits still is told so, instead of losing the connection.
     await this.#pool?.close();
+    await this.#gpu?.close();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -142,6 +159,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     clearTimeout(this.#retryTimer);
     await this.#attempt;
     await this.#pool?.close();
+    await this.#gpu?.close();
   }
 
   async #load(): Promise<void> {
@@ -161,6 +179,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       });
       if (this.#draining) return;
       this.#state = { name: 'ready', model: await this.#describe(connectome, this.#pool) };
+      this.#gpu?.start();
       this.#retryMs = FIRST_RETRY_MS;
       this.degradations.end('workers');
       this.#watchLater();
@@ -220,20 +239,61 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async #describe(connectome: Connectome, pool: ExperimentPool): Promise<LoadedModel> {
+    this.#gpu = this.environment.BACKEND === 'cpu' ? undefined : this.#gpuBeside(pool, connectome);
     const queue = new ExperimentQueue((task, signal) => pool.run(task, signal), {
       slots: pool.workers,
       limit: this.environment.QUEUE_LIMIT,
       runTimeoutMs: this.environment.RUN_TIMEOUT_MS,
+      stage: this.#gpu,
     });
     const atlas = await pool.run({ kind: 'atlas' });
-    return { id: modelId(connectome), connectome, queue, atlas, backend: pool.backend };
+    return { id: modelId(connectome), connectome, queue, atlas };
+  }
+
+  #gpuBeside(pool: ExperimentPool, connectome: Connectome): GpuStage {
+    const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = this.environment;
+    return new GpuStage({
+      opening: {
+        connectomeFile: CONNECTOME_FILE,
+        digest: connectome.digest,
+        allowSoftware: GPU_ALLOW_SOFTWARE === 1,
+        workerFile: this.workerFile.url.href,
+      },
+      insists: BACKEND === 'gpu',
+      // The CPU has to repeat the batch before its clients give up.
+      batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * GPU_SHARE_OF_TIMEOUT),
+      stimuli: connectome.metadata.stimuli.map(({ id }) => id),
+      cpuWorkers: pool.workers,
+      simulateOnCpu: async (experiment) => {
+        const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });
+        return timings.simulateMs;
+      },
+      onChange: (state) => this.#tellGpu(state),
+    });
+  }
+
+  #tellGpu(state: GpuState): void {
+    switch (state.name) {
+      case 'off':
+        this.#log.log(`Simulating on the CPU alone: ${state.reason}`);
+        break;
+      case 'ready':
+        this.degradations.end('gpu');
+        this.#log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
+        break;
+      case 'lost':
+        this.degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
+    }
+    if (this.#state.name === 'ready') this.#state.model.queue.look();
   }
 
   async #fail(cause: unknown): Promise<void> {
     clearTimeout(this.#watchTimer);
     const pool = this.#pool;
+    const gpu = this.#gpu;
     this.#earlierRestarts += pool?.restarts ?? 0;
     this.#pool = undefined;
+    this.#gpu = undefined;
     const error =
       cause instanceof CodedError
         ? cause
@@ -241,6 +301,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     this.#log.error(`${error.message} Trying again in ${this.#retryMs / 1000} s.`);
     this.#state = { name: 'failed', error, retryAtMs: performance.now() + this.#retryMs };
     await pool?.close();
+    await gpu?.close();
     if (this.#draining) return;
     this.#retryTimer = setTimeout(() => {
       this.#attempt = this.#load();

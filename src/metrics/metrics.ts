@@ -100,7 +100,7 @@ export class Metrics {
     });
     this.#gauge('nes_backend_info', 'What simulates', ['backend'], (gauge) => {
       gauge.reset();
-      if (health.state.name === 'ready') gauge.set({ backend: health.state.model.backend }, 1);
+      if (health.state.name === 'ready') gauge.set({ backend: health.backend }, 1);
     });
     this.#gauge('nes_workers', 'Workers by state', ['state'], (gauge) => {
       gauge.set({ state: 'configured' }, health.workers.configured);
@@ -113,6 +113,16 @@ export class Metrics {
       collect() {
         this.reset();
         this.inc(health.workers.restarts);
+      },
+    });
+    new Counter({
+      name: 'nes_gpu_runs_total',
+      help: 'Runs the GPU was given: certified, repeated on the CPU for want of a certificate, or lost with it',
+      labelNames: ['outcome'],
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        for (const [outcome, count] of Object.entries(health.gpuRuns)) this.inc({ outcome }, count);
       },
     });
     this.#gauge('nes_queue_runs', 'Simulations under way, by state', ['state'], (gauge) => {

@@ -1,10 +1,23 @@
 /**
  * The line in front of the workers. It hands over as many experiments as there are workers and keeps the
  * others waiting, in order of arrival: so a waiting one can be taken back, the line has a length, and no
- * client fills it alone. Invariant: something waits only while every worker is busy.
+ * client fills it alone. Where there is a GPU, a batch of those that wait is simulated ahead and comes back
+ * with its rasters; the workers then only write the answers. Invariant: something waits only while every
+ * worker is busy, or while every run goes through the GPU first and that is busy.
  */
+import type { Experiment } from '../engine/experiment.js';
 import { CodedError } from '../errors.js';
-import type { ExperimentResult, ExperimentTask } from './task.js';
+import type { BatchResult, ExperimentResult, ExperimentTask } from './task.js';
+
+/** Simulates runs that wait, many at once. */
+export interface BatchStage {
+  /** Whether every run goes through it before a worker gets it. */
+  readonly comesFirst: boolean;
+  /** How many of the runs that wait it would take now; 0 while it is busy or away. */
+  batchOf(waiting: number): number;
+  /** Never rejects: what it could not simulate is undefined and left to the workers. */
+  simulate(experiments: readonly Experiment[]): Promise<BatchResult>;
+}
 
 export interface QueueOptions {
   /** Experiments that are handed over at once. */
@@ -13,6 +26,7 @@ export interface QueueOptions {
   readonly limit: number;
   /** An experiment that computes for longer is ended, with its worker. */
   readonly runTimeoutMs: number;
+  readonly stage?: BatchStage;
 }
 
 export interface QueuedResult extends ExperimentResult {
@@ -31,6 +45,8 @@ interface Waiting {
   readonly task: ExperimentTask;
   readonly owner: string;
   readonly arrivedMs: number;
+  /** What the simulation ahead took, the whole batch. */
+  readonly aheadMs: number;
   readonly resolve: (result: QueuedResult) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -38,8 +54,11 @@ interface Waiting {
 export class ExperimentQueue {
   readonly #waiting = new Set<Waiting>();
   readonly #waitingOf = new Map<string, number>();
+  /** Those that come back from the stage, simulated or not: the next for the workers. */
+  readonly #prepared: Waiting[] = [];
   readonly #idleListeners: (() => void)[] = [];
   #running = 0;
+  #ahead = 0;
 
   constructor(
     private readonly compute: Compute,
@@ -47,11 +66,12 @@ export class ExperimentQueue {
   ) {}
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#prepared.length;
   }
 
+  /** Experiments that are computed, ahead or by the workers. */
   get running(): number {
-    return this.#running;
+    return this.#running + this.#ahead;
   }
 
   /** What one client may have waiting: half of the line. */
@@ -65,8 +85,8 @@ export class ExperimentQueue {
    */
   submit(task: ExperimentTask, owner: string): QueuedRun {
     const { promise, resolve, reject } = promiseWithResolvers<QueuedResult>();
-    const run: Waiting = { task, owner, arrivedMs: performance.now(), resolve, reject };
-    if (this.#running < this.options.slots) {
+    const run: Waiting = { task, owner, arrivedMs: performance.now(), aheadMs: 0, resolve, reject };
+    if (this.#running < this.options.slots && this.options.stage?.comesFirst !== true) {
       void this.#start(run);
       return { result: promise, cancel: () => false };
     }
@@ -78,12 +98,28 @@ export class ExperimentQueue {
       if (waited) reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
       return waited;
     };
+    this.look();
     return { result: promise, cancel };
+  }
+
+  /** Hands over what can be handed over; to be called when the stage has come or gone. */
+  look(): void {
+    const { slots, stage } = this.options;
+    const batch = stage?.batchOf(this.#waiting.size) ?? 0;
+    if (batch > 0) void this.#simulateAhead(stage!, [...this.#waiting].slice(0, batch));
+    while (this.#running < slots) {
+      const next = this.#prepared.shift() ?? this.#nextForWorkers();
+      if (next === undefined) break;
+      void this.#start(next);
+    }
+    if (this.running === 0 && this.waiting === 0) {
+      for (const listener of this.#idleListeners.splice(0)) listener();
+    }
   }
 
   /** Resolves when nothing waits or runs any more. */
   async idle(): Promise<void> {
-    if (this.#running === 0) return;
+    if (this.running === 0 && this.waiting === 0) return;
     await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
 
@@ -115,13 +151,39 @@ export class ExperimentQueue {
     return true;
   }
 
+  #nextForWorkers(): Waiting | undefined {
+    if (this.options.stage?.comesFirst === true) return undefined;
+    const [next] = this.#waiting;
+    if (next !== undefined) this.#leave(next);
+    return next;
+  }
+
+  async #simulateAhead(stage: BatchStage, runs: readonly Waiting[]): Promise<void> {
+    runs.forEach((run) => this.#leave(run));
+    this.#ahead += runs.length;
+    const startedMs = performance.now();
+    const rasters = await stage.simulate(runs.map(({ task }) => task.experiment));
+    const aheadMs = performance.now() - startedMs;
+    this.#ahead -= runs.length;
+    runs.forEach((run, i) => {
+      const simulated = rasters[i];
+      this.#prepared.push(
+        simulated === undefined ? run : { ...run, task: { ...run.task, simulated }, aheadMs },
+      );
+    });
+    this.look();
+  }
+
   async #start(run: Waiting): Promise<void> {
     this.#running++;
-    const queueMs = performance.now() - run.arrivedMs;
+    const queueMs = performance.now() - run.arrivedMs - run.aheadMs;
     const watchdog = new AbortController();
     const timer = setTimeout(() => watchdog.abort(), this.options.runTimeoutMs);
     try {
-      run.resolve({ ...(await this.compute(run.task, watchdog.signal)), queueMs });
+      const result = await this.compute(run.task, watchdog.signal);
+      const { simulateMs, serialiseMs } = result.timings;
+      const timings = { simulateMs: simulateMs + run.aheadMs, serialiseMs };
+      run.resolve({ ...result, timings, queueMs });
     } catch (error) {
       run.reject(
         watchdog.signal.aborted
@@ -135,17 +197,7 @@ export class ExperimentQueue {
     } finally {
       clearTimeout(timer);
       this.#running--;
-      this.#startNext();
-    }
-  }
-
-  #startNext(): void {
-    const [next] = this.#waiting;
-    if (next !== undefined) {
-      this.#leave(next);
-      void this.#start(next);
-    } else if (this.#running === 0) {
-      for (const listener of this.#idleListeners.splice(0)) listener();
+      this.look();
     }
   }
 }

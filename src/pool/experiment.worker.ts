@@ -13,6 +13,7 @@ import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
 import { ExperimentRunner } from '../engine/run-body.js';
 import { CodedError } from '../errors.js';
+import type { GpuBatches } from './gpu-batches.js';
 import { compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
@@ -30,20 +31,19 @@ const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a fresh thread are slow; nobody's request should be one of them. */
 const WARM_UP_RUNS = 3;
 
-const BACKEND = 'cpu';
-
 type Answer = (task: Task) => unknown;
 
 // Piscina waits for this promise before it hands a task over, and rejects tasks where it is rejected.
-export default Promise.resolve(start(workerData as WorkerData));
+export default start(workerData as WorkerData);
 
-function start({ connectome: buffer }: WorkerData): Answer {
+async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   const connectome = openConnectome(buffer, { verify: false });
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   for (let run = 0; run < WARM_UP_RUNS; run++) {
     runExperiment(runner, { kind: 'experiment', experiment: DEFAULT_EXPERIMENT, view: 'full', gzip: true });
   }
-  return (task) => {
+  let batches: GpuBatches | undefined;
+  return async (task) => {
     try {
       switch (task.kind) {
         case 'experiment': {
@@ -55,7 +55,20 @@ function start({ connectome: buffer }: WorkerData): Answer {
           return moved<'atlas'>(result, Object.values(result) as Uint8Array[]);
         }
         case 'probe':
-          return { ok: true, result: { backend: BACKEND } } satisfies Outcome<ResultOf['probe']>;
+          // Here and not above, because what a worker throws at its start loses its code on the way.
+          if (gpu !== undefined) batches ??= await openGpu(connectome, runner, gpu);
+          return {
+            ok: true,
+            result: { backend: batches ? 'gpu' : 'cpu', gpu: batches?.description },
+          } satisfies Outcome<ResultOf['probe']>;
+        case 'batch': {
+          if (batches === undefined) throw new Error('a batch came to a worker without a GPU');
+          const rasters = await batches.simulate(task.experiments);
+          return moved<'batch'>(
+            rasters,
+            rasters.flatMap((raster) => (raster === undefined ? [] : [raster.steps, raster.neurons])),
+          );
+        }
       }
     } catch (error) {
       return { ok: false, failure: failureOf(error) } satisfies Outcome<never>;
@@ -63,17 +76,27 @@ function start({ connectome: buffer }: WorkerData): Answer {
   };
 }
 
+/** CPU workers never load the GPU's packages. */
+async function openGpu(
+  connectome: Connectome,
+  runner: ExperimentRunner,
+  gpu: WorkerData['gpu'] & object,
+): Promise<GpuBatches> {
+  const { GpuBatches } = await import('./gpu-batches.js');
+  return GpuBatches.open(connectome, runner, gpu);
+}
+
 function runExperiment(runner: ExperimentRunner, task: ExperimentTask): ExperimentResult {
   const startedMs = performance.now();
   const kicks = runner.kicksOf(task.experiment);
-  const raster = runner.simulate(task.experiment, kicks);
+  const raster = task.simulated ?? runner.simulate(task.experiment, kicks);
   const simulatedMs = performance.now();
   const body = runner.body(task.experiment, task.view, kicks, raster);
   const gzip = task.gzip ? compressed(body, RUN_GZIP_LEVEL) : undefined;
   return {
     body,
     gzip,
-    backend: BACKEND,
+    backend: task.simulated === undefined ? 'cpu' : 'gpu',
     spikes: raster.steps.length,
     timings: { simulateMs: simulatedMs - startedMs, serialiseMs: performance.now() - simulatedMs },
   };
@@ -98,7 +121,7 @@ function compressed(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
 /** Hands the memory of the result over instead of copying it. */
 function moved<Kind extends keyof ResultOf>(
   result: ResultOf[Kind],
-  arrays: readonly (Uint8Array | undefined)[],
+  arrays: readonly (ArrayBufferView | undefined)[],
 ): unknown {
   const outcome: Outcome<ResultOf[Kind]> = { ok: true, result };
   const buffers = arrays.filter((array) => array !== undefined).map(({ buffer }) => buffer);

@@ -4,12 +4,15 @@
  */
 import type { Experiment } from '../engine/experiment.js';
 import type { View } from '../engine/run-body.js';
+import type { SpikeRaster } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
 
 /** What every worker is given once, at its start. */
 export interface WorkerData {
   /** The bytes of a connectome file that this process has already verified. */
   readonly connectome: SharedArrayBuffer;
+  /** Set for the one worker of the GPU host, which holds kernels beside its CPU engine. */
+  readonly gpu?: { readonly allowSoftware: boolean };
 }
 
 export interface ExperimentTask {
@@ -18,6 +21,8 @@ export interface ExperimentTask {
   readonly view: View;
   /** Whether the body is wanted compressed as well. */
   readonly gzip: boolean;
+  /** What the GPU has simulated already, certified to be what the worker itself would compute. */
+  readonly simulated?: SpikeRaster;
 }
 
 /** Answers once the worker is warm; sent to each worker before the service calls itself ready. */
@@ -30,7 +35,13 @@ export interface AtlasTask {
   readonly kind: 'atlas';
 }
 
-export type Task = ExperimentTask | ProbeTask | AtlasTask;
+/** Simulates a batch on the GPU; for the worker of the GPU host alone. */
+export interface BatchTask {
+  readonly kind: 'batch';
+  readonly experiments: readonly Experiment[];
+}
+
+export type Task = ExperimentTask | ProbeTask | AtlasTask | BatchTask;
 
 /** What simulates; never shows in a body. */
 export type Backend = 'cpu' | 'gpu';
@@ -56,10 +67,20 @@ export interface AtlasResult {
   readonly binaryGzip: Uint8Array<ArrayBuffer>;
 }
 
+/** In the order of the experiments; undefined where a run has no certificate and the CPU has to repeat it. */
+export type BatchResult = readonly (SpikeRaster | undefined)[];
+
+export interface GpuDescription {
+  readonly adapter: string;
+  /** Experiments that a batch may hold, ascending. */
+  readonly widths: readonly number[];
+}
+
 export interface ResultOf {
   readonly experiment: ExperimentResult;
-  readonly probe: { readonly backend: Backend };
+  readonly probe: { readonly backend: Backend; readonly gpu?: GpuDescription };
   readonly atlas: AtlasResult;
+  readonly batch: BatchResult;
 }
 
 export type Outcome<Result> =

@@ -155,6 +155,7 @@ describe('what an operator sees', () => {
       connectome_digest,
       workers: { configured: 1, ready: 1, restarts: 0 },
       backend: 'cpu',
+      gpu: { state: 'off', reason: 'BACKEND=cpu' },
       degraded: [],
     });
   });

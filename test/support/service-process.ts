@@ -46,6 +46,7 @@ export async function startProcess(
       METRICS_PORT: String(metricsPort),
       WORKERS: '1',
       RATE_LIMIT: '0',
+      BACKEND: 'cpu',
       CONNECTOME_FILE: variables['CONNECTOME_FILE'] ?? smallConnectomeFile(),
       ...variables,
       ...faults,

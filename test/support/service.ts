@@ -31,6 +31,7 @@ export async function startService(
     PORT: '0',
     WORKERS: '1',
     METRICS_PORT: '0',
+    BACKEND: 'cpu',
     RATE_LIMIT: '0',
     LOG_LEVEL: 'silent',
     ...variables,

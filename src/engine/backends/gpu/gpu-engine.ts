@@ -11,6 +11,7 @@ import type { KickTrain, SpikeRaster } from '../../simulation.js';
 import { CELLS_PER_FLOAT, cellsOf } from './cells.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
 import {
+  largestArrayBytes,
   NO_CELL,
   PACKED_VALUES,
   WINDOW_STEPS,
@@ -31,6 +32,8 @@ export interface GpuEngineOptions {
   readonly mode: 'webgpu' | 'cpu';
   /** Powers of two, ascending: how many experiments a pipeline can hold side by side. */
   readonly widths?: readonly number[];
+  /** Of the adapter; widths that need larger arrays are left out. */
+  readonly largestArrayBytes?: number;
 }
 
 const DEFAULT_WIDTHS = [1, 8, 32];
@@ -41,26 +44,35 @@ const FEWEST_SLOTS = 64;
 export class GpuEngine {
   readonly #gpu: GPU;
   readonly #incoming: IncomingConnections;
-  readonly #widths: readonly number[];
+  /** Experiments that a pipeline can hold side by side, ascending. */
+  readonly widths: readonly number[];
   readonly #pipelines = new LRUCache<string, WindowPipeline>({
     max: PIPELINES,
     dispose: (pipeline) => void pipeline.destroy(),
   });
 
-  /** @throws CodedError GPU_UNAVAILABLE when the wiring is too large for this number format */
+  /** @throws CodedError GPU_UNAVAILABLE when the wiring is too large for this number format or the adapter */
   constructor(
     private readonly wiring: Wiring,
     private readonly options: GpuEngineOptions,
   ) {
     this.#incoming = incomingConnections(wiring);
-    this.#widths = options.widths ?? DEFAULT_WIDTHS;
-    this.#widths.forEach((width) => cellsOf(wiring.neuronCount, width));
+    const { widths = DEFAULT_WIDTHS, largestArrayBytes: limit = Infinity } = options;
+    const { neuronCount } = wiring;
+    this.widths = widths.filter((width) => largestArrayBytes(neuronCount, this.#incoming, width) <= limit);
+    if (this.widths.length === 0) {
+      const needed = largestArrayBytes(neuronCount, this.#incoming, widths[0]!);
+      throw new CodedError(
+        'GPU_UNAVAILABLE',
+        `One experiment needs an array of ${needed} bytes; the adapter binds at most ${limit}.`,
+      );
+    }
     this.#gpu = new gpujs.GPU({ mode: options.mode });
   }
 
   /** Experiments that one submission can hold. */
   get widest(): number {
-    return this.#widths.at(-1)!;
+    return this.widths.at(-1)!;
   }
 
   /**
@@ -112,7 +124,7 @@ export class GpuEngine {
   ): Promise<{ shape: PipelineShape; result: PipelineResult }> {
     const stimulated = trains.reduce((sum, train) => sum + train.stimulated.length, 0);
     const shape: PipelineShape = {
-      width: this.#widths.find((width) => width >= trains.length)!,
+      width: this.widths.find((width) => width >= trains.length)!,
       windows: Math.ceil(durationSteps / WINDOW_STEPS),
       slots: Math.max(FEWEST_SLOTS, 2 ** Math.ceil(Math.log2(stimulated + 1))),
       withState,

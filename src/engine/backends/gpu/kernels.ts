@@ -551,6 +551,17 @@ const SEGMENT_ARRAYS = ['segmentStart', 'segmentLength', 'sources'] as const;
 /** gpu.js makes grids of 8 x 8 threads; an axis that is a multiple of 8 wastes none of them. */
 const padded = (length: number) => Math.ceil(length / 8) * 8;
 
+/** Bytes of the largest array of a pipeline: an adapter may bind fewer at once. */
+export function largestArrayBytes(
+  neuronCount: number,
+  { segmentCount, sources }: IncomingConnections,
+  width: number,
+): number {
+  const arrivals = WINDOW_STEPS * cellsOf(neuronCount, width).count;
+  const sums = padded(WINDOW_STEPS * width) * segmentCount;
+  return Float32Array.BYTES_PER_ELEMENT * Math.max(arrivals, sums, sources.length);
+}
+
 /** Records all windows of a run as one plan: one submission, one readback. */
 export function windowPipeline(
   gpu: GPU,

@@ -1,0 +1,179 @@
+/**
+ * The GPU beside the workers: keeps a host alive, finds out from which amount of waiting work on it is worth
+ * its while, and hands back what it could not do. Results never depend on it.
+ */
+import type { StimulusId } from '../connectome/populations.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../engine/experiment.js';
+import { CodedError } from '../errors.js';
+import { BatchPlan } from './batch-plan.js';
+import type { BatchStage } from './experiment-queue.js';
+import { GpuHost, type HostOpening } from './gpu-host.js';
+import type { BatchResult, GpuDescription } from './task.js';
+
+export type GpuState =
+  | { readonly name: 'off'; readonly reason: string }
+  | { readonly name: 'starting' }
+  | {
+      readonly name: 'ready';
+      readonly adapter: string;
+      /** Fewest waiting runs that the GPU takes. */
+      readonly batchFrom: number;
+      readonly processId: number;
+    }
+  | { readonly name: 'lost'; readonly reason: string };
+
+export interface GpuStageOptions {
+  readonly opening: HostOpening;
+  /** BACKEND=gpu: every run goes through the GPU, whether or not the CPU is faster. */
+  readonly insists: boolean;
+  /** A batch that takes longer ends the host. */
+  readonly batchTimeoutMs: number;
+  /** Stimuli of the connectome: what is measured to compare GPU and CPU. */
+  readonly stimuli: readonly StimulusId[];
+  readonly cpuWorkers: number;
+  /** What a CPU worker takes to simulate, in ms. */
+  readonly simulateOnCpu: (experiment: Experiment) => Promise<number>;
+  readonly onChange: (state: GpuState) => void;
+  /** Whether there is an adapter at all; tests answer for a machine without one. */
+  readonly askAdapter?: typeof GpuHost.adapter;
+}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 300_000;
+const ROUNDS = 3;
+
+export class GpuStage implements BatchStage {
+  /** Runs by what became of them, since the service began. */
+  readonly runs = { certified: 0, repeated: 0, lost: 0 };
+  #state: GpuState = { name: 'starting' };
+  #host: GpuHost | undefined;
+  #plan: BatchPlan | undefined;
+  #busy = false;
+  readonly #closing = new AbortController();
+  #pauseMs = FIRST_PAUSE_MS;
+  #restart: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: GpuStageOptions) {}
+
+  get state(): GpuState {
+    return this.#state;
+  }
+
+  get comesFirst(): boolean {
+    return this.options.insists && this.#state.name === 'ready';
+  }
+
+  batchOf(waiting: number): number {
+    return this.#busy || this.#state.name !== 'ready' ? 0 : this.#plan!.batchOf(waiting);
+  }
+
+  async simulate(experiments: readonly Experiment[]): Promise<BatchResult> {
+    const host = this.#host;
+    this.#busy = true;
+    try {
+      const rasters = await host!.simulate(experiments, this.options.batchTimeoutMs);
+      const certified = rasters.filter((raster) => raster !== undefined).length;
+      this.runs.certified += certified;
+      this.runs.repeated += experiments.length - certified;
+      this.#pauseMs = FIRST_PAUSE_MS;
+      return rasters;
+    } catch (error) {
+      this.runs.lost += experiments.length;
+      await this.#lose(host!, error);
+      return experiments.map(() => undefined);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  /** Opens a host in the background. What comes of it is told by onChange. */
+  start(): void {
+    this.#become({ name: 'starting' });
+    void this.#open();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#restart);
+    await this.#host?.ended;
+  }
+
+  async #open(): Promise<void> {
+    const { opening, insists, askAdapter = GpuHost.adapter } = this.options;
+    let host: GpuHost | undefined;
+    try {
+      // Asked first, because the host reads the whole connectome, in vain on most machines.
+      await askAdapter(opening.allowSoftware, this.#closing.signal);
+      const [opened, description] = await GpuHost.open(opening, this.#closing.signal);
+      host = this.#host = opened;
+      void host.ended.then(() => this.#lose(opened, undefined));
+      this.#plan = insists
+        ? BatchPlan.always(description.widths.at(-1)!)
+        : await this.#calibrate(host, description);
+      const { fewest } = this.#plan;
+      if (this.#host !== host) return;
+      if (fewest === undefined) {
+        await this.#turnOff(`${description.adapter} is never faster than the CPU workers together.`);
+      } else {
+        const { adapter } = description;
+        this.#become({ name: 'ready', adapter, batchFrom: fewest, processId: host.processId! });
+      }
+    } catch (error) {
+      const isUnavailable = error instanceof CodedError && error.code === 'GPU_UNAVAILABLE';
+      if (isUnavailable && !insists) await this.#turnOff(error.message);
+      else await this.#lose(host, error);
+    }
+  }
+
+  async #calibrate(host: GpuHost, { widths }: GpuDescription): Promise<BatchPlan> {
+    const { stimuli, cpuWorkers, simulateOnCpu, batchTimeoutMs } = this.options;
+    const experiments = stimuli.map((stimulus) => ({ ...DEFAULT_EXPERIMENT, stimulus }));
+    const cpu: number[] = [];
+    for (const experiment of experiments) {
+      cpu.push(await medianOf(ROUNDS, () => simulateOnCpu(experiment)));
+    }
+    const gpu = [];
+    for (const width of widths) {
+      const batch = Array.from({ length: width }, (_, i) => experiments[i % experiments.length]!);
+      const simulate = async () => {
+        const startedMs = performance.now();
+        await host.simulate(batch, batchTimeoutMs);
+        return performance.now() - startedMs;
+      };
+      // The first one compiles.
+      await simulate();
+      gpu.push({ width, ms: await medianOf(ROUNDS, simulate) });
+    }
+    return new BatchPlan({ gpu, cpuMs: cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length, cpuWorkers });
+  }
+
+  /** Called once for each host that ends without being asked to. */
+  async #lose(host: GpuHost | undefined, error: unknown): Promise<void> {
+    if (this.#closing.signal.aborted || (host !== undefined && this.#host !== host)) return;
+    this.#host = undefined;
+    const reason = error instanceof Error ? error.message : (host?.reason ?? String(error));
+    this.#become({ name: 'lost', reason });
+    await host?.close();
+    if (this.#closing.signal.aborted) return;
+    this.#restart = setTimeout(() => void this.#open(), this.#pauseMs);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS);
+  }
+
+  async #turnOff(reason: string): Promise<void> {
+    const host = this.#host;
+    this.#host = undefined;
+    await host?.close();
+    this.#become({ name: 'off', reason });
+  }
+
+  #become(state: GpuState): void {
+    this.#state = state;
+    if (!this.#closing.signal.aborted) this.options.onChange(state);
+  }
+}
+
+async function medianOf(rounds: number, measure: () => Promise<number>): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) times.push(await measure());
+  return times.sort((a, b) => a - b)[Math.floor(rounds / 2)]!;
+}

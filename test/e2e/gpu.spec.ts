@@ -1,0 +1,104 @@
+/** The service with a real adapter, a software one at least: what clients and operators see of the GPU. */
+import { resolve } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+import { startProcess } from '../support/service-process.js';
+
+const HIDDEN_VULKAN = { VK_DRIVER_FILES: '/nonexistent', VK_ICD_FILENAMES: '/nonexistent' };
+
+describeWith(['gpu'], 'BACKEND=gpu with a software adapter that is accepted', () => {
+  let service: Service;
+  let onCpu: Service;
+
+  beforeAll(async () => {
+    service = await startReadyService({ BACKEND: 'gpu', GPU_ALLOW_SOFTWARE: '1' });
+    onCpu = await startReadyService();
+    await untilGpu(service, 'ready');
+  }, 120_000);
+  afterAll(async () => {
+    await service.stop();
+    await onCpu.stop();
+  });
+
+  it('simulates on the GPU; only the header tells', async () => {
+    for (const order of [{ stimulus: 'loom' }, { stimulus: 'food', seed: 5 }, { stimulus: 'none' }]) {
+      const answer = await service.post(order);
+      expect(answer.headers.get('x-backend')).toBe('gpu');
+      const expected = await onCpu.post(order);
+      expect(expected.headers.get('x-backend')).toBe('cpu');
+      expect(await answer.text()).toBe(await expected.text());
+    }
+  }, 120_000);
+
+  it('answers on the CPU while the host is away, says so, and has it back', async () => {
+    const { gpu } = await (await service.get('/readyz')).json();
+    process.kill(gpu.process_id, 'SIGKILL');
+    await untilGpu(service, 'lost');
+    const readyz = await (await service.get('/readyz')).json();
+    expect(readyz).toMatchObject({ status: 'degraded', backend: 'cpu', degraded: [{ part: 'gpu' }] });
+    const answer = await service.post({ stimulus: 'loom', seed: 6 });
+    expect([answer.status, answer.headers.get('x-backend')]).toEqual([200, 'cpu']);
+    await untilGpu(service, 'ready');
+    const after = await (await service.get('/readyz')).json();
+    expect(after).toMatchObject({ status: 'ready', backend: 'gpu', degraded: [] });
+    expect(after.gpu.process_id).not.toBe(gpu.process_id);
+  }, 120_000);
+});
+
+describe('without a GPU', () => {
+  const start = (variables: Record<string, string>) => {
+    try {
+      execFileSync(process.execPath, [resolve('dist/main.js')], {
+        env: { PATH: process.env['PATH'], PORT: '0', METRICS_PORT: '0', ...HIDDEN_VULKAN, ...variables },
+        stdio: 'pipe',
+        encoding: 'utf8',
+        timeout: 60_000,
+      });
+      return { status: 0, stderr: '' };
+    } catch (error) {
+      return error as { status: number; stderr: string };
+    }
+  };
+
+  it('BACKEND=gpu refuses to start and says why', () => {
+    const { status, stderr } = start({ BACKEND: 'gpu' });
+    expect(status).toBe(1);
+    expect(stderr).toContain('Vulkan has no adapter on this machine.');
+  });
+
+  it('BACKEND=auto serves on the CPU and says why', async () => {
+    const service = await startProcess({ BACKEND: 'auto', ...HIDDEN_VULKAN });
+    try {
+      await service.untilReady();
+      let gpu: unknown;
+      do {
+        await new Promise((done) => setTimeout(done, 50));
+        ({ gpu } = (await service.readyz()).body);
+      } while ((gpu as { state: string }).state === 'starting');
+      expect(gpu).toEqual({ state: 'off', reason: 'Vulkan has no adapter on this machine.' });
+      expect((await service.readyz()).body).toMatchObject({ status: 'ready', backend: 'cpu', degraded: [] });
+    } finally {
+      service.child.kill('SIGTERM');
+      await service.exited();
+    }
+  });
+});
+
+describeWith(['gpu'], 'with a software adapter that is not accepted', () => {
+  it('BACKEND=auto serves on the CPU and names the variable', async () => {
+    const service = await startReadyService({ BACKEND: 'auto' });
+    const gpu = await untilGpu(service, 'off');
+    expect(gpu.reason).toMatch(/software one .* GPU_ALLOW_SOFTWARE=1/);
+    await service.stop();
+  });
+});
+
+async function untilGpu(service: Service, state: string): Promise<{ state: string; reason?: string }> {
+  for (let ms = 0; ; ms += 50) {
+    const { gpu } = await (await service.get('/readyz')).json();
+    if (gpu.state === state) return gpu;
+    if (ms > 100_000) throw new Error(`the GPU is ${JSON.stringify(gpu)}, not ${state}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * The GPU beside the workers, with a real host process, real workers and a real line, and a worker in the host
+ * that only pretends to hold a GPU: so every fault can be had, on every machine.
+ */
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
+import { openConnectome } from '../../src/connectome/format.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/engine/experiment.js';
+import { CodedError } from '../../src/errors.js';
+import { ExperimentPool } from '../../src/pool/experiment-pool.js';
+import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
+import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/pool/gpu-stage.js';
+import { WORKER_FILE } from '../../src/pool/worker-file.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+
+const UNCERTIFIED_SEED = 1_001;
+const CRASH_SEED = 1_002;
+const HANG_SEED = 1_003;
+const DEVICE_LOST_SEED = 1_004;
+const GPU_LIKE_WORKER = pathToFileURL(resolve('test/support/gpu-like.worker.mjs')).href;
+const BATCH_TIMEOUT_MS = 1_000;
+
+const connectomeFile = smallConnectomeFile();
+let pool: ExperimentPool;
+let digest: string;
+
+beforeAll(async () => {
+  const connectome = await readConnectomeFile(connectomeFile);
+  digest = openConnectome(connectome).digest;
+  pool = await ExperimentPool.start({
+    workers: 1,
+    workerData: { connectome },
+    workerFile: WORKER_FILE,
+    onStrayError: () => {},
+    onChange: () => {},
+  });
+});
+afterAll(() => pool.close());
+
+interface Setup {
+  readonly stage: GpuStage;
+  readonly queue: ExperimentQueue;
+  readonly states: GpuState[];
+  until(name: GpuState['name']): Promise<GpuState>;
+}
+
+const opened: GpuStage[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((stage) => stage.close()));
+});
+
+function open(overrides: Partial<GpuStageOptions> = {}): Setup {
+  const states: GpuState[] = [];
+  const stage = new GpuStage({
+    opening: { connectomeFile, digest, allowSoftware: true, workerFile: GPU_LIKE_WORKER },
+    insists: true,
+    batchTimeoutMs: BATCH_TIMEOUT_MS,
+    stimuli: ['sugar', 'loom'],
+    cpuWorkers: 1,
+    simulateOnCpu: async () => 1e6,
+    askAdapter: async () => 'a pretended GPU',
+    onChange: (state) => {
+      states.push(state);
+      queue.look();
+    },
+    ...overrides,
+  });
+  const queue = new ExperimentQueue((task, signal) => pool.run(task, signal), {
+    slots: 1,
+    limit: 64,
+    runTimeoutMs: 30_000,
+    stage,
+  });
+  opened.push(stage);
+  stage.start();
+  const until = async (name: GpuState['name']) => {
+    for (let ms = 0; stage.state.name !== name; ms += 10) {
+      if (ms > 30_000) throw new Error(`it is ${JSON.stringify(stage.state)}, not ${name}`);
+      await new Promise((done) => setTimeout(done, 10));
+    }
+    return stage.state;
+  };
+  return { stage, queue, states, until };
+}
+
+const experimentOf = (seed: number): Experiment => ({ ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed });
+
+/** Runs them all at once and checks every body against the CPU's; returns the backends. */
+async function run(queue: ExperimentQueue, seeds: readonly number[]): Promise<string[]> {
+  const task = (seed: number) => ({
+    kind: 'experiment' as const,
+    experiment: experimentOf(seed),
+    view: 'full' as const,
+    gzip: false,
+  });
+  const runs = seeds.map((seed) => queue.submit(task(seed), 'somebody').result);
+  const results = await Promise.all(runs);
+  for (const [i, seed] of seeds.entries()) {
+    const { body } = await pool.run(task(seed));
+    expect(Buffer.from(results[i]!.body).equals(Buffer.from(body))).toBe(true);
+  }
+  return results.map(({ backend }) => backend);
+}
+
+describe('GpuStage', () => {
+  it('simulates what waits, in batches, and the answers are those of the CPU byte for byte', async () => {
+    const { queue, stage, until } = open();
+    expect(await until('ready')).toMatchObject({ adapter: 'a pretended GPU', batchFrom: 1 });
+    expect(await run(queue, [1, 2, 3, 4, 5, 6, 7])).toEqual(new Array(7).fill('gpu'));
+    expect(stage.runs).toEqual({ certified: 7, repeated: 0, lost: 0 });
+    await queue.idle();
+    expect([queue.running, queue.waiting]).toEqual([0, 0]);
+  });
+
+  it('leaves a run without a certificate to the CPU', async () => {
+    const { queue, stage, until } = open();
+    await until('ready');
+    // The first goes alone, since nothing else waits yet; the others follow as one batch.
+    expect(await run(queue, [1, UNCERTIFIED_SEED, 3])).toEqual(['gpu', 'cpu', 'gpu']);
+    expect(stage.runs).toEqual({ certified: 2, repeated: 1, lost: 0 });
+  });
+
+  it.each([
+    ['crashes', CRASH_SEED, /ended \(SIGSEGV\)/],
+    ['hangs', HANG_SEED, /did not answer within 1000 ms/],
+    ['loses its device', DEVICE_LOST_SEED, /device was lost/],
+  ])('a host that %s costs no run, is told, and comes back', async (_, seed, reason) => {
+    const { queue, stage, states, until } = open();
+    await until('ready');
+    expect(await run(queue, [1, seed, 3, 4])).toEqual(['gpu', 'cpu', 'cpu', 'cpu']);
+    expect(stage.runs.lost).toBe(3);
+    expect(states.find(({ name }) => name === 'lost')).toMatchObject({
+      reason: expect.stringMatching(reason) as string,
+    });
+    await until('ready');
+    expect(await run(queue, [5])).toEqual(['gpu']);
+  });
+
+  it('a host that is killed between runs comes back as another process', async () => {
+    const { queue, until } = open();
+    const before = await until('ready');
+    const processId = before.name === 'ready' ? before.processId : 0;
+    process.kill(processId, 'SIGKILL');
+    await until('lost');
+    expect(await run(queue, [1])).toEqual(['cpu']);
+    const after = await until('ready');
+    expect(after.name === 'ready' && after.processId !== processId).toBe(true);
+    expect(await run(queue, [2])).toEqual(['gpu']);
+  });
+
+  it('tries again when the kernels do not compile', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'gpu-stage-'));
+    const refuse = join(folder, 'refuse');
+    writeFileSync(refuse, '');
+    const worker = join(folder, 'refusing-once.worker.mjs');
+    writeFileSync(
+      worker,
+      `import { existsSync, unlinkSync } from 'node:fs';
+       import answer from '${GPU_LIKE_WORKER}';
+       const failure = { code: 'GPU_FAILED', message: 'The shader does not compile.' };
+       export default (task) => {
+         if (task.kind !== 'probe' || !existsSync('${refuse}')) return answer(task);
+         unlinkSync('${refuse}');
+         return { ok: false, failure };
+       };`,
+    );
+    const workerFile = pathToFileURL(worker).href;
+    const { states, until } = open({
+      opening: { connectomeFile, digest, allowSoftware: true, workerFile },
+    });
+    await until('ready');
+    expect(existsSync(refuse)).toBe(false);
+    expect(states.map(({ name }) => name)).toEqual(['starting', 'lost', 'ready']);
+    expect(states[1]).toMatchObject({ reason: 'The shader does not compile.' });
+  });
+
+  it('refuses a connectome file that is no longer the one that is served', async () => {
+    const opening = {
+      connectomeFile,
+      digest: '0'.repeat(64),
+      allowSoftware: true,
+      workerFile: GPU_LIKE_WORKER,
+    };
+    expect(await open({ opening }).until('lost')).toMatchObject({
+      reason: expect.stringContaining('The connectome file has changed') as string,
+    });
+  });
+
+  describe('where the service may choose', () => {
+    it('takes part when the CPU is slower, and leaves a lone run to a free worker', async () => {
+      const { queue, stage, until } = open({ insists: false });
+      expect(await until('ready')).toMatchObject({ batchFrom: 1 });
+      // A free worker takes the first at once, the GPU what waits meanwhile.
+      const [first, ...others] = await run(queue, [1, 2, 3]);
+      expect(first).toBe('cpu');
+      expect(others).toContain('gpu');
+      expect(stage.runs.certified).toBe(others.filter((backend) => backend === 'gpu').length);
+    });
+
+    it('stays off where the CPU is faster', async () => {
+      const { queue, until } = open({ insists: false, simulateOnCpu: async () => 0 });
+      expect(await until('off')).toEqual({
+        name: 'off',
+        reason: 'a pretended GPU is never faster than the CPU workers together.',
+      });
+      expect(await run(queue, [1, 2, 3])).toEqual(['cpu', 'cpu', 'cpu']);
+    });
+
+    it('stays off without a GPU and says why', async () => {
+      const askAdapter = async () => {
+        throw new CodedError('GPU_UNAVAILABLE', 'Vulkan has no adapter on this machine.');
+      };
+      const { states, until } = open({ insists: false, askAdapter });
+      expect(await until('off')).toEqual({ name: 'off', reason: 'Vulkan has no adapter on this machine.' });
+      expect(states).toHaveLength(2);
+    });
+  });
+
+  it('ends with its host, also while that starts', async () => {
+    const ready = open();
+    const state = await ready.until('ready');
+    await ready.stage.close();
+    const processId = state.name === 'ready' ? state.processId : 0;
+    expect(() => process.kill(processId, 0)).toThrow('ESRCH');
+    await open().stage.close();
+  });
+});
