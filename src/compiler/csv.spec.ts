@@ -187,6 +187,15 @@ describe('a field', () => {
     },
   );
 
+  it('is a name, found again by its bytes', async () => {
+    // "Aa" and "BB" have equal hashes, so do their doublings.
+    const texts = ['AaAa', 'BBBB', 'AaBB', '', 'AaAa', 'é', 'BBBB', 'AaBB', ''];
+    const names: string[] = [];
+    const table = `n,m\n${texts.map((text) => `${text},\n`).join('')}`;
+    await readCsv(write(gzipSync(table)), ['n'], silent, (row) => names.push(row.name(0)));
+    expect(names).toEqual(texts);
+  });
+
   it('is a count from 1 to 999999999', async () => {
     expect(await taken('1', (row) => row.count(0))).toBe(1);
     expect(await taken('999999999', (row) => row.count(0))).toBe(999_999_999);

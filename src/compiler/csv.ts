@@ -58,6 +58,7 @@ export class CsvRow {
   ends = new Int32Array(0);
   places: readonly number[] = [];
   readonly #id: RootId = { high: 0, low: 0 };
+  readonly #names = new Map<number, { readonly bytes: Buffer; readonly text: string }>();
 
   constructor(
     readonly file: string,
@@ -69,9 +70,22 @@ export class CsvRow {
     return this.bytes.toString('utf8', this.starts[place]!, this.ends[place]!);
   }
 
-  isEmpty(column: number): boolean {
+  /** A text of which a column has few different ones: each is made once and found again by its bytes. */
+  name(column: number): string {
     const place = this.places[column]!;
-    return this.starts[place]! === this.ends[place]!;
+    const start = this.starts[place]!;
+    const end = this.ends[place]!;
+    let hash = end - start;
+    for (let i = start; i < end; i++) {
+      hash = Math.imul(hash, 31) + this.bytes[i]!;
+    }
+    const known = this.#names.get(hash);
+    if (known !== undefined && this.#isAt(start, end, known.bytes)) {
+      return known.text;
+    }
+    const name = { bytes: Buffer.from(this.bytes.subarray(start, end)), text: this.text(column) };
+    this.#names.set(hash, name);
+    return name.text;
   }
 
   /** A root id; the object is overwritten by the next call. */
@@ -130,6 +144,18 @@ export class CsvRow {
       this.line,
       `expected ${this.columns[column]!} to be ${expected}, found ${shown(this.text(column))}`,
     );
+  }
+
+  #isAt(start: number, end: number, expected: Buffer): boolean {
+    if (end - start !== expected.length) {
+      return false;
+    }
+    for (let i = start; i < end; i++) {
+      if (this.bytes[i] !== expected[i - start]) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The number that these digits spell, 0 for none; -1 where there is anything else. */

@@ -244,7 +244,7 @@ class TableReader {
         unknown.add(row.line);
         return;
       }
-      table.add(pre, post, row.isEmpty(2) ? '' : row.text(2), synapseCount, row.line);
+      table.add(pre, post, row.name(2), synapseCount, row.line);
     });
     this.#remark(unknown);
     this.progress.begin('Summing the synapses of each pair', 0, 'items');
