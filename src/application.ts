@@ -5,9 +5,11 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
+import { Degradations } from './health/degradations.js';
 import { RequestWatch } from './http/request-watch.js';
+import { RedisWindow } from './http/redis-window.js';
 import { RATE_WINDOW_MS } from './http/rate-limit.js';
-import { createAdapter, equip, type ServerOptions } from './http/server.js';
+import { createAdapter, equip } from './http/server.js';
 import { SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
@@ -51,16 +53,10 @@ export async function assembleApplication(
   environment: Environment,
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
-  const serverOptions: ServerOptions = {
-    trustProxy: environment.TRUST_PROXY,
-    rateLimit: environment.RATE_LIMIT,
-    window: options.window ?? rateWindow(environment),
-    requestTimeoutMs: options.requestTimeoutMs,
-  };
   const log = createLog(environment.LOG_LEVEL, options.logTo);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options.workerFile),
-    createAdapter(serverOptions),
+    createAdapter({ trustProxy: environment.TRUST_PROXY, requestTimeoutMs: options.requestTimeoutMs }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
   const fastify = app.getHttpAdapter().getInstance();
@@ -71,7 +67,9 @@ export async function assembleApplication(
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
-  await equip(app, serverOptions);
+  const window = options.window ?? rateWindow(environment, app.get(Degradations));
+  fastify.addHook('onClose', async () => window.close?.());
+  await equip(app, { rateLimit: environment.RATE_LIMIT, window });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
   serveSwaggerUi(app, description);
@@ -90,11 +88,23 @@ async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void
   server.closeAllConnections();
 }
 
-function rateWindow({ RATE_LIMIT }: Environment): SlidingWindow {
-  return new SlidingLog({
-    limit: RATE_LIMIT,
-    windowMs: RATE_WINDOW_MS,
+function rateWindow({ RATE_LIMIT, REDIS_URL }: Environment, degradations: Degradations): SlidingWindow {
+  const limits = { limit: RATE_LIMIT, windowMs: RATE_WINDOW_MS };
+  const local = new SlidingLog({
+    ...limits,
     maximumClients: MAXIMUM_CLIENTS,
     nowMs: () => performance.now(),
+  });
+  if (REDIS_URL === '' || RATE_LIMIT === 0) return local;
+  return new RedisWindow({
+    ...limits,
+    url: REDIS_URL,
+    local,
+    onAway: (why) =>
+      degradations.begin({
+        part: 'rate_limit',
+        reason: `Redis is away (${why}); every replica counts runs on its own.`,
+      }),
+    onBack: () => degradations.end('rate_limit'),
   });
 }

@@ -221,21 +221,16 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     if (this.#state.name !== 'ready' || this.#draining || pool === undefined) return;
     const isShort = pool.present < pool.workers;
     if (this.#state.model.queue.running > 0 && !isShort) return this.#watchLater();
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new CodedError('WORKER_LOST', 'The workers have stopped answering.')),
-        this.environment.RUN_TIMEOUT_MS,
-      );
-    });
     try {
-      await Promise.race([pool.probe(), silence]);
-      this.#watchLater();
-    } catch (error) {
-      if (this.#pool === pool && !this.#draining) await this.#fail(error);
-    } finally {
-      clearTimeout(timer);
+      await pool.probe(this.environment.RUN_TIMEOUT_MS);
+    } catch (cause) {
+      // A worker that ended is counted elsewhere, and the others may go on; silence is of all of them.
+      const isSilent = cause instanceof CodedError && cause.code === 'DEADLINE_PASSED';
+      if (isSilent && this.#pool === pool && !this.#draining) {
+        await this.#fail(new CodedError('WORKER_LOST', 'The workers have stopped answering.', { cause }));
+      }
     }
+    if (this.#pool === pool) this.#watchLater();
   }
 
   async #describe(connectome: Connectome, pool: ExperimentPool): Promise<LoadedModel> {

@@ -21,15 +21,18 @@ import { SECURITY_HEADERS } from './security-headers.js';
 import type { SlidingWindow } from './sliding-window.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
-export interface ServerOptions {
+export interface AdapterOptions {
   /** As in TRUST_PROXY; empty trusts nobody. */
   readonly trustProxy: string;
-  readonly rateLimit: number;
-  readonly window: SlidingWindow;
   readonly requestTimeoutMs?: number;
 }
 
-export function createAdapter({ trustProxy, requestTimeoutMs }: ServerOptions): FastifyAdapter {
+export interface RateOptions {
+  readonly rateLimit: number;
+  readonly window: SlidingWindow;
+}
+
+export function createAdapter({ trustProxy, requestTimeoutMs }: AdapterOptions): FastifyAdapter {
   return new FastifyAdapter({
     trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
     // While the service stops, Fastify would answer in a shape of its own; ModelHealth refuses runs by then.
@@ -55,7 +58,7 @@ export function createAdapter({ trustProxy, requestTimeoutMs }: ServerOptions): 
 }
 
 /** Adds what all requests share to an application that was just created. */
-export async function equip(app: NestFastifyApplication, options: ServerOptions): Promise<void> {
+export async function equip(app: NestFastifyApplication, options: RateOptions): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
   fastify.addHook('onRoute', (route) => routes.add(route));

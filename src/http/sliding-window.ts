@@ -12,6 +12,8 @@ export interface WindowReading {
 export interface SlidingWindow {
   /** Counts one if it is allowed; what is refused is not counted, so that waiting always helps. */
   count(client: string): WindowReading | Promise<WindowReading>;
+  /** Lets go of whatever it holds. */
+  close?(): void;
 }
 
 export interface WindowOptions {

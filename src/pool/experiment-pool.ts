@@ -16,6 +16,15 @@ import type {
   WorkerData,
 } from './task.js';
 
+/** For all workers to open the connectome: many times what it takes. */
+const START_TIMEOUT_MS = 120_000;
+
+/**
+ * Of a worker's JavaScript objects; the brain and the engine's state lie outside. A run of a whole brain takes some
+ * 15 MB, the atlas most. A worker beyond it ends alone, where Node's default would end the container.
+ */
+const WORKER_HEAP_MB = 256;
+
 export interface PoolOptions {
   readonly workers: number;
   readonly workerData: WorkerData;
@@ -42,6 +51,7 @@ export class ExperimentPool {
       maxThreads: workers,
       concurrentTasksPerWorker: 1,
       workerData,
+      resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
       recordTiming: false,
     });
     // Without a listener an error that belongs to no task would end the process.
@@ -60,8 +70,7 @@ export class ExperimentPool {
   static async start(options: PoolOptions): Promise<ExperimentPool> {
     const pool = new ExperimentPool(options);
     try {
-      // One at a time is all a worker takes, so as many probes as workers reach each of them.
-      await pool.probe();
+      await pool.probe(START_TIMEOUT_MS);
       return pool;
     } catch (error) {
       await pool.close();
@@ -95,12 +104,24 @@ export class ExperimentPool {
     return this.#backend;
   }
 
-  /** Resolves once as many workers as there should be have answered; starts those that are missing. */
-  async probe(): Promise<void> {
-    const answers = await Promise.all(
-      Array.from({ length: this.workers }, () => this.run({ kind: 'probe' })),
-    );
-    this.#backend = answers[0]!.backend;
+  /**
+   * Resolves once as many workers as there should be have answered; starts those that are missing.
+   * @throws CodedError WORKER_LOST when one ends instead, DEADLINE_PASSED when they do not answer in time
+   */
+  async probe(withinMs: number): Promise<void> {
+    // One at a time is all a worker takes, so as many probes as workers reach each of them.
+    const probes = Array.from({ length: this.workers }, () => this.run({ kind: 'probe' }));
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      const error = new CodedError('DEADLINE_PASSED', `The workers did not answer within ${withinMs} ms.`);
+      timer = setTimeout(() => reject(error), withinMs);
+    });
+    try {
+      const [answer] = await Promise.race([Promise.all(probes), silence]);
+      this.#backend = answer!.backend;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   run(task: ExperimentTask, signal?: AbortSignal): Promise<ResultOf['experiment']>;

@@ -6,9 +6,7 @@ import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
 
 const { FAULT_DELAY_MS, FAULT_REFUSE_START, FAULT_SILENT_PROBES } = process.env;
-const EXIT_SEED = 4_000_000_001;
-const MEMORY_SEED = 4_000_000_002;
-const SPIN_SEED = 4_000_000_003;
+const { FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED } = process.env;
 
 if (FAULT_REFUSE_START && existsSync(FAULT_REFUSE_START)) {
   throw new Error('this worker was told not to start');
@@ -16,12 +14,15 @@ if (FAULT_REFUSE_START && existsSync(FAULT_REFUSE_START)) {
 const answer = await answerTask;
 
 export default (task) => {
-  if (task.kind === 'probe' && FAULT_SILENT_PROBES && existsSync(FAULT_SILENT_PROBES)) spin();
+  if (task.kind === 'probe') {
+    while (FAULT_SILENT_PROBES && existsSync(FAULT_SILENT_PROBES)) wait(10);
+  }
   if (task.kind === 'experiment') {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
-    if (task.experiment.seed === EXIT_SEED) process.exit(9);
-    if (task.experiment.seed === MEMORY_SEED) fillMemory();
-    if (task.experiment.seed === SPIN_SEED) spin();
+    const seed = String(task.experiment.seed);
+    if (seed === FAULT_EXIT_SEED) process.exit(9);
+    if (seed === FAULT_MEMORY_SEED) fillMemory();
+    if (seed === FAULT_SPIN_SEED) for (;;);
   }
   return answer(task);
 };
@@ -30,11 +31,7 @@ function wait(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-function spin() {
-  for (;;) wait(10);
-}
-
 function fillMemory() {
   const kept = [];
-  for (;;) kept.push(new Array(100_000).fill(kept.length));
+  for (;;) kept.push(new Array(1_000_000).fill(kept.length));
 }

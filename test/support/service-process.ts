@@ -8,6 +8,12 @@ import { smallConnectomeFile } from './small-connectome.js';
 export interface Faults {
   /** Each run takes this much longer. */
   readonly FAULT_DELAY_MS?: string;
+  /** The run with this seed ends its worker, */
+  readonly FAULT_EXIT_SEED?: string;
+  /** or fills its memory, */
+  readonly FAULT_MEMORY_SEED?: string;
+  /** or never ends. */
+  readonly FAULT_SPIN_SEED?: string;
   /** While a file of this name exists, no worker can start. */
   readonly FAULT_REFUSE_START?: string;
   /** While a file of this name exists, workers do not answer probes. */

@@ -1,0 +1,118 @@
+import { Redis } from 'ioredis';
+import type { SlidingWindow, WindowReading } from './sliding-window.js';
+
+/** A rate limit that takes longer than this to ask is not worth waiting for. */
+const ANSWER_WITHIN_MS = 250;
+const CONNECT_WITHIN_MS = 2_000;
+/** How often an absent Redis is looked for. */
+const RETRY_MS = 500;
+const KEY_PREFIX = 'nes:runs:';
+
+/**
+ * The moments of a client's last runs, oldest first, as in SlidingLog. Redis runs a script as a whole, so no two
+ * replicas can let the same last run pass; the clock is that of Redis, so replicas need not agree on theirs.
+ */
+const COUNT_SCRIPT = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local limit = tonumber(ARGV[1])
+local window = tonumber(ARGV[2])
+local oldest = redis.call('LINDEX', KEYS[1], 0)
+while oldest and tonumber(oldest) <= now - window do
+  redis.call('LPOP', KEYS[1])
+  oldest = redis.call('LINDEX', KEYS[1], 0)
+end
+local count = redis.call('LLEN', KEYS[1])
+local allowed = 0
+if count < limit then
+  allowed = 1
+  count = count + 1
+  redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
+  redis.call('PEXPIRE', KEYS[1], window)
+end
+return { allowed, limit - count, tonumber(oldest or now) + window - now }
+`;
+
+export interface RedisWindowOptions {
+  readonly url: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Decides while Redis is away; until then it is told of everything that was allowed here. */
+  readonly local: SlidingWindow;
+  readonly onAway: (reason: string) => void;
+  readonly onBack: () => void;
+}
+
+type ScriptedRedis = Redis & {
+  count(key: string, limit: number, windowMs: number): Promise<[number, number, number]>;
+};
+
+/** One window for all replicas, in Redis. While Redis is away each replica has one of its own. */
+export class RedisWindow implements SlidingWindow {
+  readonly #redis: ScriptedRedis;
+  #isAway = false;
+  #closed = false;
+  #retryTimer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: RedisWindowOptions) {
+    this.#redis = new Redis(options.url, {
+      // What cannot be asked at once is decided here; it must neither wait nor be sent later.
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      commandTimeout: ANSWER_WITHIN_MS,
+      connectTimeout: CONNECT_WITHIN_MS,
+      retryStrategy: () => RETRY_MS,
+    }) as ScriptedRedis;
+    this.#redis.defineCommand('count', { numberOfKeys: 1, lua: COUNT_SCRIPT });
+    this.#redis.on('error', (error: Error) => this.#leave(error));
+    this.#redis.on('close', () => this.#leave(new Error('the connection was closed')));
+  }
+
+  async count(client: string): Promise<WindowReading> {
+    const { limit, windowMs, local } = this.options;
+    if (this.#isAway) return local.count(client);
+    try {
+      const [allowed, remaining, resetMs] = await this.#redis.count(
+        `${KEY_PREFIX}${client}`,
+        limit,
+        windowMs,
+      );
+      if (allowed === 1) await local.count(client);
+      return { allowed: allowed === 1, remaining, resetMs };
+    } catch (error) {
+      this.#leave(error as Error);
+      return local.count(client);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retryTimer);
+    this.#redis.disconnect();
+  }
+
+  #leave(error: Error): void {
+    if (this.#isAway || this.#closed) return;
+    this.#isAway = true;
+    const { code = error.message } = error as NodeJS.ErrnoException;
+    this.options.onAway(code);
+    this.#lookLater();
+  }
+
+  #lookLater(): void {
+    this.#retryTimer = setTimeout(() => void this.#look(), RETRY_MS).unref();
+  }
+
+  /** The connection alone is no proof: a Redis that hangs keeps it. */
+  async #look(): Promise<void> {
+    try {
+      await this.#redis.ping();
+    } catch {
+      if (!this.#closed) this.#lookLater();
+      return;
+    }
+    this.#isAway = false;
+    this.options.onBack();
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * The faults are tried in two extents: a short one with every test run, and the full one of `npm run test:faults`,
+ * which sets FAULTS=full. What was observed is printed in full runs, for docs/reliability.md.
+ */
+export const IS_FULL = process.env['FAULTS'] === 'full';
+
+export function extent<T>({ short, full }: { readonly short: T; readonly full: T }): T {
+  return IS_FULL ? full : short;
+}
+
+export function observed(fault: string, what: string): void {
+  if (IS_FULL) process.stderr.write(`observed | ${fault} | ${what}\n`);
+}
+
+export function percentile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]!;
+}

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Load, sendRun } from '../support/load.js';
+import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
+import { observed } from './extent.js';
+
+const [EXIT_SEED, MEMORY_SEED, SPIN_SEED] = [4_000_000_001, 4_000_000_002, 4_000_000_003];
+/** Long enough for nothing else to pass it on a busy machine, and for the test that waits for it to be short. */
+const SHORT_RUN_TIMEOUT_MS = 3_000;
+/** ModelHealth asks idle workers this often. */
+const WATCH_INTERVAL_MS = 5_000;
+
+describe('workers that fail', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'faults-'));
+  const refuseStart = join(dir, 'refuse-start');
+  const silentProbes = join(dir, 'silent-probes');
+  let service: ServiceProcess;
+
+  const start = async (variables: Record<string, string> = {}) => {
+    service = await startProcess(
+      { WORKERS: '2', CACHE_BYTES: '0', ...variables },
+      {
+        FAULT_EXIT_SEED: String(EXIT_SEED),
+        FAULT_MEMORY_SEED: String(MEMORY_SEED),
+        FAULT_SPIN_SEED: String(SPIN_SEED),
+        FAULT_REFUSE_START: refuseStart,
+        FAULT_SILENT_PROBES: silentProbes,
+      },
+    );
+    await service.untilReady();
+  };
+  afterEach(() => service.stop());
+
+  const workersReady = () => service.metric('nes_workers{state="ready"}');
+  const restarts = () => service.metric('nes_worker_restarts_total');
+
+  it.each([
+    ['a worker ends in the middle of a run', EXIT_SEED, 'WORKER_LOST', {}],
+    ['a worker runs out of memory', MEMORY_SEED, 'WORKER_LOST', {}],
+    [
+      'a worker computes without end',
+      SPIN_SEED,
+      'DEADLINE_PASSED',
+      { RUN_TIMEOUT_MS: String(SHORT_RUN_TIMEOUT_MS) },
+    ],
+  ])(
+    '%s: that run answers 503, no other is touched, the worker is replaced',
+    async (fault, seed, code, variables) => {
+      await start(variables as Record<string, string>);
+      const load = new Load(service.url, 2);
+      const { status, body, ms } = await sendRun(service.url, { seed });
+      expect([status, JSON.parse(body).code]).toEqual([503, code]);
+      const failedMs = performance.now();
+      await until(async () => (await workersReady()) === 2);
+      const replacedMs = performance.now() - failedMs;
+      expect(await restarts()).toBe(1);
+      expect((await service.readyz()).body).toMatchObject({ status: 'ready' });
+      const others = await load.stop();
+      expect(others.length).toBeGreaterThan(2);
+      expect(others.filter((answer) => answer.status !== 200)).toEqual([]);
+      observed(
+        fault,
+        `503 ${code} after ${Math.round(ms)} ms; replaced ${Math.round(replacedMs)} ms later; ` +
+          `${others.length} other runs meanwhile, all 200`,
+      );
+    },
+  );
+
+  it('a worker that ends and cannot be started again: degraded with the others; none left: 503, then back', async () => {
+    await start();
+    writeFileSync(refuseStart, '');
+    await sendRun(service.url, { seed: EXIT_SEED });
+    await until(async () => (await service.readyz()).body['status'] === 'degraded');
+    expect((await service.readyz()).body).toMatchObject({
+      degraded: [{ part: 'workers', reason: '1 of 2 workers are there; another could not be started.' }],
+      workers: { configured: 2, ready: 1 },
+    });
+    expect(await service.metric('nes_degraded{part="workers"}')).toBe(1);
+    expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
+    rmSync(refuseStart);
+    await until(async () => (await service.readyz()).body['status'] === 'ready');
+    expect(await workersReady()).toBe(2);
+
+    writeFileSync(refuseStart, '');
+    await sendRun(service.url, { seed: EXIT_SEED });
+    await sendRun(service.url, { seed: EXIT_SEED });
+    await until(async () => (await service.readyz()).status === 503);
+    const { status, body } = await sendRun(service.url, { seed: 1 });
+    expect([status, JSON.parse(body).code]).toEqual([503, 'MODEL_FAILED']);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+
+    rmSync(refuseStart);
+    const freedMs = performance.now();
+    await service.untilReady();
+    expect((await service.readyz()).body).toMatchObject({ status: 'ready', workers: { ready: 2 } });
+    expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
+    observed(
+      'no worker can be started',
+      `503 MODEL_FAILED; ready ${Math.round(performance.now() - freedMs)} ms after the cause was gone`,
+    );
+  });
+
+  it('idle workers that stop answering are found; the service says so and comes back', async () => {
+    await start({ RUN_TIMEOUT_MS: String(SHORT_RUN_TIMEOUT_MS) });
+    writeFileSync(silentProbes, '');
+    const silentMs = performance.now();
+    await until(async () => (await service.readyz()).status === 503);
+    const foundMs = performance.now() - silentMs;
+    expect(foundMs).toBeLessThan(WATCH_INTERVAL_MS + SHORT_RUN_TIMEOUT_MS + 5_000);
+    expect(String((await service.readyz()).body['error'])).toContain('WORKER_LOST');
+    rmSync(silentProbes);
+    const freedMs = performance.now();
+    await service.untilReady();
+    expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
+    observed(
+      'the pool stops answering',
+      `503 after ${Math.round(foundMs)} ms; ready ${Math.round(performance.now() - freedMs)} ms after the cause was gone`,
+    );
+  });
+});

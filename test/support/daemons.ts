@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePort } from './free-port.js';
+import { until } from './service-process.js';
+
+/** A real redis-server that keeps nothing on disk. */
+export class RedisServer {
+  #child: ChildProcess | undefined;
+
+  private constructor(readonly port: number) {}
+
+  static async start(): Promise<RedisServer> {
+    const server = new RedisServer(await freePort());
+    await server.start();
+    return server;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  async start(): Promise<void> {
+    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    this.#child = spawn('redis-server', options, { stdio: 'ignore', cwd: tmpdir() });
+    await until(() => accepts(this.port));
+  }
+
+  /** Without a chance to say goodbye. */
+  async kill(): Promise<void> {
+    if (this.#child === undefined) return;
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await exit;
+    this.#child = undefined;
+  }
+
+  /** Connections stay, answers stop. */
+  freeze(): void {
+    this.#child!.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#child!.kill('SIGCONT');
+  }
+}
+
+/** A real nginx with the configuration that is shipped, in front of replicas of the loopback. */
+export class NginxServer {
+  private constructor(
+    readonly port: number,
+    private readonly child: ChildProcess,
+  ) {}
+
+  static async start(replicaPorts: readonly number[]): Promise<NginxServer> {
+    const port = await freePort();
+    const prefix = mkdtempSync(join(tmpdir(), 'nginx-'));
+    mkdirSync(join(prefix, 'logs'));
+    const shipped = readFileSync(resolve('docker/nginx.conf'), 'utf8');
+    const replaced = replicaPorts.reduce(
+      (text, replica, at) => replaceOnce(text, `replica-${at + 1}:8080`, `127.0.0.1:${replica}`),
+      replaceOnce(shipped, 'listen 8080', `listen 127.0.0.1:${port}`),
+    );
+    // Where nginx writes is a matter of the package, not of the configuration.
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `  ${name}_temp_path ${prefix}/${name};`,
+    );
+    const conf = replaceOnce(replaced, 'http {', `http {\n${temporary.join('\n')}`);
+    writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\npid ${prefix}/nginx.pid;\n${conf}`);
+    const child = spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', 'stderr'], {
+      stdio: 'ignore',
+    });
+    await until(() => accepts(port));
+    return new NginxServer(port, child);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  async stop(): Promise<void> {
+    const exit = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    await exit;
+  }
+}
+
+function replaceOnce(text: string, what: string, by: string): string {
+  if (text.split(what).length !== 2) throw new Error(`"${what}" must be in the configuration exactly once`);
+  return text.replace(what, by);
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
