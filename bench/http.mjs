@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../dist/cli/command.js';
 import { median, percentile, printRows, rounded, wholeNumber } from './measure.mjs';

@@ -9,11 +9,18 @@ export function timed(body) {
   return [Number(process.hrtime.bigint() - begin) / 1e6, result];
 }
 
+/** The value below which a share of the values lies, between two of them where it must. @param {number[]} values @param {number} share */
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = share * (sorted.length - 1);
+  const below = Math.floor(place);
+  const above = Math.min(below + 1, sorted.length - 1);
+  return sorted[below] + (sorted[above] - sorted[below]) * (place - below);
+}
+
 /** @param {number[]} values */
 export function median(values) {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  return percentile(values, 0.5);
 }
 
 /** @param {number} value @param {number} digits */
