@@ -29,6 +29,8 @@ const KEYBOARD_TURN_RADIANS = 0.12;
 const PICK_RADIUS_PIXELS = 9;
 /** Of the neurons at either end of an axis this share may lie outside the view. */
 const OUTLYING_SHARE = 0.003;
+const FAINTEST_KIND = 0.5;
+const STRONGEST_KIND = 2;
 /** Bytes of `light` for each neuron: the run, the kept run, and two that keep the stride aligned. */
 export const LIGHT_STRIDE = 4;
 
@@ -99,6 +101,8 @@ export class BrainView {
         glowSize: { value: 0.026 },
         restStrength: { value: 0.3 },
         kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
+        kindStrengths: { value: this.#kindStrengths() },
+        estimatedStrength: { value: atlas.estimated.includes(0) ? 0.6 : 1 },
         runColour: { value: new Vector3() },
         keptColour: { value: new Vector3() },
         onPaper: { value: false },
@@ -216,6 +220,16 @@ export class BrainView {
       return (low + high) / 2;
     });
     return positions.map((value, at) => centre[at % 3]! - value);
+  }
+
+  /** Neurons of a crowded super class are fainter, so that the few of another are seen between them. */
+  #kindStrengths(): number[] {
+    const counts = new Array<number>(KINDS).fill(0);
+    for (let i = 0; i < this.atlas.neuronCount; i++) counts[this.#traits[4 * i]!]!++;
+    return counts.map((count) => {
+      const crowding = (KINDS * count) / this.atlas.neuronCount;
+      return crowding === 0 ? 0 : Math.min(STRONGEST_KIND, Math.max(FAINTEST_KIND, crowding ** -0.5));
+    });
   }
 
   #centreOf(side: number): Vector3 {

@@ -11,8 +11,10 @@ export const VERTEX_SHADER = /* glsl */ `
   uniform float glowSize;
   uniform float restStrength;
   uniform vec3 kindColours[${KINDS}];
+  uniform float kindStrengths[${KINDS}];
   uniform vec3 runColour;
   uniform vec3 keptColour;
+  uniform float estimatedStrength;
   uniform bool onPaper;
   uniform bool anyMarked;
 
@@ -28,10 +30,11 @@ export const VERTEX_SHADER = /* glsl */ `
     gl_Position = projectionMatrix * seen;
 
     float marked = traits.z;
-    float rest = restStrength * mix(1.0, 0.6, traits.y);
+    int kind = int(traits.x + 0.5);
+    float rest = restStrength * kindStrengths[kind] * mix(1.0, estimatedStrength, traits.y);
     if (anyMarked) rest = mix(0.35 * rest, 6.0 * restStrength, marked);
     float glow = max(light.x, light.y);
-    vec3 restColour = kindColours[int(traits.x + 0.5)];
+    vec3 restColour = kindColours[kind];
 
     if (onPaper) {
       colour = rest * (1.0 - restColour) * (1.0 - glow)
