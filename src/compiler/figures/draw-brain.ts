@@ -1,6 +1,7 @@
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
 import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES, type NeuronColumns } from '../brain.js';
 import { type Progress, silent } from '../progress.js';
+import { drawPositions } from './cell-positions.js';
 import { type CellGroup, type Figures, strataOf, stratumOf, totalsOf } from './figures.js';
 import { nameCells } from './name-cells.js';
 import { PairDrawing } from './pair-drawing.js';
@@ -11,7 +12,6 @@ import { WeightedCells } from './weighted-cells.js';
 export const DEFAULT_SEED = 783;
 /** Each group has a sequence of random numbers of its own for each purpose, so that none disturbs another. */
 const PURPOSES = ['connections', 'positions'] as const;
-const NM_PER_UM = 1000;
 /** Pre, post and synapse count in one double that sorts as they should: 18 + 18 + 16 bits. */
 const COUNT_RANGE = 2 ** 16;
 const NEURON_RANGE = 2 ** 18;
@@ -72,22 +72,6 @@ function drawNeurons(
     drawPositions(group, cells, sequence(seed, g, 'positions'), neurons.positionsNm);
   });
   return neurons;
-}
-
-/** The difference of two uniform numbers up to w has the mean absolute deviation w / 3. */
-function drawPositions(
-  group: CellGroup,
-  cells: Uint32Array,
-  random: PhiloxSequence,
-  positionsNm: Int32Array,
-): void {
-  for (const neuron of cells) {
-    for (let axis = 0; axis < 3; axis++) {
-      const width = 3 * NM_PER_UM * group.positionSpreadUm[axis]!;
-      const offset = random.nextBelow(width + 1) - random.nextBelow(width + 1);
-      positionsNm[3 * neuron + axis] = NM_PER_UM * group.meanPositionUm[axis]! + offset;
-    }
-  }
 }
 
 function sequence(seed: number, group: number, purpose: (typeof PURPOSES)[number]): PhiloxSequence {

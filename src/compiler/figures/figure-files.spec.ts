@@ -75,8 +75,8 @@ describe('figures on disk', () => {
       'type,side,super_class,class,sub_class,cells,predicted_sign,corrected_sign,self_connections,' +
         'self_synapses,output_percent,input_percent,position_um,position_spread_um',
       // a1 has two outputs and two inputs besides the one to itself, a2 one and one.
-      '"A, the ""first""",left,central,x,,2,1,1,1,7,133 67,100 100,2 2 3,1 0 0',
-      'B’,right,central,,,1,-1,1,0,0,,,0 0 0,0 0 0',
+      '"A, the ""first""",left,central,x,,2,1,1,1,7,133 67,100 100,2 2 3,1 0 0 0 0 0',
+      'B’,right,central,,,1,-1,1,0,0,,,0 0 0,',
       '',
     ]);
     expect(lines('pairs.csv.gz')).toEqual([
@@ -92,55 +92,55 @@ describe('figures on disk', () => {
     [
       'groups.csv.gz',
       2,
-      'A,up,central,x,,2,1,1,1,7,133 67,100 100,2 2 3,1 0 0',
+      'A,up,central,x,,2,1,1,1,7,133 67,100 100,2 2 3,1 0 0 0 0 0',
       /^groups.csv.gz, line 2: expected side to be left, right, center or nothing, found "up"/,
     ],
     [
       'groups.csv.gz',
       2,
-      'A,left,central,x,,0,1,1,1,7,133 67,100 100,2 2 3,1 0 0',
+      'A,left,central,x,,0,1,1,1,7,133 67,100 100,2 2 3,1 0 0 0 0 0',
       /line 2: expected cells to be a whole number from 1/,
     ],
     [
       'groups.csv.gz',
       2,
-      'A,left,central,x,,2,+,1,1,7,133 67,100 100,2 2 3,1 0 0',
+      'A,left,central,x,,2,+,1,1,7,133 67,100 100,2 2 3,1 0 0 0 0 0',
       /line 2: expected predicted_sign to be 1 or -1, found "\+"/,
     ],
     [
       'groups.csv.gz',
       2,
-      'A,left,central,x,,2,1,1,3,15,133 67,100 100,2 2 3,1 0 0',
+      'A,left,central,x,,2,1,1,3,15,133 67,100 100,2 2 3,1 0 0 0 0 0',
       /line 2: expected self_connections to be at most the 2 cells of the group, found "3"/,
     ],
     [
       'groups.csv.gz',
       2,
-      'A,left,central,x,,2,1,1,1,4,133 67,100 100,2 2 3,1 0 0',
+      'A,left,central,x,,2,1,1,1,4,133 67,100 100,2 2 3,1 0 0 0 0 0',
       /line 2: expected self_synapses to be 5 synapses or more/,
     ],
     [
       'groups.csv.gz',
       2,
-      'A,left,central,x,,2,1,1,1,7,133,100 100,2 2 3,1 0 0',
+      'A,left,central,x,,2,1,1,1,7,133,100 100,2 2 3,1 0 0 0 0 0',
       /line 2: expected output_percent to be 2 whole numbers with blanks between them, found "133"/,
     ],
     [
       'groups.csv.gz',
       3,
-      'B,right,central,,,1,-1,1,0,0,100,,0 0 0,0 0 0',
+      'B,right,central,,,1,-1,1,0,0,100,,0 0 0,',
       /line 3: expected output_percent to be nothing, found "100"/,
     ],
     [
       'groups.csv.gz',
       3,
-      'B,right,central,,,2,-1,1,0,0,100 100,100 100,0 0 0,0 0 0',
+      'B,right,central,,,2,-1,1,0,0,100 100,100 100,0 0 0,0 0 0 0 0 0',
       /promises 3 neurons, the tables beside it have 4/,
     ],
     [
       'groups.csv.gz',
       3,
-      'B,right,central,,,1,-1,1,0,0,,,0 9 0,0 0 0',
+      'B,right,central,,,1,-1,1,0,0,,,0 9 0,',
       /^groups.csv.gz was altered: figures.json promises the SHA-256 "[0-9a-f]{64}", it has [0-9a-f]{64}/,
     ],
     [

@@ -24,12 +24,16 @@ import {
   SYNAPSE_SPREADS,
   totalsOf,
 } from './figures.js';
+import { SPREAD_NUMBERS } from './cell-positions.js';
 import { MAXIMUM_EXCESS } from './synapse-spread.js';
 
 const MANIFEST_FILE = 'figures.json';
 const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/figures.schema.json', import.meta.url));
 const GROUPS_FILE = 'groups.csv.gz';
 const PAIRS_FILE = 'pairs.csv.gz';
+
+const WHOLE_NUMBER = /^\d{1,7}$/;
+const SIGNED_NUMBER = /^-?\d{1,7}$/;
 
 const GROUP_COLUMNS = [
   'type',
@@ -195,7 +199,7 @@ function groupIn(row: CsvRow): CellGroup {
     outputPercent: numbersIn(row, 10, strataOf(cells)),
     inputPercent: numbersIn(row, 11, strataOf(cells)),
     meanPositionUm: numbersIn(row, 12, 3),
-    positionSpreadUm: numbersIn(row, 13, 3),
+    positionSpreadUm: numbersIn(row, 13, cells === 1 ? 0 : SPREAD_NUMBERS, SIGNED_NUMBER),
   };
   if (!(SIDES as readonly string[]).includes(group.side)) {
     throw row.fault(1, 'left, right, center or nothing');
@@ -218,10 +222,10 @@ function signIn(row: CsvRow, column: number): number {
   return Number(text);
 }
 
-function numbersIn(row: CsvRow, column: number, count: number): number[] {
+function numbersIn(row: CsvRow, column: number, count: number, pattern = WHOLE_NUMBER): number[] {
   const text = row.text(column);
   const parts = text === '' ? [] : text.split(' ');
-  if (parts.length !== count || parts.some((part) => !/^\d{1,7}$/.test(part))) {
+  if (parts.length !== count || parts.some((part) => !pattern.test(part))) {
     throw row.fault(column, count === 0 ? 'nothing' : `${count} whole numbers with blanks between them`);
   }
   return parts.map(Number);

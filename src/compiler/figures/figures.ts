@@ -37,8 +37,12 @@ export interface CellGroup {
    */
   readonly outputPercent: readonly number[];
   readonly inputPercent: readonly number[];
-  /** x, y, z of the mean position and the mean absolute deviation from it. */
+  /** x, y, z of the mean position of the cells that were measured, or of all where few were. */
   readonly meanPositionUm: readonly number[];
+  /**
+   * xx, yx, yy, zx, zy, zz of the Cholesky factor of the covariance of these positions. Empty for a group of
+   * one cell.
+   */
   readonly positionSpreadUm: readonly number[];
 }
 

@@ -60,9 +60,9 @@ describe('measureFigures on a brain worked out by hand', () => {
         // Outputs 6, 1, 1 of 8 and inputs 1, 2, 1 of 4, in the order a1 (7 connections), a2 (3), a3 (2).
         outputPercent: [225, 38, 38],
         inputPercent: [75, 150, 75],
-        // x: mean 4000, deviations 3000, 0, 3000. z: mean 500.3, deviations 500, 500, 1001.
+        // x: mean 4, variance 6. z: mean 0.5, variance 0.5; covariance 1.5, so zx 1.5 / 2.45 and zz 0.35.
         meanPositionUm: [4, 10, 1],
-        positionSpreadUm: [2, 0, 1],
+        positionSpreadUm: [2, 0, 0, 1, 0, 0],
       },
       expect.objectContaining({
         type: 'B',

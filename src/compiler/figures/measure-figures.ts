@@ -8,10 +8,10 @@ import {
   strataOf,
   stratumOf,
 } from './figures.js';
+import { measurePositions } from './cell-positions.js';
 import { groupCells } from './group-cells.js';
 import { spreadOf } from './synapse-spread.js';
 
-const NM_PER_UM = 1000;
 const GROUP_RANGE = 2 ** 24;
 
 /** Merges the cells of a brain into groups and counts what connects these. */
@@ -62,7 +62,7 @@ function measureGroups(brain: Brain, members: readonly Uint32Array[], groupOf: U
       selfSynapses: selfSynapses[group]!,
       outputPercent: stratumPercents(byConnections, outputs),
       inputPercent: stratumPercents(byConnections, inputs),
-      ...positionOf(cells, neurons.positionsNm),
+      ...measurePositions(cells, neurons),
     };
   });
 }
@@ -82,25 +82,6 @@ function stratumPercents(cells: readonly number[], degrees: Uint32Array): number
   return sums.map((sum, s) =>
     total === 0 ? 100 : roundedQuotient(100 * sum * cells.length, sizes[s]! * total),
   );
-}
-
-function positionOf(
-  cells: Uint32Array,
-  positionsNm: Int32Array,
-): Pick<CellGroup, 'meanPositionUm' | 'positionSpreadUm'> {
-  const meanPositionUm: number[] = [];
-  const positionSpreadUm: number[] = [];
-  for (let axis = 0; axis < 3; axis++) {
-    const along = Array.from(cells, (cell) => positionsNm[3 * cell + axis]!);
-    const meanNm = roundedQuotient(
-      along.reduce((sum, x) => sum + x, 0),
-      cells.length,
-    );
-    const deviationNm = along.reduce((sum, x) => sum + Math.abs(x - meanNm), 0);
-    meanPositionUm.push(roundedQuotient(meanNm, NM_PER_UM));
-    positionSpreadUm.push(roundedQuotient(deviationNm, cells.length * NM_PER_UM));
-  }
-  return { meanPositionUm, positionSpreadUm };
 }
 
 function measurePairs(brain: Brain, members: readonly Uint32Array[], groupOf: Uint32Array): GroupPairs {
