@@ -19,8 +19,8 @@ const mayImport = {
   model: ['connectome', 'engine', 'health', 'http', 'pool', 'config', 'atlas'],
   run: ['connectome', 'engine', 'pool', 'health', 'http', 'config'],
   openapi: ['http', 'run', 'model', 'config', 'health'],
-  // Its page bundles what reads the service's formats; of the model it takes types alone.
-  dashboard: ['http', 'config', 'connectome', 'engine/network', 'model'],
+  // Its page bundles what reads the service's formats; of model and run it takes types alone.
+  dashboard: ['http', 'config', 'connectome', 'engine/network', 'model', 'run'],
   http: ['config'],
   plot: [],
   cli: ['compiler', 'connectome', 'engine', 'pool', 'config', 'openapi', 'plot'],

@@ -9,7 +9,8 @@ import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable } from './plots/type-table.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
 import type { Model } from '../../model/model.dto.js';
-import type { Run, TopType } from './service/run-result.js';
+import type { TopType } from '../../run/run-response.dto.js';
+import type { Run } from './service/run-result.js';
 import type { Theme } from './theme.js';
 
 interface Listeners {

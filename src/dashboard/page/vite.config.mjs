@@ -12,6 +12,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
+    rollupOptions: { checks: { pluginTimings: false } },
     // The licences of what is bundled travel with it.
     license: { fileName: 'licenses.md' },
   },

@@ -1,17 +1,17 @@
 /** All spikes of the brain in each frame, as the background of the scrubber. */
-import type { RunFrame } from '../service/run-result.js';
+import type { Frame } from '../../../run/run-response.dto.js';
 
 const HEIGHT = 32;
 
 export function drawTimeline(
   svg: SVGSVGElement,
   durationMs: number,
-  frames: readonly RunFrame[],
-  keptFrames: readonly RunFrame[],
+  frames: readonly Frame[],
+  keptFrames: readonly Frame[],
 ): void {
   const most = Math.max(1, ...[...frames, ...keptFrames].map(({ total }) => total));
   const y = (total: number): number => HEIGHT - (total / most) * (HEIGHT - 1);
-  const steps = (each: readonly RunFrame[]): string =>
+  const steps = (each: readonly Frame[]): string =>
     each
       .map(({ t_ms, total }, i) => `L${t_ms} ${y(total)}${each[i + 1] ? `H${each[i + 1]!.t_ms}` : ''}`)
       .join('') + `H${2 * each.at(-1)!.t_ms - each.at(-2)!.t_ms}`;

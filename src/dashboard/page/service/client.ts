@@ -1,7 +1,7 @@
 /** The three calls that the page makes, and the ways in which they fail. */
 import type { Experiment } from './experiment.js';
 import type { Model } from '../../../model/model.dto.js';
-import type { RunResponse } from './run-result.js';
+import type { FullRun } from '../../../run/run-response.dto.js';
 
 /** Where the service does not say when to come back. */
 const DEFAULT_RETRY_S = 5;
@@ -33,13 +33,13 @@ export async function fetchAtlas(url: string): Promise<ArrayBuffer> {
   return (await call(url.replace(/\.json$/, '.bin'))).arrayBuffer();
 }
 
-export async function postRun(experiment: Experiment): Promise<RunResponse> {
+export async function postRun(experiment: Experiment): Promise<FullRun> {
   const response = await call('/api/v1/run', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(experiment),
   });
-  return (await response.json()) as RunResponse;
+  return (await response.json()) as FullRun;
 }
 
 async function call(url: string, init: RequestInit = {}): Promise<Response> {

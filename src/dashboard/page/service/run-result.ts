@@ -1,39 +1,4 @@
-import type { Experiment } from './experiment.js';
-
-/** The body of POST /api/v1/run. */
-export interface RunResponse extends Experiment {
-  readonly id: string;
-  readonly model: string;
-  readonly spikes: {
-    readonly total: number;
-    readonly stimulated_neurons: number;
-    readonly responding_neurons: number;
-    readonly mean_rate_hz: number;
-    readonly digest: string;
-  };
-  readonly channels: Readonly<Record<string, number>>;
-  readonly drive: Readonly<Record<string, number>>;
-  readonly frames: readonly RunFrame[];
-  readonly top_types: readonly TopType[];
-}
-
-export interface RunFrame {
-  readonly t_ms: number;
-  readonly total: number;
-  readonly channels: Readonly<Record<string, number>>;
-  readonly steps: readonly number[];
-  readonly neurons: readonly number[];
-}
-
-export interface TopType {
-  readonly type: string;
-  readonly super_class: string;
-  readonly neurons: number;
-  readonly responding: number;
-  readonly spikes: number;
-  readonly rate_hz: number;
-  readonly stimulated: number;
-}
+import type { FullRun } from '../../../run/run-response.dto.js';
 
 /** Every spike of a run, ordered by step: the frames end to end. */
 export interface Raster {
@@ -41,7 +6,7 @@ export interface Raster {
   readonly neurons: Uint32Array;
 }
 
-export function rasterOf({ frames }: Pick<RunResponse, 'frames'>): Raster {
+export function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
   const total = frames.reduce((sum, { steps }) => sum + steps.length, 0);
   const steps = new Uint16Array(total);
   const neurons = new Uint32Array(total);
@@ -56,6 +21,6 @@ export function rasterOf({ frames }: Pick<RunResponse, 'frames'>): Raster {
 
 /** A run as the page shows it. */
 export interface Run {
-  readonly response: RunResponse;
+  readonly response: FullRun;
   readonly raster: Raster;
 }
