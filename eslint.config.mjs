@@ -68,7 +68,16 @@ const layerRules = folders.map((folder) => ({
 }));
 
 export default tseslint.config(
-  { ignores: ['dist/', 'node_modules/', 'src/engine/kernel/', 'coverage/', 'clients/**/dist/'] },
+  {
+    ignores: [
+      'dist/',
+      'node_modules/',
+      'src/engine/kernel/',
+      'coverage/',
+      'clients/**/dist/',
+      'clients/typescript/src/api.ts',
+    ],
+  },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {

@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { NeuralExperimentClient, ServiceError } from '../../clients/typescript/src/client.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const CLIENT_DIR = resolve('clients/typescript');
+
+async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
+  const failure: unknown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(ServiceError);
+  return failure as ServiceError;
+}
+
+describe('the typed client', () => {
+  let service: Service;
+  let client: NeuralExperimentClient;
+  beforeAll(async () => {
+    service = await startReadyService();
+    client = new NeuralExperimentClient(`${service.url}/`);
+  });
+  afterAll(() => service.stop());
+
+  it('runs an experiment, whole or without its frames', async () => {
+    const request = { stimulus: 'loom', duration_ms: 50, seed: 3 } as const;
+    const full = await client.run(request);
+    const drive = await client.run(request, { view: 'drive' });
+    expect(full).toEqual(await (await service.post(request)).json());
+    expect(full.frames.reduce((sum, { total }) => sum + total, 0)).toBe(drive.spikes.total);
+    const { frames, top_types: topTypes, ...rest } = full;
+    expect(drive).toEqual(rest);
+    expect(frames.length).toBe(10);
+    expect(topTypes.length).toBeGreaterThan(0);
+  });
+
+  it('runs the default experiment without a word', async () => {
+    expect((await client.run()).stimulus).toBe('sugar');
+  });
+
+  it('describes the model', async () => {
+    expect(await client.model()).toEqual(await (await service.get('/api/v1/model')).json());
+  });
+
+  it('throws what the service says of a mistake', async () => {
+    const failure = await failureOf(client.run({ intensity: 3 }));
+    const { error } = await (await service.post({ intensity: 3 })).json();
+    expect(failure).toMatchObject({
+      status: 400,
+      code: 'INVALID_PARAMETER',
+      message: error as string,
+      retryAfterS: undefined,
+      isTemporary: false,
+    });
+  });
+
+  it('says when to come back after too many runs', async () => {
+    const limited = await startReadyService({ RATE_LIMIT: '1' });
+    try {
+      const impatient = new NeuralExperimentClient(limited.url);
+      await impatient.run();
+      const failure = await failureOf(impatient.run({}, { waitAtMostS: 1 }));
+      expect(failure).toMatchObject({ status: 429, code: 'RATE_LIMITED', isTemporary: true });
+      expect(failure.retryAfterS).toBeGreaterThan(1);
+      expect(failure.retryAfterS).toBeLessThanOrEqual(60);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('the typed client before other servers', () => {
+  async function answeredBy<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+    const server = createServer(answer);
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    try {
+      return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  it('waits and asks again where it may', async () => {
+    let asked = 0;
+    const run = await answeredBy(
+      (_, response) => {
+        if (asked++ < 2) response.writeHead(503, { 'Retry-After': '0' }).end('{"error":"loading"}');
+        else response.end('{"id":"here"}');
+      },
+      (url) => new NeuralExperimentClient(url).run({}, { waitAtMostS: 5 }),
+    );
+    expect({ asked, id: run.id }).toEqual({ asked: 3, id: 'here' });
+  });
+
+  it('does not ask for ever, and not a second time unasked', async () => {
+    for (const [options, times] of [
+      [{ waitAtMostS: 3 }, 4],
+      [{}, 1],
+    ] as const) {
+      let asked = 0;
+      await answeredBy(
+        (_, response) => {
+          asked++;
+          response.writeHead(503, { 'Retry-After': '0' }).end('{"error":"loading"}');
+        },
+        (url) => failureOf(new NeuralExperimentClient(url).run({}, options)),
+      );
+      expect(asked).toBe(times);
+    }
+  });
+
+  it('stops waiting when it is told to', async () => {
+    const stop = new AbortController();
+    await answeredBy(
+      (_, response) => {
+        response.writeHead(503, { 'Retry-After': '60' }).end('{"error":"loading"}');
+        setTimeout(() => stop.abort(new Error('enough')), 20);
+      },
+      async (url) => {
+        const asked = new NeuralExperimentClient(url).run({}, { waitAtMostS: 120, signal: stop.signal });
+        await expect(asked).rejects.toThrow('enough');
+      },
+    );
+  });
+
+  it('gives up after its own time, and is plain about proxies that speak HTML', async () => {
+    await answeredBy(
+      () => {},
+      async (url) => {
+        const asked = new NeuralExperimentClient(url, { timeoutMs: 50 }).model();
+        await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' });
+      },
+    );
+    const failure = await answeredBy(
+      (_, response) => response.writeHead(502).end('<h1>Bad gateway</h1>'),
+      (url) => failureOf(new NeuralExperimentClient(url).model()),
+    );
+    expect(failure).toMatchObject({
+      status: 502,
+      code: undefined,
+      message: 'The service answered 502 Bad Gateway',
+    });
+  });
+});
+
+describe('clients/typescript', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'client-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const run = (program: string, args: string[]) =>
+    promisify(execFile)(process.execPath, [resolve(program), ...args], { cwd: CLIENT_DIR });
+
+  it('has the types that openapi.json describes', async () => {
+    const { scripts } = JSON.parse(readFileSync(join(CLIENT_DIR, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    const [, ...args] = scripts['generate']!.split(' ');
+    const fresh = join(directory, 'api.ts');
+    await run('node_modules/openapi-typescript/bin/cli.js', [...args.slice(0, -1), fresh]);
+    expect(readFileSync(fresh, 'utf8')).toBe(readFileSync(join(CLIENT_DIR, 'src/api.ts'), 'utf8'));
+  });
+
+  it('compiles for browsers, without the types of Node', async () => {
+    await run('node_modules/typescript/bin/tsc', ['--outDir', directory]);
+    const { NeuralExperimentClient: Built } = (await import(join(directory, 'client.js'))) as {
+      NeuralExperimentClient: typeof NeuralExperimentClient;
+    };
+    expect(typeof Built.prototype.run).toBe('function');
+    expect(readFileSync(join(directory, 'client.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
+  });
+});
