@@ -1,0 +1,75 @@
+/** What the documents say exists has to exist: files, commands, links between them. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  'clients/typescript/README.md',
+  ...readdirSync('docs')
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+].filter((path) => existsSync(path));
+
+/** Something with a folder in it, or a file of code. */
+const IS_PATH =
+  /^(?:src|test|data|docs|bench|validation|scripts|clients|docker)\/[\w./-]*$|^(?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs)$/;
+/** Made by a command, so not there in a fresh clone. */
+const MADE = /^data\/[\w.-]+\.connectome$/;
+
+const sources = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|mjs)$/.test(name))
+    .map((name) => join(folder, name)),
+);
+const sourceNames = new Set(sources.map((file) => basename(file)));
+const sourceText = sources.map((file) => readFileSync(file, 'utf8')).join('\n');
+
+describe.each(DOCUMENTS)('%s', (path) => {
+  const text = readFileSync(path, 'utf8');
+  const code = [...text.matchAll(/`([^`\n]+)`/g)].map(([, inner]) => inner!);
+
+  it('links to files that are there', () => {
+    const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, target]) => target!);
+    expect(targets.filter((target) => !existsSync(join(dirname(path), target)))).toEqual([]);
+  });
+
+  it('names files that are there', () => {
+    const files = code.filter((each) => IS_PATH.test(each) && !MADE.test(each));
+    // Below the root or below src; where the documents speak of one folder, the name alone.
+    const missing = files.filter(
+      (each) =>
+        ![each, join(dirname(path), each), join('src', each)].some((file) => existsSync(file)) &&
+        !sourceNames.has(each),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names commands that are there', () => {
+    const scripts = ['package.json', join(dirname(path), 'package.json')]
+      .filter((file) => existsSync(file))
+      .flatMap((file) =>
+        Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { scripts: object }).scripts),
+      );
+    const named = [...text.matchAll(/npm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name]) => name!);
+    expect([...new Set(named)].filter((name) => !scripts.includes(name))).toEqual([]);
+  });
+
+  it('names errors, variables and constants that are there', () => {
+    const shouting = code.filter((each) => /^(?:[A-Z]+_)+[A-Z]+(?:=\S*)?$/.test(each));
+    const known = (name: string) => new RegExp(`\\b${name}\\b`).test(sourceText);
+    expect(shouting.map((each) => each.split('=')[0]!).filter((name) => !known(name))).toEqual([]);
+  });
+});
+
+describe('NOTICE and CITATION.cff', () => {
+  it('cite what the model says is to be cited', () => {
+    const described = readFileSync('src/model/model-description.ts', 'utf8');
+    const dois = [...described.matchAll(/doi: '([^']+)'/g)].map(([, doi]) => doi!);
+    expect(dois.length).toBeGreaterThan(2);
+    for (const doi of dois) {
+      expect(readFileSync('NOTICE', 'utf8')).toContain(`https://doi.org/${doi}`);
+      expect(readFileSync('CITATION.cff', 'utf8')).toContain(`doi: ${doi}`);
+    }
+  });
+});

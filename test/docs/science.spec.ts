@@ -1,0 +1,79 @@
+/** docs/science.md gives numbers for both brains, so they are computed again: they depend on nothing but the brain. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { summaryOf, type Spread } from '../../src/cli/experiment-summary.js';
+import type { RunBody } from '../../src/cli/experiment-source.js';
+import { openConnectome } from '../../src/connectome/format.js';
+import { STIMULUS_IDS, type StimulusId } from '../../src/connectome/populations.js';
+import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
+import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { compileKernel } from '../../src/pool/kernel-file.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeWith } from '../support/requirements.js';
+
+const SEEDS = Array.from({ length: 20 }, (_, i) => 42 + i);
+const LARGE_ENOUGH_TO_SHOW_HZ = 1;
+
+const document = readFileSync(resolve('docs/science.md'), 'utf8');
+const rows = new Map(
+  /<!-- table: responses -->\n+([^]*?)\n\n/
+    .exec(document)![1]!
+    .split('\n')
+    .slice(2)
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .map(([, stimulus, ...cells]) => [stimulus!, cells] as const),
+);
+
+async function responsesOf(name: 'default' | 'partial-corrected') {
+  const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  return (stimulus: StimulusId) => {
+    const experiment = { stimulus, durationMs: 100, intensity: 1 } as const;
+    const runs = SEEDS.map((seed) => {
+      const seeded = { ...experiment, seed };
+      const kicks = runner.kicksOf(seeded);
+      const body = runner.body(seeded, 'drive', kicks, runner.simulate(seeded, kicks));
+      return JSON.parse(new TextDecoder().decode(body)) as RunBody;
+    });
+    return { runs, summary: summaryOf({ experiment, seeds: SEEDS, silenced: [], runs }) };
+  };
+}
+
+function shown({ mean, sd }: Spread): string {
+  return `${mean} ± ${sd}`;
+}
+
+describe('the responses in docs/science.md', () => {
+  it('are those of the ten stimuli', () => {
+    expect([...rows.keys()]).toEqual([...STIMULUS_IDS]);
+  });
+
+  it('are those of the brain that ships', async () => {
+    const respond = await responsesOf('default');
+    const computed = STIMULUS_IDS.map((stimulus) => {
+      const { runs, summary } = respond(stimulus);
+      const channels = summary.channels
+        .filter(([, { mean }]) => mean > LARGE_ENOUGH_TO_SHOW_HZ)
+        .map(([id, { mean }]) => `${id} ${mean}`);
+      return [
+        stimulus,
+        String(runs[0]!.spikes.stimulated_neurons),
+        shown(summary.respondingNeurons),
+        channels.join(', '),
+      ];
+    });
+    const documented = [...rows].map(([stimulus, cells]) => [stimulus, cells[0], cells[1], cells[3]]);
+    expect(documented).toEqual(computed);
+  }, 180_000);
+});
+
+describeWith(['tables'], 'the responses of the measured wiring in docs/science.md', () => {
+  it('are those of the partial tables', async () => {
+    const respond = await responsesOf('partial-corrected');
+    const computed = STIMULUS_IDS.map((stimulus) => [
+      stimulus,
+      shown(respond(stimulus).summary.respondingNeurons),
+    ]);
+    expect([...rows].map(([stimulus, cells]) => [stimulus, cells[2]])).toEqual(computed);
+  }, 180_000);
+});
