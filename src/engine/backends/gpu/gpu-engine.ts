@@ -14,6 +14,7 @@ import {
   largestArrayBytes,
   NO_CELL,
   PACKED_VALUES,
+  SIGN_OF_LIFE,
   WINDOW_STEPS,
   windowPipeline,
   type PipelineResult,
@@ -145,6 +146,10 @@ export class GpuEngine {
         `The kernels should run on ${this.options.mode}, but ran on ${result.backend}: ${result.fallbackReason}.`,
       );
     }
+    // gpu.js logs what the device refuses, for want of memory say, and hands out the zeros of an empty buffer.
+    if (result.slotSpikes.some((slots) => slots.at(-1) !== SIGN_OF_LIFE)) {
+      throw new CodedError('GPU_FAILED', 'The GPU refused a batch, perhaps for want of memory.');
+    }
     return { shape, result };
   }
 
@@ -162,7 +167,7 @@ export class GpuEngine {
     trains: readonly KickTrain[],
     durationSteps: number,
     { width, slots }: PipelineShape,
-    { packed, slotSpikes, flagged }: PipelineResult,
+    { packed, slotSpikes, sound }: PipelineResult,
   ): GpuRun[] {
     const perExperiment = trains.map(() => new SpikeLists(durationSteps));
     const cellOfSlot = kickTableOrder(trains, width);
@@ -190,7 +195,8 @@ export class GpuEngine {
     });
     return perExperiment.map((lists, experiment) => ({
       raster: lists.toRaster(),
-      certified: flagged.every((chunk) => chunk[experiment] === 0),
+      // Counted and not taken for granted: nobody's zeros may pass for a run without a flag.
+      certified: sound.reduce((sum, chunk) => sum + chunk[experiment]!, 0) === this.wiring.neuronCount,
     }));
   }
 }

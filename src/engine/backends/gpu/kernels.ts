@@ -48,6 +48,8 @@ export const PACKED_VALUES = WINDOW_STEPS + 1;
 const FLAG_NEURONS = 256;
 /** Greater than every cell: fills the unused places of a list of stimulated cells. */
 export const NO_CELL = 2 ** 24;
+/** What comes back in the place of NO_CELL. A GPU that has refused its work gives back zeros. */
+export const SIGN_OF_LIFE = 1;
 
 /** Numbers that count or shift: integers in the GPU's code. */
 function integersOf(incoming: IncomingConnections, slots: number) {
@@ -74,6 +76,7 @@ function floatsOf(neuronCount: number, cells: Cells, slots: number) {
     cellCount: cells.count,
     slotCount: slots,
     idle: IDLE,
+    signOfLife: SIGN_OF_LIFE,
     refractoryFactor: 2 ** WINDOW_STEPS,
     flagFactor: 2 ** FLAG_SHIFT,
     refractoryAfterSpike: REFRACTORY_STEPS - 1,
@@ -486,30 +489,30 @@ function packedSpikes(this: Kernel, status: Vector, slotOfCell: Vector): number 
   return packed;
 }
 
-/** Bits of spikes of every stimulated cell. */
+/** Bits of spikes of every stimulated cell; a place without a cell says that the kernel has run. */
 function spikesOfSlots(this: Kernel, status: Vector, stimulatedCells: Vector): number {
   const cell = stimulatedCells[this.thread.x]!;
-  let spikes = 0;
+  let spikes = this.constants.signOfLife;
   if (cell < this.constants.cellCount) {
     spikes = status[cell]! & 262143;
   }
   return spikes;
 }
 
-/** [chunk of neurons][experiment]: how many of the cells carry the flag. */
-function flaggedCells(this: Kernel, status: Vector): number {
+/** [chunk of neurons][experiment]: how many of the cells carry no flag. */
+function soundCells(this: Kernel, status: Vector): number {
   const experiment = this.thread.x;
-  let flagged = 0;
+  let sound = 0;
   if (experiment < this.constants.width) {
     for (let k = 0; k < this.constants.flagNeurons; k++) {
       const neuron = this.thread.y * this.constants.flagNeurons + k;
       if (neuron < this.constants.neuronCount) {
         const flag = (status[neuron * this.constants.width + experiment]! >> this.constants.flagShift) & 1;
-        flagged = flagged + flag;
+        sound = sound + 1 - flag;
       }
     }
   }
-  return flagged;
+  return sound;
 }
 
 // ---- the pipeline ------------------------------------------------------------------------------------------
@@ -532,8 +535,8 @@ export interface PipelineResult {
   readonly packed: readonly Float32Array[];
   /** [window][slot] */
   readonly slotSpikes: readonly Float32Array[];
-  /** [chunk of neurons][experiment] */
-  readonly flagged: readonly Float32Array[];
+  /** [chunk of neurons][experiment]: cells without a flag */
+  readonly sound: readonly Float32Array[];
   /** [4][rows][rowLength], with `withState` */
   readonly state: readonly (readonly Float32Array[])[] | undefined;
 }
@@ -610,7 +613,7 @@ export function windowPipeline(
   const toState = kernel(nextState, [...grid, 4]);
   const pack = kernel(packedSpikes, [cells.packedLength]);
   const readSlots = kernel(spikesOfSlots, [slotCount]);
-  const findFlags = kernel(flaggedCells, [padded(width), Math.ceil(neuronCount / FLAG_NEURONS)]);
+  const countSound = kernel(soundCells, [padded(width), Math.ceil(neuronCount / FLAG_NEURONS)]);
 
   const pipeline = gpu.createPipeline((stimulatedCells: Handle, kicks: Handle) => {
     const slotOfCell = findSlots(stimulatedCells);
@@ -626,7 +629,7 @@ export function windowPipeline(
       packed.push(pack(status, slotOfCell));
       slotSpikes.push(readSlots(status, stimulatedCells));
     }
-    return [...packed, ...slotSpikes, findFlags(status), ...(withState ? [state] : [])];
+    return [...packed, ...slotSpikes, countSound(status), ...(withState ? [state] : [])];
   });
 
   return {
@@ -638,7 +641,7 @@ export function windowPipeline(
         fallbackReason: pipeline.fallbackReason,
         packed: results.slice(0, windows) as Float32Array[],
         slotSpikes: results.slice(windows, 2 * windows) as Float32Array[],
-        flagged: results[2 * windows] as Float32Array[],
+        sound: results[2 * windows] as Float32Array[],
         state: results[2 * windows + 1] as Float32Array[][] | undefined,
       };
     },

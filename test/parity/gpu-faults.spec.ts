@@ -1,0 +1,105 @@
+/**
+ * Faults of a real device: what it refuses must never come back as a certified run without spikes. gpu.js logs
+ * such an error and resolves with a buffer of zeros.
+ */
+import { requestGpuAdapter } from '../../src/engine/backends/gpu/adapter.js';
+import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
+import { randomNetwork } from '../support/random-network.js';
+import { describeWith } from '../support/requirements.js';
+
+const network = randomNetwork(783, 100);
+const STEPS = 54;
+
+describeWith(['gpu'], 'A GPU that fails', () => {
+  /** The device that gpu.js uses, and what is done to it before it does. */
+  let device: GPUDevice;
+  let prepare: (device: GPUDevice) => void = () => {};
+
+  beforeAll(async () => {
+    // Both gpu.js and the binding print what went wrong.
+    jest.spyOn(console, 'error').mockImplementation(() => {});
+    await requestGpuAdapter();
+    const { gpu } = (globalThis as unknown as { navigator: { gpu: GPU } }).navigator;
+    const requestAdapter = gpu.requestAdapter.bind(gpu);
+    gpu.requestAdapter = async () => {
+      const adapter = (await requestAdapter())!;
+      const requestDevice = adapter.requestDevice.bind(adapter);
+      adapter.requestDevice = async (descriptor?: GPUDeviceDescriptor) => {
+        device = await requestDevice(descriptor);
+        prepare(device);
+        return device;
+      };
+      return adapter;
+    };
+  });
+  afterEach(async () => {
+    prepare = () => {};
+    device.destroy();
+    await device.lost;
+  });
+
+  const simulate = async () => {
+    const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
+    try {
+      return await engine.simulateBatch([network.kicks(0, STEPS)], STEPS);
+    } finally {
+      await engine.destroy();
+    }
+  };
+
+  it('has spikes as long as it works', async () => {
+    const [run] = await simulate();
+    expect(run).toMatchObject({ certified: true });
+    expect(run!.raster.steps.length).toBeGreaterThan(4);
+  });
+
+  it('never takes what it had no memory for as a result, whichever buffer it was', async () => {
+    const [good] = await simulate();
+    let refused = 0;
+    let isBeyondTheLast = false;
+    for (let at = 0; !isBeyondTheLast; at += 3) {
+      device.destroy();
+      await device.lost;
+      let buffers = 0;
+      prepare = (device) => {
+        const createBuffer = device.createBuffer.bind(device);
+        device.createBuffer = (descriptor) =>
+          createBuffer(buffers++ === at ? { ...descriptor, size: 2 ** 48 } : descriptor);
+      };
+      try {
+        expect(await simulate()).toEqual([good]);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'GPU_FAILED' });
+        refused++;
+      }
+      isBeyondTheLast = at >= buffers;
+    }
+    expect(refused).toBeGreaterThan(5);
+  }, 60_000);
+
+  it('fails a batch when the device is lost, and computes the next on a fresh one', async () => {
+    const [good] = await simulate();
+    const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
+    try {
+      const train = network.kicks(0, STEPS);
+      await engine.simulateBatch([train], STEPS);
+      const lost = device;
+      const running = engine.simulateBatch([train], STEPS);
+      lost.destroy();
+      await expect(running).rejects.toMatchObject({ code: 'GPU_FAILED' });
+      expect(await engine.simulateBatch([train], STEPS)).toEqual([good]);
+      expect(device).not.toBe(lost);
+    } finally {
+      await engine.destroy();
+    }
+  });
+
+  it('fails a batch when a shader does not compile', async () => {
+    prepare = (device) => {
+      const createShaderModule = device.createShaderModule.bind(device);
+      device.createShaderModule = (descriptor) =>
+        createShaderModule({ ...descriptor, code: `${descriptor.code}\nno shader` });
+    };
+    await expect(simulate()).rejects.toMatchObject({ code: 'GPU_FAILED' });
+  });
+});
