@@ -10,16 +10,13 @@ import { RequestWatch } from './http/request-watch.js';
 import { RedisWindow } from './http/redis-window.js';
 import { RATE_WINDOW_MS } from './http/rate-limit.js';
 import { createAdapter, equip } from './http/server.js';
-import { SlidingLog, type SlidingWindow } from './http/sliding-window.js';
+import { MAXIMUM_CLIENTS, SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import { logRequest } from './request-log.js';
-
-/** Some 20 MB of addresses at most. */
-const MAXIMUM_CLIENTS = 50_000;
 
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { clientKey } from './http/client-address.js';
+import { clientOf } from './http/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
 import { reportOf, type RunReport } from './run/run-report.js';
 
@@ -21,7 +21,7 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
       path,
       status,
       ms: rounded(elapsedMs),
-      client: clientKey(request.ip),
+      client: clientOf(request),
       ...(report === undefined ? {} : { run: runFields(report) }),
     },
     `${request.method} ${path} ${status}`,

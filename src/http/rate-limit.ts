@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../errors.js';
-import { clientKey } from './client-address.js';
+import { clientOf } from './client-address.js';
 import type { SlidingWindow } from './sliding-window.js';
 
 export const RATE_WINDOW_MS = 60_000;
@@ -21,7 +21,7 @@ export async function limitRate(
 ): Promise<void> {
   const { rateLimited } = request.routeOptions.config as { rateLimited?: boolean };
   if (rateLimited !== true || limit === 0) return;
-  const { allowed, remaining, resetMs } = await window.count(clientKey(request.ip));
+  const { allowed, remaining, resetMs } = await window.count(clientOf(request));
   const resetS = Math.max(1, Math.ceil(resetMs / 1000));
   reply.header('ratelimit-limit', limit);
   reply.header('ratelimit-remaining', remaining);

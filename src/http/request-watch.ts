@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Subject } from 'rxjs';
+import { clientOf } from './client-address.js';
 
 /** What nginx logs where the client left before its answer; no answer carries it. */
 export const CLIENT_GONE_STATUS = 499;
@@ -29,6 +30,7 @@ export class RequestWatch {
   attach(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', async (request, reply) => {
       this.#open++;
+      clientOf(request);
       // The answer's own event comes also when the connection breaks; Fastify's onResponse does not.
       reply.raw.once('close', () => this.#finish(request, reply));
     });

@@ -70,13 +70,17 @@ export async function equip(app: NestFastifyApplication, options: RateOptions): 
     reply.header('x-request-id', request.id);
     await limitRate(options.window, options.rateLimit, request, reply);
     checkHost(request);
+    refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
     refuseCompressedBodies(request);
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as Server;
-  server.on('checkExpectation', answerExpectation);
+  // Node would answer itself, past the rate limit, the log and the headers of every other answer.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+    server.emit('request', request, response),
+  );
   server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
     answerRaw(
       socket,
@@ -111,14 +115,11 @@ function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: Fast
   );
 }
 
-function answerExpectation(request: IncomingMessage, response: ServerResponse): void {
-  const error = new CodedError(
-    'EXPECTATION_FAILED',
-    `Expect must be 100-continue or absent, got ${shown(request.headers.expect)}.`,
-  );
-  const body = JSON.stringify(new ErrorResponse(error));
-  response.writeHead(error.status, { ...rawHeaders(body), connection: 'close' });
-  response.end(body);
+function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: FastifyReply): void {
+  if (expect === undefined || expect.toLowerCase() === '100-continue') return;
+  // Nobody knows whether the body will come now, so nothing that follows could be told from it.
+  reply.header('connection', 'close');
+  throw new CodedError('EXPECTATION_FAILED', `Expect must be 100-continue or absent, got ${shown(expect)}.`);
 }
 
 /** Answers what the HTTP parser refuses; no request object and no hook exists for it. */

@@ -16,6 +16,9 @@ export interface SlidingWindow {
   close?(): void;
 }
 
+/** Clients that are remembered at once: some 20 MB of addresses where a flood of them fills it. */
+export const MAXIMUM_CLIENTS = 50_000;
+
 export interface WindowOptions {
   readonly limit: number;
   readonly windowMs: number;
@@ -39,7 +42,10 @@ export class SlidingLog implements SlidingWindow {
   count(client: string): WindowReading {
     const { limit, windowMs, nowMs } = this.options;
     const now = nowMs();
-    const moments = (this.#momentsOf.get(client) ?? []).filter((moment) => moment > now - windowMs);
+    const moments = this.#momentsOf.get(client) ?? [];
+    // Oldest first, so those that have left the window are at the front.
+    const live = moments.findIndex((moment) => moment > now - windowMs);
+    moments.splice(0, live < 0 ? moments.length : live);
     const allowed = moments.length < limit;
     if (allowed) moments.push(now);
     this.#momentsOf.set(client, moments);

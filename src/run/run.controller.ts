@@ -2,7 +2,7 @@ import { Body, Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/commo
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clientKey } from '../http/client-address.js';
+import { clientOf } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { RATE_LIMITED } from '../http/rate-limit.js';
 import { ApiRun } from './run.api.js';
@@ -32,7 +32,7 @@ export class RunController {
       experiment,
       view,
       gzip,
-      client: clientKey(request.ip),
+      client: clientOf(request),
       gone: whenGone(request, reply),
     });
     report.answer = answer;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 
 /**
@@ -19,6 +20,10 @@ const present = {
   chromium: () => onPath('chromium'),
   'other-nodes': () => OTHER_NODES.length > 0,
   python: () => onPath('python3'),
+  ipv6: () =>
+    Object.values(networkInterfaces()).some((addresses) =>
+      addresses?.some(({ family }) => family === 'IPv6'),
+    ),
   brian: hasBrian,
   gpu: hasGpuAdapter,
 } as const;

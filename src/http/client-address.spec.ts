@@ -1,0 +1,24 @@
+import { clientKey } from './client-address.js';
+
+describe('clientKey', () => {
+  it.each<[string, string | undefined, string]>([
+    ['an IPv4 address is itself', '203.0.113.7', '203.0.113.7'],
+    ['in IPv6 clothes, as a socket of two families tells it', '::ffff:203.0.113.7', '203.0.113.7'],
+    ['and in hexadecimal ones', '::ffff:cb00:7107', '203.0.113.7'],
+    ['with the port that a proxy added', '203.0.113.7:50123', '203.0.113.7'],
+    ['an IPv6 address is its /64', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['another of the same /64', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+    ['one of the next /64', '2001:db8:1:3::', '2001:db8:1:3::/64'],
+    ['however it is written', '2001:0DB8:0001:0002:0000:0000:0000:0001', '2001:db8:1:2::/64'],
+    ['in brackets', '[2001:db8:1:2::1]', '2001:db8:1:2::/64'],
+    ['in brackets, with a port', '[2001:db8:1:2::1]:443', '2001:db8:1:2::/64'],
+    ['with a zone', 'fe80::1%eth0', 'fe80::/64'],
+    ['the loopback', '::1', '::/64'],
+    ['no address', 'unknown', 'unknown'],
+    ['something long', 'x'.repeat(10_000), 'unknown'],
+    ['nothing', '', 'unknown'],
+    ['a connection that is gone', undefined, 'unknown'],
+  ])('%s: %s', (_, address, key) => {
+    expect(clientKey(address)).toBe(key);
+  });
+});

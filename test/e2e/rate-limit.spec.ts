@@ -1,0 +1,134 @@
+import { setTimeout } from 'node:timers/promises';
+import { SlidingLog } from '../../src/http/sliding-window.js';
+import { exchange } from '../support/raw-http.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Answer, type Service } from '../support/service.js';
+
+const RUN = '/api/v1/run?view=drive';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+let service: Service;
+afterEach(() => service.stop());
+
+function reading({ status, headers }: Answer): (number | null)[] {
+  const number = (name: string) => (headers.has(name) ? Number(headers.get(name)) : null);
+  return [status, number('ratelimit-limit'), number('ratelimit-remaining'), number('retry-after')];
+}
+
+describe('the rate limit, over real HTTP', () => {
+  it('lets exactly 30 runs of a client pass, however many it sends at once', async () => {
+    service = await startReadyService({ RATE_LIMIT: '' });
+    const answers = await Promise.all(Array.from({ length: 80 }, () => service.post({}, RUN)));
+    const passed = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([passed.length, refused.length]).toEqual([30, 50]);
+    const remaining = passed.map(({ headers }) => Number(headers.get('ratelimit-remaining')));
+    expect(remaining.sort((a, b) => b - a)).toEqual(Array.from({ length: 30 }, (_, i) => 29 - i));
+    for (const answer of refused) {
+      expect(reading(answer)).toEqual([429, 30, 0, expect.any(Number)]);
+      expect(answer.headers.get('retry-after')).toBe(answer.headers.get('ratelimit-reset'));
+      expect(Number(answer.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+      expect(await answer.json()).toEqual({
+        error: expect.stringMatching(/^At most 30 runs a minute .* try again in \d+ s\.$/),
+        code: 'RATE_LIMITED',
+      });
+    }
+    // Only what is sent to run counts and is refused.
+    expect((await service.get('/api/v1/model')).status).toBe(200);
+    expect((await service.get('/api/v1/run')).headers.has('ratelimit-limit')).toBe(false);
+  });
+
+  it('keeps the promise of Retry-After: a second earlier is too early, then it is time', async () => {
+    const window = new SlidingLog({
+      limit: 2,
+      windowMs: 3_000,
+      maximumClients: 10,
+      nowMs: () => performance.now(),
+    });
+    service = await startReadyService({ RATE_LIMIT: '2' }, { window });
+    expect(reading(await service.post({}, RUN))).toEqual([200, 2, 1, null]);
+    await setTimeout(500);
+    expect(reading(await service.post({}, RUN))).toEqual([200, 2, 0, null]);
+    const refused = await service.post({}, RUN);
+    const refusedMs = performance.now();
+    // 2.5 seconds are left, which is 3 in whole ones: never too few.
+    expect(reading(refused)).toEqual([429, 2, 0, 3]);
+    // Asking again and again does not move the moment.
+    for (let i = 0; i < 20; i++) expect((await service.post({}, RUN)).status).toBe(429);
+    await setTimeout(refusedMs + 2_000 - performance.now());
+    expect((await service.post({}, RUN)).status).toBe(429);
+    await setTimeout(refusedMs + 3_000 - performance.now());
+    expect(reading(await service.post({}, RUN)).slice(0, 2)).toEqual([200, 2]);
+  });
+
+  it('counts every run whatever becomes of it, before its body is read', async () => {
+    service = await startReadyService({ RATE_LIMIT: '9' });
+    const raw = async (bytes: string) =>
+      (await exchange(service.port, [bytes]))[0]!.headers['ratelimit-remaining'];
+    const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
+    const remaining = (answer: Answer) => answer.headers.get('ratelimit-remaining');
+
+    expect(remaining(await service.post({ seed: 1 }, RUN))).toBe('8');
+    const cached = await service.post({ seed: 1 }, RUN);
+    expect(cached.headers.get('cache-status')).toContain('hit');
+    expect(remaining(cached)).toBe('7');
+    expect(remaining(await service.post({ seed: -1 }, RUN))).toBe('6');
+    expect(remaining(await service.post('{', RUN))).toBe('5');
+    expect(remaining(await service.post('{}', RUN, { 'content-type': 'text/plain' }))).toBe('4');
+    expect(remaining(await service.post('x'.repeat(9_000), RUN))).toBe('3');
+    expect(await raw(`${head}Content-Length: 2\r\nExpect: a miracle\r\n\r\n`)).toBe('2');
+    expect(await raw(`POST ${RUN} HTTP/1.1\r\nConnection: close\r\n\r\n`)).toBe('1');
+    expect(await raw(`${head}Content-Length: 2\r\nContent-Encoding: gzip\r\n\r\n{}`)).toBe('0');
+    // The answer is there although the body never comes.
+    const [refused] = await exchange(service.port, [`${head}Content-Length: 100\r\n\r\n{`], { endAfter: 1 });
+    expect(refused!.status).toBe(429);
+    expect(await service.post('{', RUN)).toMatchObject({ status: 429 });
+  });
+
+  it('takes no word for who a client is, unless a proxy that is trusted gives it', async () => {
+    service = await startReadyService({ RATE_LIMIT: '4' });
+    const forged: Record<string, string>[] = [
+      { 'x-forwarded-for': '203.0.113.7' },
+      { 'x-forwarded-for': '203.0.113.8, 127.0.0.1' },
+      { forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9', 'x-client-ip': '203.0.113.9' },
+      { 'x-forwarded-for': '' },
+    ];
+    for (const headers of forged) {
+      expect((await service.post({}, RUN, { ...JSON_TYPE, ...headers })).status).toBe(200);
+    }
+    for (const headers of forged) {
+      expect((await service.post({}, RUN, { ...JSON_TYPE, ...headers })).status).toBe(429);
+    }
+  });
+
+  it('counts the clients of a trusted proxy, IPv6 ones by their /64, and believes nothing before it', async () => {
+    service = await startReadyService({ RATE_LIMIT: '2', TRUST_PROXY: 'loopback' });
+    const from = async (address: string) =>
+      (await service.post({}, RUN, { ...JSON_TYPE, 'x-forwarded-for': address })).status;
+    expect(await from('203.0.113.7')).toBe(200);
+    expect(await from('::ffff:203.0.113.7')).toBe(200);
+    expect(await from('203.0.113.7:1234')).toBe(429);
+    // What the client itself wrote stands left of what the proxy adds.
+    expect(await from('198.51.100.1, 203.0.113.7')).toBe(429);
+    expect(await from('203.0.113.8')).toBe(200);
+    expect(await from('2001:db8:0:1::1')).toBe(200);
+    expect(await from('2001:db8:0:1:ffff::2')).toBe(200);
+    expect(await from('2001:db8:0:1::3')).toBe(429);
+    expect(await from('2001:db8:0:2::3')).toBe(200);
+    // What is no address cannot make a client of its own each time.
+    expect(await from('a')).toBe(200);
+    expect(await from('b'.repeat(5_000))).toBe(200);
+    expect(await from('c')).toBe(429);
+  });
+});
+
+describeWith(['ipv6'], 'the rate limit on a socket of both families', () => {
+  it('knows an IPv4 client as one', async () => {
+    service = await startReadyService({ RATE_LIMIT: '2', HOST: '::' });
+    const post = (host: string) => fetch(`http://${host}:${service.port}${RUN}`, { method: 'POST' });
+    expect((await post('127.0.0.1')).status).toBe(200);
+    expect((await post('127.0.0.1')).status).toBe(200);
+    expect((await post('127.0.0.1')).status).toBe(429);
+    expect((await post('[::1]')).status).toBe(200);
+  });
+});
