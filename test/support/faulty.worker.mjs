@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
 
-const { FAULT_DELAY_MS, FAULT_REFUSE_START, FAULT_SILENT_PROBES } = process.env;
+const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES } = process.env;
 const { FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED } = process.env;
 
 if (FAULT_REFUSE_START && existsSync(FAULT_REFUSE_START)) {
@@ -19,6 +19,7 @@ export default (task) => {
   }
   if (task.kind === 'experiment') {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
+    while (FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
     const seed = String(task.experiment.seed);
     if (seed === FAULT_EXIT_SEED) process.exit(9);
     if (seed === FAULT_MEMORY_SEED) fillMemory();

@@ -8,6 +8,8 @@ import { smallConnectomeFile } from './small-connectome.js';
 export interface Faults {
   /** Each run takes this much longer. */
   readonly FAULT_DELAY_MS?: string;
+  /** While a file of this name exists, no run ends. */
+  readonly FAULT_HOLD_RUNS?: string;
   /** The run with this seed ends its worker, */
   readonly FAULT_EXIT_SEED?: string;
   /** or fills its memory, */
