@@ -172,6 +172,9 @@ export class CodedError extends Error {
   }
 }
 
+/** Characters that act on a terminal, a log or a page instead of being seen: controls, directions, separators. */
+const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 /** How a value that somebody sent is shown in a message: as JSON, on one line, cut to a readable length. */
 export function shown(value: unknown, maximumLength = 60): string {
   let text: string;
@@ -180,6 +183,15 @@ export function shown(value: unknown, maximumLength = 60): string {
   } catch {
     text = String(value);
   }
+  text = text.replace(ACTING, escaped);
   const characters = [...text];
   return characters.length > maximumLength ? `${characters.slice(0, maximumLength).join('')}…` : text;
+}
+
+/** As JSON may write any character. */
+function escaped(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

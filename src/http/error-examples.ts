@@ -5,7 +5,7 @@ export const EXAMPLE_MESSAGES = {
   INVALID_PARAMETER: 'duration_ms must be one of 50, 100, 150, 200, got 75.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
-  METHOD_NOT_ALLOWED: 'The method at /api/v1/run must be one of OPTIONS, POST, got "GET".',
+  METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
   BODY_TOO_LARGE: 'The request body is larger than the 8192 bytes that are allowed.',
   REQUEST_TIMEOUT: 'The request did not arrive completely within the time allowed.',
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
@@ -14,7 +14,9 @@ export const EXAMPLE_MESSAGES = {
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
   INTERNAL: 'The service failed in an unexpected way; its log has the details.',
   MODEL_LOADING: 'The model is still being loaded; try again in a moment.',
-  MODEL_FAILED: 'The model cannot be served at present; the service keeps trying to load it.',
+  MODEL_FAILED:
+    'The model cannot be served at present (CONNECTOME_MISSING). The connectome file does not exist or cannot be ' +
+    'read. The service keeps trying.',
   QUEUE_FULL: '64 runs are waiting, which is all that may; try again shortly.',
   DEADLINE_PASSED: 'The run did not finish within 30000 ms of its arrival; try again.',
   DRAINING: 'The service is shutting down; try again in a moment.',

@@ -1,7 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { ValidateBy, ValidateIf } from 'class-validator';
+import { ValidateBy, ValidateIf, type ValidationError } from 'class-validator';
 import { shown } from '../errors.js';
+
+/** What class-validator calls the rule of a field. */
+const ALLOWED = 'allowed';
 
 export interface FieldRule {
   readonly accepts: (value: unknown) => boolean;
@@ -17,11 +20,14 @@ export function OptionalField(rule: FieldRule, schema: ApiPropertyOptions): Prop
   return applyDecorators(
     ApiProperty({ ...schema, required: false } as ApiPropertyOptions),
     ValidateIf((_, value) => value !== undefined),
-    ValidateBy(
-      { name: 'allowed', validator: { validate: rule.accepts } },
-      { message: ({ property, value }) => `${property} must be ${rule.allowed}, got ${shown(value)}` },
-    ),
+    // The value is no part of the message: class-validator replaces placeholders in messages, also those that came with the value.
+    ValidateBy({ name: ALLOWED, validator: { validate: rule.accepts } }, { message: rule.allowed }),
   );
+}
+
+/** Says which field is wrong, what it got and what is allowed. */
+export function messageOf({ property, value, constraints }: ValidationError): string {
+  return `${property} must be ${constraints![ALLOWED]}, got ${shown(value)}.`;
 }
 
 export function oneOf(values: readonly (string | number)[]): FieldRule {

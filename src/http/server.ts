@@ -111,7 +111,7 @@ function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: Fast
   reply.header('allow', methods.join(', '));
   throw new CodedError(
     'METHOD_NOT_ALLOWED',
-    `The method at ${path} must be one of ${methods.join(', ')}, got ${shown(request.method)}.`,
+    `The method at ${shown(path)} must be one of ${methods.join(', ')}, got ${shown(request.method)}.`,
   );
 }
 

@@ -2,6 +2,7 @@ import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import { CodedError, shown } from '../errors.js';
+import { messageOf } from './optional-field.js';
 
 /**
  * Turns a body or a query into its DTO. Stricter than the pipe that comes with Nest: no conversion between
@@ -26,11 +27,7 @@ export class StrictValidationPipe implements PipeTransform {
     }
     const dto = plainToInstance(metatype as Type<object>, sent);
     const [problem] = validateSync(dto, { stopAtFirstError: true });
-    if (problem !== undefined) {
-      throw invalid(
-        `${Object.values(problem.constraints ?? {})[0] ?? `${problem.property} is not allowed`}.`,
-      );
-    }
+    if (problem !== undefined) throw invalid(messageOf(problem));
     return dto;
   }
 }

@@ -144,8 +144,8 @@ export class DriveRun {
   @ApiProperty({
     description:
       'Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: ' +
-      'connectome_digest and version of GET /api/v1/model, stimulus, duration_ms, intensity (as the shortest ' +
-      'decimal), seed.',
+      'connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with ' +
+      'the characters that they have in this body.',
     pattern: '^[0-9a-f]{32}$',
     example: '0e4a96a5f3a1cf7d4e8f1a7c2b9d6053',
   })

@@ -216,7 +216,7 @@ export interface components {
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, stimulus, duration_ms, intensity (as the shortest decimal), seed.
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
              * @example 0e4a96a5f3a1cf7d4e8f1a7c2b9d6053
              */
             id: string;
@@ -325,7 +325,7 @@ export interface components {
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, stimulus, duration_ms, intensity (as the shortest decimal), seed.
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
              * @example 0e4a96a5f3a1cf7d4e8f1a7c2b9d6053
              */
             id: string;
