@@ -10,7 +10,6 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { runCommand } from '../dist/cli/command.js';
 import { median, percentile, printRows, rounded, wholeNumber } from './measure.mjs';
@@ -46,7 +45,7 @@ await runCommand({
     try {
       const body = (seed) => JSON.stringify({ stimulus: options.stimulus, seed });
       const firstTen = [];
-      for (let seed = 0; seed < 10; seed++) firstTen.push(await oneRequest(service.url, body(seed)));
+      for (let seed = 100; seed < 110; seed++) firstTen.push(await timeOnServer(service.url, body(seed)));
       const rows = [];
       let nextSeed = FIRST_SEED;
       for (const each of CASES) {
@@ -54,7 +53,7 @@ await runCommand({
       }
       if (!options.json) {
         console.log(
-          `first request ${firstTen[0].toFixed(1)} ms, median of the next nine ${median(firstTen.slice(1)).toFixed(1)} ms\n`,
+          `first request ${firstTen[0].toFixed(1)} ms, median of the next nine ${median(firstTen.slice(1)).toFixed(1)} ms (as the service says)\n`,
         );
       }
       printRows(rows, options.json);
@@ -98,15 +97,15 @@ async function measure(url, { view, encoding, cached, connections }, seconds, bo
   };
 }
 
-async function oneRequest(url, body) {
-  const begin = performance.now();
+/** By Server-Timing: this process is new as well, and its own first request slow. */
+async function timeOnServer(url, body) {
   const answer = await fetch(`${url}/api/v1/run?view=full`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
   });
   await answer.arrayBuffer();
-  return performance.now() - begin;
+  return Number(/total;dur=([\d.]+)/.exec(answer.headers.get('server-timing'))[1]);
 }
 
 async function startService(connectome) {

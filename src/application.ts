@@ -6,6 +6,7 @@ import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { Degradations } from './health/degradations.js';
+import { ModelHealth } from './health/model-health.js';
 import { RequestWatch } from './http/request-watch.js';
 import { RedisWindow } from './http/redis-window.js';
 import { RATE_WINDOW_MS } from './http/rate-limit.js';
@@ -17,6 +18,7 @@ import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import { logRequest } from './request-log.js';
+import { rehearse } from './run/rehearse.js';
 
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
@@ -64,6 +66,7 @@ export async function assembleApplication(
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
+  app.get(ModelHealth).rehearsal = () => rehearse(fastify);
   const window = options.window ?? rateWindow(environment, app.get(Degradations));
   fastify.addHook('onClose', async () => window.close?.());
   await equip(app, { rateLimit: environment.RATE_LIMIT, window });

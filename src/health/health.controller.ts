@@ -23,7 +23,7 @@ export class HealthController {
   /** Runs are answered, if not as well as they should: 503 while the model loads, has failed or the service drains. */
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
-    const { id, connectome } = this.health.modelForRuns();
+    const { id, connectome } = this.health.modelWhenReady();
     const degraded = this.degradations.list();
     reply.header('cache-control', 'no-store').send({
       status: degraded.length === 0 ? 'ready' : 'degraded',

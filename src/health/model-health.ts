@@ -28,6 +28,8 @@ export interface LoadedModel {
 
 export type ModelState =
   | { readonly name: 'loading' }
+  /** Runs are answered, but the first ones would be slow. */
+  | { readonly name: 'warming'; readonly model: LoadedModel }
   | { readonly name: 'ready'; readonly model: LoadedModel }
   | { readonly name: 'failed'; readonly error: CodedError; readonly retryAtMs: number };
 
@@ -48,6 +50,8 @@ const DRAINING_RETRY_AFTER_S = 5;
  */
 @Injectable()
 export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
+  /** Asked once a model is loaded and before it is called ready. */
+  rehearsal: () => Promise<void> = async () => {};
   readonly #log = new Logger(ModelHealth.name);
   #state: ModelState = { name: 'loading' };
   #draining = false;
@@ -102,6 +106,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
    */
   model(): LoadedModel {
     switch (this.#state.name) {
+      case 'warming':
       case 'ready':
         return this.#state.model;
       case 'loading':
@@ -132,6 +137,18 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     return this.model();
   }
 
+  /**
+   * @returns the model, for those who send work only to a service that is at its best
+   * @throws CodedError as modelForRuns
+   */
+  modelWhenReady(): LoadedModel {
+    const model = this.modelForRuns();
+    if (this.#state.name === 'ready') return model;
+    throw new CodedError('MODEL_LOADING', 'The model is loaded and warms up; try again in a moment.', {
+      retryAfterS: LOADING_RETRY_AFTER_S,
+    });
+  }
+
   onApplicationBootstrap(): void {
     this.#attempt = this.#load();
   }
@@ -140,7 +157,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     this.#draining = true;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#watchTimer);
-    if (this.#state.name !== 'ready') return;
+    if (!('model' in this.#state)) return;
     const { queue } = this.#state.model;
     let timer: NodeJS.Timeout | undefined;
     const { SHUTDOWN_MS } = this.environment;
@@ -178,14 +195,20 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
         onChange: () => this.#countWorkers(),
       });
       if (this.#draining) return;
-      this.#state = { name: 'ready', model: await this.#describe(connectome, this.#pool) };
+      const model = await this.#describe(connectome, this.#pool);
+      this.#state = { name: 'warming', model };
       this.#gpu?.start();
+      // A service that is being stopped refuses its own requests too; then nobody waits for it to be fast.
+      await this.rehearsal().catch((error: unknown) => this.#log.warn(`No rehearsal: ${String(error)}`));
+      // Its workers may have ended meanwhile.
+      if (this.#state.model !== model) return;
+      this.#state = { name: 'ready', model };
       this.#retryMs = FIRST_RETRY_MS;
       this.degradations.end('workers');
       this.#watchLater();
       const { neuronCount, connectionCount } = connectome;
       this.#log.log(
-        `Serving ${this.#state.model.id} (${neuronCount} neurons, ${connectionCount} connections) with ` +
+        `Serving ${model.id} (${neuronCount} neurons, ${connectionCount} connections) with ` +
           `${this.#pool.workers} workers after ${Math.round(performance.now() - startedMs)} ms`,
       );
     } catch (error) {
@@ -194,7 +217,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   #countWorkers(): void {
-    if (this.#state.name !== 'ready' || this.#draining) return;
+    if (!('model' in this.#state) || this.#draining) return;
     const { present, ready, workers } = this.#pool!;
     if (present === 0) {
       void this.#fail(
@@ -279,7 +302,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       case 'lost':
         this.degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
     }
-    if (this.#state.name === 'ready') this.#state.model.queue.look();
+    if ('model' in this.#state) this.#state.model.queue.look();
   }
 
   async #fail(cause: unknown): Promise<void> {

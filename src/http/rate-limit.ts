@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../errors.js';
 import { clientOf } from './client-address.js';
+import { isRehearsal } from './rehearsal.js';
 import type { SlidingWindow } from './sliding-window.js';
 
 export const RATE_WINDOW_MS = 60_000;
@@ -20,7 +21,7 @@ export async function limitRate(
   reply: FastifyReply,
 ): Promise<void> {
   const { rateLimited } = request.routeOptions.config as { rateLimited?: boolean };
-  if (rateLimited !== true || limit === 0) return;
+  if (rateLimited !== true || limit === 0 || isRehearsal(request)) return;
   const { allowed, remaining, resetMs } = await window.count(clientOf(request));
   const resetS = Math.max(1, Math.ceil(resetMs / 1000));
   reply.header('ratelimit-limit', limit);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Subject } from 'rxjs';
 import { clientOf } from './client-address.js';
+import { isRehearsal } from './rehearsal.js';
 
 /** What nginx logs where the client left before its answer; no answer carries it. */
 export const CLIENT_GONE_STATUS = 499;
@@ -29,6 +30,7 @@ export class RequestWatch {
   /** Call this before any other hook is added: what a hook refuses is to be seen too. */
   attach(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', async (request, reply) => {
+      if (isRehearsal(request)) return;
       this.#open++;
       clientOf(request);
       // The answer's own event comes also when the connection breaks; Fastify's onResponse does not.

@@ -17,7 +17,7 @@ const SOURCES: Readonly<Record<CacheStatus, string>> = {
   'fwd=miss; stored': 'simulation',
   'fwd=miss; collapsed': 'shared',
 };
-const MODEL_STATES = ['loading', 'ready', 'failed', 'draining'] as const;
+const MODEL_STATES = ['loading', 'warming', 'ready', 'failed', 'draining'] as const;
 
 /**
  * Everything Prometheus is told. Names begin with nes_ (Neural Experiment Service) and end with their unit; labels

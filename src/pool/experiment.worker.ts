@@ -11,7 +11,7 @@ import type { Connectome } from '../connectome/connectome.js';
 import { openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { ExperimentRunner } from '../engine/run-body.js';
+import { ExperimentRunner, VIEWS } from '../engine/run-body.js';
 import { CodedError } from '../errors.js';
 import type { GpuBatches } from './gpu-batches.js';
 import { compileKernel } from './kernel-file.js';
@@ -28,8 +28,8 @@ import type {
 /** Level 6 takes twice the time of 3 for 2 % fewer bytes; what is compressed once may take it. */
 const RUN_GZIP_LEVEL = 3;
 const ATLAS_GZIP_LEVEL = 6;
-/** The first runs of a fresh thread are slow; nobody's request should be one of them. */
-const WARM_UP_RUNS = 3;
+/** The first runs of a fresh thread are slow, each stimulus's own too; nobody's request should be one of them. */
+const WARM_UP_ROUNDS = 3;
 
 type Answer = (task: Task) => unknown;
 
@@ -39,8 +39,11 @@ export default start(workerData as WorkerData);
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   const connectome = openConnectome(buffer, { verify: false });
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
-  for (let run = 0; run < WARM_UP_RUNS; run++) {
-    runExperiment(runner, { kind: 'experiment', experiment: DEFAULT_EXPERIMENT, view: 'full', gzip: true });
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+    for (const { id: stimulus } of connectome.metadata.stimuli) {
+      const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
+      for (const view of VIEWS) runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
+    }
   }
   let batches: GpuBatches | undefined;
   return async (task) => {

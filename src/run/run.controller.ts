@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { RATE_LIMITED } from '../http/rate-limit.js';
+import { isRehearsal } from '../http/rehearsal.js';
 import { ApiRun } from './run.api.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
 import { openReport } from './run-report.js';
@@ -34,6 +35,7 @@ export class RunController {
       gzip,
       client: clientOf(request),
       gone: whenGone(request, reply),
+      isRehearsal: isRehearsal(request),
     });
     report.answer = answer;
     const bytes = gzip ? await answer.result.gzip() : answer.result.identity;
