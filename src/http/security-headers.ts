@@ -2,10 +2,15 @@ import type { FastifyHelmetOptions } from '@fastify/helmet';
 
 /**
  * Helmet's headers, without those that break a service on plain HTTP (upgrade-insecure-requests, HSTS: the
- * proxy that ends TLS sets them) or one that every origin may read (Cross-Origin-Resource-Policy).
+ * proxy that ends TLS sets them), those that browsers complain about there (Cross-Origin-Opener-Policy,
+ * Origin-Agent-Cluster), and the one that would keep other origins from reading (Cross-Origin-Resource-Policy).
  */
 export const SECURITY_HEADERS: FastifyHelmetOptions = {
   strictTransportSecurity: false,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  // As frame-ancestors below, for browsers that do not know that.
+  frameguard: { action: 'deny' },
   crossOriginResourcePolicy: { policy: 'cross-origin' },
   contentSecurityPolicy: {
     useDefaults: false,

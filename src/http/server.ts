@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import helmet from '@fastify/helmet';
+import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
@@ -20,6 +21,8 @@ import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import type { SlidingWindow } from './sliding-window.js';
 import { StrictValidationPipe } from './validation.pipe.js';
+
+const log = new Logger('http');
 
 export interface AdapterOptions {
   /** As in TRUST_PROXY; empty trusts nobody. */
@@ -49,9 +52,14 @@ export function createAdapter({ trustProxy, requestTimeoutMs }: AdapterOptions):
       requireHostHeader: false,
     },
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers['x-request-id']),
-    frameworkErrors: (error: Error, _request: FastifyRequest, reply: FastifyReply) => {
+    // For paths that cannot be decoded; no hook runs for them.
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const known = expectedErrorOf(error) ?? internalError(error);
-      void reply.code(known.status).headers(RAW_CORS_HEADERS).send(new ErrorResponse(known));
+      const body = JSON.stringify(new ErrorResponse(known));
+      void reply
+        .code(known.status)
+        .headers(refusalHeaders(known, body, request.id))
+        .send(body);
     },
     clientErrorHandler: answerBrokenRequest,
   });
@@ -144,14 +152,17 @@ function answerRaw(socket: Duplex, error: CodedError): void {
     return;
   }
   const body = JSON.stringify(new ErrorResponse(error));
-  const head = Object.entries({ ...rawHeaders(body), connection: 'close' });
+  const head = Object.entries({ ...refusalHeaders(error, body, randomUUID()), connection: 'close' });
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines}\r\n${body}`);
 }
 
-function rawHeaders(body: string): Record<string, string | number> {
+/** Of an answer that no hook sees; so it is logged here, under the id that it carries. */
+function refusalHeaders(error: CodedError, body: string, requestId: string): Record<string, string | number> {
+  log.log(`Refused ${requestId} with ${error.status}: ${error.message}`);
   return {
     ...RAW_CORS_HEADERS,
+    'x-request-id': requestId,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',

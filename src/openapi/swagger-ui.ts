@@ -1,10 +1,33 @@
-import { type INestApplication } from '@nestjs/common';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { CodedError, shown } from '../errors.js';
 
 export const DOCS_PATH = 'docs';
 
+/** What the page is made of. The package holds more: its version, maps, a page that asks another host. */
+const FILES = [
+  '',
+  '/',
+  '/swagger-ui.css',
+  '/swagger-ui-bundle.js',
+  '/swagger-ui-standalone-preset.js',
+  '/swagger-ui-init.js',
+  '/favicon-16x16.png',
+  '/favicon-32x32.png',
+];
+
 /** The description of the API as a page to read and to try it; its files come from the package, not the web. */
-export function serveSwaggerUi(app: INestApplication, document: OpenAPIObject): void {
+export function serveSwaggerUi(app: NestFastifyApplication, document: OpenAPIObject): void {
+  const allowed = new Set(FILES.map((file) => `/${DOCS_PATH}${file}`));
+  app
+    .getHttpAdapter()
+    .getInstance()
+    .addHook('onRequest', async ({ url }) => {
+      const path = url.split('?', 1)[0]!;
+      if (path.startsWith(`/${DOCS_PATH}/`) && !allowed.has(path)) {
+        throw new CodedError('NOT_FOUND', `There is nothing at ${shown(path)}.`);
+      }
+    });
   SwaggerModule.setup(DOCS_PATH, app, document, {
     customSiteTitle: `${document.info.title} API`,
     // The document has its own address; no second copy under another.

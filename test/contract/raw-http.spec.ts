@@ -207,15 +207,4 @@ describe('whatever bytes arrive', () => {
     expect(await idOf('a"b\tc')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await idOf('x'.repeat(65))).toMatch(/^[0-9a-f-]{36}$/);
   });
-
-  it('tells nothing of what it is made of, and nothing that breaks plain HTTP', async () => {
-    for (const path of ['/api/v1/model', '/nowhere']) {
-      const [{ headers } = { headers: {} as Record<string, string> }] = await answers(request('GET', path));
-      expect(headers['server']).toBeUndefined();
-      expect(headers['x-powered-by']).toBeUndefined();
-      expect(headers['strict-transport-security']).toBeUndefined();
-      expect(headers['content-security-policy']).not.toContain('upgrade-insecure-requests');
-      expect(headers['x-content-type-options']).toBe('nosniff');
-    }
-  });
 });

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   'clients/typescript/README.md',
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))

@@ -31,6 +31,7 @@ const validators = new Map<string, ValidateFunction>();
 export function checkAnswer({ method, path, status, headers, text }: Answered): void {
   const what = `${method} ${path} answered ${status}`;
   if (headers.get('access-control-allow-origin') !== '*') throw new Error(`${what} without CORS`);
+  if (!/^[\w.:-]{1,64}$/.test(headers.get('x-request-id') ?? '')) throw new Error(`${what} without an id`);
   const operation = DOCUMENT.paths[path.split('?', 1)[0]!]?.[method.toLowerCase()];
   const response = operation?.responses[status] as ResponseObject | undefined;
   if (operation !== undefined && response === undefined) throw new Error(`${what}, which is not documented`);
