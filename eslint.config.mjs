@@ -111,6 +111,7 @@ export default tseslint.config(
     files: ['**/*.mjs'],
     languageOptions: {
       globals: {
+        WebAssembly: 'readonly',
         process: 'readonly',
         performance: 'readonly',
         console: 'readonly',

@@ -24,8 +24,8 @@ export function philox4x32(
   for (let round = 0; round < ROUNDS; round++) {
     const low0 = Math.imul(MULTIPLIER_0, c0);
     const low1 = Math.imul(MULTIPLIER_1, c2);
-    const high0 = multiplyHigh(MULTIPLIER_0, c0);
-    const high1 = multiplyHigh(MULTIPLIER_1, c2);
+    const high0 = multiplyHigh(MULTIPLIER_0 & 0xffff, MULTIPLIER_0 >>> 16, c0);
+    const high1 = multiplyHigh(MULTIPLIER_1 & 0xffff, MULTIPLIER_1 >>> 16, c2);
     c0 = high1 ^ c1 ^ k0;
     c1 = low1;
     c2 = high0 ^ c3 ^ k1;
@@ -40,12 +40,15 @@ export function philox4x32(
 }
 
 /**
- * The upper 32 bits of the product of two unsigned 32-bit numbers. Each partial product with 16 bits of `b` is
- * below 2^48 and their sum below 2^49, so doubles hold them exactly.
+ * The upper 32 bits of the product of two unsigned 32-bit numbers, the first given as its halves. No partial sum
+ * reaches 2^32, so integers of 32 bits hold them all; doubles take half as long again.
  */
-function multiplyHigh(a: number, b: number): number {
-  const lower = Math.floor((a * (b & 0xffff)) / 65536);
-  return Math.floor((a * (b >>> 16) + lower) / 65536);
+function multiplyHigh(aLow: number, aHigh: number, b: number): number {
+  const bLow = b & 0xffff;
+  const bHigh = b >>> 16;
+  const upper = (Math.imul(aHigh, bLow) + (Math.imul(aLow, bLow) >>> 16)) | 0;
+  const lower = (Math.imul(aLow, bHigh) + (upper & 0xffff)) | 0;
+  return (Math.imul(aHigh, bHigh) + (upper >>> 16) + (lower >>> 16)) | 0;
 }
 
 /** The purposes random numbers are drawn for; each has a counter space of its own, so none repeats another. */

@@ -11,9 +11,13 @@ interface Row {
 
 /** Benchmarks rot unless somebody runs them: here on a small brain, for their rows and digests, not their times. */
 function bench<T extends Row>(name: string, args: string[]): T[] {
+  return report(name, args) as T[];
+}
+
+function report(name: string, args: string[]): unknown {
   const connectome = ['--connectome', smallConnectomeFile(), '--json'];
   const output = execFileSync(process.execPath, [resolve(`bench/${name}.mjs`), ...connectome, ...args]);
-  return JSON.parse(output.toString()) as T[];
+  return JSON.parse(output.toString());
 }
 
 describe('bench:engine', () => {
@@ -42,6 +46,27 @@ describe('bench:engine', () => {
     expect(() => bench('engine', ['--rounds', '0'])).toThrow('--rounds takes whole numbers from 1');
   });
 });
+
+it('bench:floor times the kernel beside the sum of its synaptic events', () => {
+  const rows = report('floor', ['--rounds', '2', '--stimuli', 'loom']) as Record<string, number>[];
+  expect(rows).toHaveLength(1);
+  for (const name of ['events', 'kernelMs', 'floorMs', 'timesFloor']) {
+    expect(rows[0]![name]).toBeGreaterThan(0);
+  }
+});
+
+it('bench:memory computes the same row of bodies with any number of workers', () => {
+  const one = report('memory', ['--runs', '60', '--workers', '1']) as MemoryReport;
+  const two = report('memory', ['--runs', '60', '--workers', '2']) as MemoryReport;
+  expect(two.digest).toBe(one.digest);
+  expect(one).toMatchObject({ failed: 0, workers: [{ workers: 1 }] });
+  expect(one.samples.map(({ runs }) => runs)).toEqual(Array.from({ length: 20 }, (_, i) => 3 * (i + 1)));
+}, 60_000);
+
+interface MemoryReport {
+  readonly digest: string;
+  readonly samples: readonly { readonly runs: number; readonly rssMb: number }[];
+}
 
 describeWith(['brian'], 'bench:brian', () => {
   it('finds the same spikes in Brian 2', () => {

@@ -1,0 +1,129 @@
+/**
+ * npm run bench:floor: how near the kernel is to what memory allows.
+ *
+ * The floor is a loop that does nothing but what every simulation of this network has to: for each synaptic event
+ * it reads the connection and adds its weight to the two numbers of the target. The spikes are given, nothing is
+ * compared, nothing is remembered. It is compiled by the same compiler as the kernel and measured in turn with it.
+ */
+import asc from 'assemblyscript/asc';
+import { runCommand } from '../dist/cli/command.js';
+import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
+import { openConnectome } from '../dist/connectome/format.js';
+import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
+import { DELAY_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
+import { compileKernel } from '../dist/pool/kernel-file.js';
+import { kicksOf, synapticEvents } from './experiments.mjs';
+import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
+
+/** As in the kernel: a connection is a word of 18 bits of target and its signed synapses; a neuron two doubles. */
+const TARGET_BITS = 18;
+const LOOP = `
+export function deliver(rows: usize, words: usize, neurons: usize, spikes: usize, spikeCount: u32): void {
+  const weight = f64x2(0.0917, 0.0306);
+  for (let q: u32 = 0; q < spikeCount; q++) {
+    const row = rows + (<usize>load<u32>(spikes + (<usize>q << 2)) << 2);
+    const end = words + (<usize>load<u32>(row, 4) << 2);
+    for (let at = words + (<usize>load<u32>(row) << 2); at < end; at += 4) {
+      const word = load<i32>(at);
+      const neuron = neurons + (<usize>(word & ${2 ** TARGET_BITS - 1}) << 4);
+      const synapses = f64x2.splat(<f64>(word >> ${TARGET_BITS}));
+      v128.store(neuron, f64x2.add(v128.load(neuron), f64x2.mul(synapses, weight)));
+    }
+  }
+}`;
+
+class Floor {
+  static async of(connectome) {
+    const { error, binary, stderr } = await asc.compileString(LOOP, {
+      optimizeLevel: 3,
+      noAssert: true,
+      runtime: 'stub',
+      enable: ['simd'],
+      importMemory: true,
+    });
+    if (error) throw new Error(stderr.toString());
+    return new Floor(connectome, binary);
+  }
+
+  constructor({ neuronCount, connectionCount, rowStart, targets, synapseCounts, signs }, binary) {
+    this.rowStart = rowStart;
+    // After what the compiler may keep at the beginning of a memory.
+    let end = 4096;
+    const place = (bytes) => (end = (end + bytes + 15) & ~15) - ((bytes + 15) & ~15);
+    this.rows = place(4 * (neuronCount + 1));
+    this.words = place(4 * connectionCount);
+    this.neurons = place(16 * neuronCount);
+    this.spikes = end;
+    const pages = Math.ceil((end + 4 * 2 ** 22) / 65_536);
+    this.memory = new WebAssembly.Memory({ initial: pages });
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(binary), {
+      env: { memory: this.memory, abort: () => {} },
+    });
+    this.loop = exports.deliver;
+    new Uint32Array(this.memory.buffer, this.rows, neuronCount + 1).set(rowStart);
+    const words = new Int32Array(this.memory.buffer, this.words, connectionCount);
+    for (let i = 0; i < neuronCount; i++) {
+      for (let c = rowStart[i]; c < rowStart[i + 1]; c++) {
+        words[c] = ((signs[i] * synapseCounts[c]) << TARGET_BITS) | targets[c];
+      }
+    }
+  }
+
+  /** Takes over the spikes that arrive before the run ends. */
+  take({ steps, neurons }, durationSteps) {
+    const arriving = neurons.filter((_, q) => steps[q] + DELAY_STEPS < durationSteps);
+    new Uint32Array(this.memory.buffer, this.spikes, arriving.length).set(arriving);
+    this.spikeCount = arriving.length;
+  }
+
+  deliver() {
+    this.loop(this.rows, this.words, this.neurons, this.spikes, this.spikeCount);
+  }
+}
+
+await runCommand({
+  name: 'bench:floor',
+  summary: 'Times the kernel beside a loop that only adds up the same synaptic events.',
+  options: {
+    connectome: {
+      type: 'string',
+      value: 'FILE',
+      default: 'data/default.connectome',
+      help: 'What is simulated.',
+    },
+    stimuli: { type: 'string', value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
+    duration: { type: 'string', value: 'MS', default: '100', help: 'Duration of a run.' },
+    rounds: { type: 'string', value: 'N', default: '50', help: 'How often each case is run.' },
+    json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
+  },
+  async run(options) {
+    const connectome = openConnectome(await readConnectomeFile(options.connectome));
+    const durationMs = wholeNumber('duration', options.duration, 200);
+    const rounds = wholeNumber('rounds', options.rounds, 10_000);
+    const kernel = new KernelEngine(compileKernel(), connectome);
+    const floor = await Floor.of(connectome);
+    const rows = options.stimuli.split(',').map((stimulus) => {
+      const steps = durationMs * STEPS_PER_MS;
+      const kicks = kicksOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs });
+      const raster = kernel.simulate(kicks, steps);
+      floor.take(raster, steps);
+      const times = { kernel: [], floor: [] };
+      for (let round = 0; round < rounds; round++) {
+        times.kernel.push(timed(() => kernel.simulate(kicks, steps))[0]);
+        times.floor.push(timed(() => floor.deliver())[0]);
+      }
+      const events = synapticEvents(connectome, raster, steps);
+      return {
+        stimulus,
+        events,
+        kernelMs: rounded(median(times.kernel), 3),
+        floorMs: rounded(median(times.floor), 3),
+        kernelNsPerEvent: rounded((median(times.kernel) * 1e6) / events, 2),
+        floorNsPerEvent: rounded((median(times.floor) * 1e6) / events, 2),
+        timesFloor: rounded(median(times.kernel) / median(times.floor), 2),
+      };
+    });
+    printRows(rows, options.json);
+  },
+});
