@@ -7,6 +7,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'SECURITY.md',
   'clients/typescript/README.md',
+  'docker/README.md',
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),

@@ -1,0 +1,242 @@
+/** The files of docker/ against what they speak of: the repository, the configuration, the routes, the metrics. */
+import { existsSync, readFileSync } from 'node:fs';
+import { validate } from 'dockerfile-utils';
+import { parse, parseAllDocuments } from 'yaml';
+import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
+import { assignments, buildContext, readDockerfile } from '../support/dockerfile.js';
+
+const DEFAULTS = readEnvironment({});
+const stages = readDockerfile('docker/Dockerfile');
+const stageNames = stages.map(({ name }) => name);
+const scripts = (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> })
+  .scripts;
+
+describe('docker/Dockerfile', () => {
+  const context = buildContext('.');
+  const steps = stages.flatMap(({ name, steps }) => steps.map((step) => ({ stage: name, ...step })));
+
+  it('pleases a linter', () => {
+    const found = validate(readFileSync('docker/Dockerfile', 'utf8'));
+    expect(found.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
+  });
+
+  it('has the images cpu and gpu, of the version of Node that is developed with', () => {
+    expect(stageNames).toEqual(['dependencies', 'build', 'cpu', 'gpu']);
+    const version = readFileSync('.nvmrc', 'utf8').trim();
+    for (const { base } of stages.filter(({ base }) => !stageNames.includes(base))) {
+      expect(base).toBe(`node:${version}-trixie-slim`);
+    }
+  });
+
+  it('copies what is in the context', () => {
+    const sources = steps
+      .filter(({ keyword, flags }) => keyword === 'COPY' && flags['from'] === undefined)
+      .flatMap(({ words }) => words.slice(0, -1));
+    expect(sources.length).toBeGreaterThan(5);
+    const missing = sources.filter(
+      (source) => !context.some((file) => file === source || file.startsWith(`${source}/`)),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('has no more in the context than it copies, no compiled connectome and no tests', () => {
+    const sources = steps.filter(({ keyword }) => keyword === 'COPY').flatMap(({ words }) => words);
+    const unused = context.filter(
+      (file) => !sources.some((source) => file === source || file.startsWith(`${source}/`)),
+    );
+    expect(unused).toEqual([]);
+    expect(
+      context.filter((file) => /\.connectome$|\.spec\.ts$|^\.git|^test|node_modules/.test(file)),
+    ).toEqual([]);
+  });
+
+  it('runs commands that are there', () => {
+    const named = steps.flatMap(({ text }) =>
+      [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!),
+    );
+    expect(named).toEqual(['build', 'model:compile']);
+    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+    const last = steps.filter(({ keyword }) => keyword === 'CMD').at(-1)!;
+    expect(last.list!.join(' ')).toBe(scripts['start:prod']);
+  });
+
+  it('sets variables that are there, to values that are allowed', () => {
+    const foreign = ['NODE_ENV', 'NVIDIA_VISIBLE_DEVICES', 'NVIDIA_DRIVER_CAPABILITIES'];
+    const set = Object.assign(
+      {},
+      ...steps.filter(({ keyword }) => keyword === 'ENV').map(({ words }) => assignments(words)),
+    ) as Record<string, string>;
+    expect(Object.keys(set).filter((name) => !(name in MEANINGS) && !foreign.includes(name))).toEqual([]);
+    expect(() => readEnvironment(set)).not.toThrow();
+    expect(set['NVIDIA_DRIVER_CAPABILITIES']).toBe('compute,graphics,utility');
+  });
+
+  it('exposes the default ports, asks /readyz, and ends as a user without rights', () => {
+    const last = (keyword: string) => steps.filter((step) => step.keyword === keyword).at(-1)!;
+    expect(last('EXPOSE').words).toEqual([DEFAULTS.PORT, DEFAULTS.METRICS_PORT].map(String));
+    expect(last('HEALTHCHECK').text).toContain(`process.env.PORT || ${DEFAULTS.PORT}`);
+    expect(last('HEALTHCHECK').text).toContain('/readyz');
+    for (const { name, steps } of stages.filter(({ name }) => ['cpu', 'gpu'].includes(name))) {
+      expect([name, steps.filter(({ keyword }) => keyword === 'USER').at(-1)?.text]).toEqual([
+        name,
+        '1000:1000',
+      ]);
+    }
+  });
+});
+
+interface ComposeService {
+  readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string };
+  readonly environment?: Record<string, string>;
+  readonly profiles?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly depends_on?: readonly string[] | Record<string, { condition: string }>;
+  readonly [member: string]: unknown;
+}
+
+describe('docker/compose.yaml', () => {
+  const { services } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
+    services: Record<string, ComposeService>;
+  };
+  const own = Object.entries(services).filter(([, service]) => service.build !== undefined);
+
+  it('has the service, one with a GPU, and two replicas behind nginx with Redis and Prometheus', () => {
+    const profiles = Object.entries(services).map(([name, { profiles }]) => [name, profiles?.join()]);
+    expect(Object.fromEntries(profiles)).toEqual({
+      service: undefined,
+      gpu: 'gpu',
+      'replica-1': 'replicas',
+      'replica-2': 'replicas',
+      nginx: 'replicas',
+      redis: 'replicas',
+      prometheus: 'replicas',
+    });
+  });
+
+  it.each(own)(
+    '%s is built from a target that is there, sets what is allowed, and may finish',
+    (_, service) => {
+      expect(service.build).toMatchObject({ context: '..', dockerfile: 'docker/Dockerfile' });
+      expect(stageNames).toContain(service.build!.target);
+      const set = Object.fromEntries(
+        // As Compose fills in what the shell does not set.
+        Object.entries(service.environment!).map(([name, value]) => [
+          name,
+          value.replace(/\$\{\w+:-([^}]*)\}/, '$1'),
+        ]),
+      );
+      expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
+      expect(() => readEnvironment(set)).not.toThrow();
+      expect(parseInt(String(service['stop_grace_period'])) * 1000).toBeGreaterThan(DEFAULTS.SHUTDOWN_MS);
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+    },
+  );
+
+  it('leads its ports to those that are listened on', () => {
+    const listened = [DEFAULTS.PORT, DEFAULTS.METRICS_PORT, 9090];
+    const inside = Object.values(services).flatMap(({ ports = [] }) =>
+      ports.map((port) => +port.split(':').at(-1)!),
+    );
+    expect(inside.length).toBeGreaterThan(0);
+    expect(inside.filter((port) => !listened.includes(port))).toEqual([]);
+    expect(readFileSync('docker/nginx.conf', 'utf8')).toContain(`listen ${DEFAULTS.PORT};`);
+  });
+
+  it('mounts files that are there and depends on services that are there', () => {
+    for (const { volumes = [], depends_on = [] } of Object.values(services)) {
+      const files = volumes.map((volume) => volume.split(':')[0]!).filter((file) => /\.\w+$/.test(file));
+      expect(files.filter((file) => !existsSync(`docker/${file}`))).toEqual([]);
+      const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
+      expect(names.filter((name: string) => services[name] === undefined)).toEqual([]);
+    }
+  });
+
+  it('has the replicas that nginx and Prometheus know', () => {
+    const replicas = Object.keys(services).filter((name) => name.startsWith('replica-'));
+    const upstreams = [...readFileSync('docker/nginx.conf', 'utf8').matchAll(/^\s*server (\S+)/gm)];
+    expect(upstreams.map(([, server]) => server).filter((server) => server !== '{')).toEqual(
+      replicas.map((name) => `${name}:${DEFAULTS.PORT}`),
+    );
+    const prometheus = parse(readFileSync('docker/prometheus.yml', 'utf8'));
+    expect(prometheus.scrape_configs[0].static_configs[0].targets).toEqual(
+      replicas.map((name) => `${name}:${DEFAULTS.METRICS_PORT}`),
+    );
+  });
+});
+
+describe('docker/kubernetes.yaml', () => {
+  const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) => {
+    expect(each.errors).toEqual([]);
+    return each.toJS();
+  });
+  const deployments = documents.filter(({ kind }) => kind === 'Deployment');
+
+  it('has a service, a budget for disruptions, and a deployment for either image', () => {
+    expect(documents.map(({ kind }) => kind)).toEqual([
+      'Service',
+      'PodDisruptionBudget',
+      'Deployment',
+      'Deployment',
+    ]);
+    const targets = deployments.map(({ spec }) => spec.template.spec.containers[0].image.split(':')[1]);
+    expect(targets).toEqual(['cpu', 'gpu']);
+  });
+
+  describe.each(deployments.map((each) => [each.metadata.name, each]))('%s', (_, { spec }) => {
+    const pod = spec.template.spec;
+    const [container] = pod.containers;
+
+    it('selects the pods it makes, and the service does too', () => {
+      const { labels } = spec.template.metadata;
+      expect(labels).toMatchObject(spec.selector.matchLabels);
+      expect(labels).toMatchObject(documents[0].spec.selector);
+      expect(labels).toMatchObject(documents[1].spec.selector.matchLabels);
+    });
+
+    it('sets variables that are there, to values that are allowed', () => {
+      const set = Object.fromEntries(
+        container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
+      );
+      expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
+      expect(() => readEnvironment(set)).not.toThrow();
+      // A core for each worker and one for the rest.
+      expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
+    });
+
+    it('probes what the service answers, at ports it listens on', () => {
+      expect(container.livenessProbe.httpGet.path).toBe('/livez');
+      expect(container.startupProbe.httpGet.path).toBe('/livez');
+      expect(container.readinessProbe.httpGet.path).toBe('/readyz');
+      const ports = Object.fromEntries(
+        container.ports.map(({ name, containerPort }: { name: string; containerPort: number }) => [
+          name,
+          containerPort,
+        ]),
+      );
+      expect(ports).toEqual({ http: DEFAULTS.PORT, metrics: DEFAULTS.METRICS_PORT });
+      expect(documents[0].spec.ports[0].targetPort).toBe('http');
+      expect(spec.template.metadata.annotations['prometheus.io/port']).toBe(String(DEFAULTS.METRICS_PORT));
+    });
+
+    it('may finish what it accepted before it is killed', () => {
+      const pauseMs = container.lifecycle.preStop.sleep.seconds * 1000;
+      expect(pod.terminationGracePeriodSeconds * 1000).toBeGreaterThan(pauseMs + DEFAULTS.SHUTDOWN_MS);
+    });
+
+    it('is no root and writes nothing', () => {
+      expect(pod.securityContext.runAsNonRoot).toBe(true);
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    });
+  });
+
+  it('asks for a GPU where the image is that of the GPU', () => {
+    expect(
+      deployments.map(({ spec }) => spec.template.spec.containers[0].resources.limits['nvidia.com/gpu']),
+    ).toEqual([undefined, 1]);
+  });
+});
