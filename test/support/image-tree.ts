@@ -161,7 +161,7 @@ export class ImageTree {
     if (this.kind === 'debian') {
       const inWorkdir = ['/bin/sh', '-c', `cd ${this.#workdir} && exec "$@"`, 'sh', program!, ...args];
       return spawn('chroot', [`--userspec=${this.#user}`, this.root, ...inWorkdir], {
-        env: { PATH: '/usr/local/bin:/usr/bin:/bin', ...environment },
+        env: { PATH: '/usr/local/bin:/usr/sbin:/usr/bin:/bin', ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
     }
@@ -175,7 +175,10 @@ export class ImageTree {
   }
 
   #takeRights(): void {
-    execFileSync('chmod', ['-R', 'a-w', this.root]);
+    // But for devices, which are written to without being changed.
+    const all = readdirSync(this.root).filter((name) => !['dev', 'proc', 'sys'].includes(name));
+    execFileSync('chmod', ['a-w', this.root]);
+    execFileSync('chmod', ['-R', 'a-w', ...all.map((name) => join(this.root, name))]);
   }
 
   /** Where a path of the image lies on this machine. */

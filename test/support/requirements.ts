@@ -17,6 +17,7 @@ const present = {
   tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
   redis: () => onPath('redis-server'),
   nginx: () => onPath('nginx'),
+  promtool: () => onPath('promtool'),
   chromium: () => onPath('chromium'),
   'other-nodes': () => OTHER_NODES.length > 0,
   python: () => onPath('python3'),

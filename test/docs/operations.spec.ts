@@ -1,0 +1,116 @@
+/** The tables of docs/operations.md against what they are about. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { assembleApplication } from '../../src/application.js';
+import { type Environment, MEANINGS, readEnvironment } from '../../src/config/environment.js';
+import { Metrics } from '../../src/metrics/metrics.js';
+import { describeWith } from '../support/requirements.js';
+
+const text = readFileSync('docs/operations.md', 'utf8');
+const names = Object.keys(MEANINGS) as (keyof Environment)[];
+
+/** Rows of the table whose first column is headed so, cells without their marks of code. */
+function table(heading: string): string[][] {
+  const lines = text.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${heading} `));
+  if (start < 0) throw new Error(`docs/operations.md has no table headed "${heading}"`);
+  const length = lines.slice(start).findIndex((line) => !line.startsWith('|'));
+  return lines.slice(start + 2, start + length).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+describe('configuration', () => {
+  const rows = table('variable');
+
+  it('lists every variable with its meaning, and no other', () => {
+    expect(rows.map(([name, , , meaning]) => [name, meaning])).toEqual(
+      names.map((name) => [name, MEANINGS[name]]),
+    );
+  });
+
+  it('has the defaults', () => {
+    const defaults: Record<string, unknown> = { ...readEnvironment({}), WORKERS: 'cores - 1' };
+    expect(rows.map(([name, value]) => [name, value])).toEqual(
+      names.map((name) => [name, String(defaults[name])]),
+    );
+  });
+
+  it('says what is allowed as the service does', () => {
+    const free = ['HOST', 'CONNECTOME_FILE'];
+    for (const [name, , allowed] of rows) {
+      const read = () => readEnvironment({ [name!]: '!' });
+      if (free.includes(name!)) {
+        expect([name, allowed]).toEqual([name, '']);
+        expect(read).not.toThrow();
+      } else {
+        expect(read).toThrow(`${name} must be ${allowed}, got `);
+      }
+    }
+  });
+});
+
+describe('metrics and alerts', () => {
+  let exposed: { name: string; labels: readonly string[] }[];
+  const { groups } = parse(readFileSync('docker/alerts.yml', 'utf8')) as {
+    groups: { rules: { alert: string; expr: string; labels: { severity: string } }[] }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+
+  beforeAll(async () => {
+    const app = await assembleApplication(readEnvironment({}));
+    const all = app.get(Metrics).registry.getMetricsAsArray() as unknown as {
+      name: string;
+      labelNames: string[];
+    }[];
+    exposed = all.map(({ name, labelNames }) => ({ name, labels: labelNames }));
+    await app.close();
+  });
+
+  it('lists every metric with its labels, and no other', () => {
+    const own = exposed.filter(({ name }) => name.startsWith('nes_'));
+    expect(table('metric').map(([name, labels]) => `${name} ${labels}`)).toEqual(
+      own.map(({ name, labels }) => `${name} ${labels.join(', ')}`).sort(),
+    );
+    const others = [...text.matchAll(/`((?:process|nodejs)_\w+)`/g)].map(([, name]) => name!);
+    expect(others.length).toBeGreaterThan(1);
+    expect(others.filter((name) => !exposed.some((metric) => metric.name === name))).toEqual([]);
+  });
+
+  it('lists every alert with its severity', () => {
+    expect(table('alert').map(([name, severity]) => [name, severity])).toEqual(
+      rules.map(({ alert, labels }) => [alert, labels.severity]),
+    );
+  });
+
+  it('alerts on metrics and labels that are there', () => {
+    for (const { alert, expr } of rules) {
+      const used = [...expr.matchAll(/\b(nes_\w+|process_\w+|nodejs_\w+)(?:\{([^}]*)\})?/g)];
+      if (alert !== 'ServiceDown') expect(used.length).toBeGreaterThan(0);
+      for (const [, name, matchers = ''] of used) {
+        const metric = exposed.find((each) => each.name === name!.replace(/_bucket$/, ''));
+        expect([alert, name, metric !== undefined]).toEqual([alert, name, true]);
+        const labels = [...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, label]) => label!);
+        expect(labels.filter((label) => !metric!.labels.includes(label))).toEqual([]);
+      }
+    }
+  });
+});
+
+describeWith(['promtool'], 'promtool', () => {
+  const promtool = (...args: string[]) =>
+    execFileSync('promtool', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+
+  it('takes configuration and rules for valid', () => {
+    expect(promtool('check', 'config', 'docker/prometheus.yml')).toContain('rules found');
+  });
+
+  it('finds each alert raised by what it is about, and none by a service that is well', () => {
+    expect(promtool('test', 'rules', join('test', 'docs', 'alerts.test.yml'))).toContain('SUCCESS');
+  });
+});
