@@ -3,7 +3,15 @@ import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import { ERRORS } from '../errors.js';
 import { EXAMPLE_MESSAGES, type PublicErrorCode } from './error-examples.js';
 import { ErrorResponse } from './error-response.dto.js';
-import { COMMON_HEADERS, RETRY_AFTER_HEADER, type HeaderDescriptions } from './api-headers.js';
+import {
+  COMMON_HEADERS,
+  NOT_STORED_HEADER,
+  RETRY_AFTER_HEADER,
+  type HeaderDescriptions,
+} from './api-headers.js';
+
+/** Given up on before there is a request that could count. */
+const UNREAD_STATUSES: readonly number[] = [ERRORS.REQUEST_TIMEOUT.status, ERRORS.HEADERS_TOO_LARGE.status];
 
 /** Documents the failures of an operation, from the table of errors. */
 export function ApiFailures(
@@ -18,7 +26,8 @@ export function ApiFailures(
       description: group.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(' '),
       headers: {
         ...COMMON_HEADERS,
-        ...headers,
+        ...NOT_STORED_HEADER,
+        ...(UNREAD_STATUSES.includes(status) ? {} : headers),
         ...(status === 429 || status === 503 ? RETRY_AFTER_HEADER : {}),
       },
       content: {

@@ -15,6 +15,10 @@ export const COMMON_HEADERS: HeaderDescriptions = {
   },
 };
 
+export const NOT_STORED_HEADER: HeaderDescriptions = {
+  'Cache-Control': { description: 'no-store.', schema: { type: 'string', const: 'no-store' } as object },
+};
+
 export const RETRY_AFTER_HEADER: HeaderDescriptions = {
   'Retry-After': {
     description: 'Seconds after which trying again makes sense.',

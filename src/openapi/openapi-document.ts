@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { DRIVE_RUN_EXAMPLE, EXAMPLES } from './examples.js';
 
 export const API_VERSION = '1.0.0';
 
@@ -16,12 +17,19 @@ picture you draw. A client may use a timeout of 60 seconds.
 **Access.** There are no credentials. Every origin may call everything: a preflight (OPTIONS) is answered
 with 204 and allows the header Content-Type. HEAD is answered wherever GET is.
 
+**Examples.** They are real: from the answers of the brain that ships to {"stimulus": "loom"}; the frame is from that
+to {"stimulus": "heat", "duration_ms": 50}.
+
 **Failures.** Every failure, from whatever layer, is JSON with a string \`error\` for people and a \`code\`
 for programs. Beside those of the operations: 404 where there is nothing at a path, and 405, with the header
 Allow, where there is something, but not with this method.
 
+**Rate limit.** Each client, an IPv4 address or the /64 of an IPv6 address, may post 30 runs in any 60 seconds, where RateLimit-Limit says nothing else. Every
+run counts, whatever its outcome, except those refused with 429; so Retry-After says when there is room again.
+
 **Versions.** The version is part of the path. Within /api/v1 members may be added to answers of the model and
-of failures, never to a run, and none is removed or changes its meaning. Should a /api/v2 come, /api/v1
+of failures, never to a run, and none is removed or changes its meaning. What a run answers may change
+only together with version of the model, which is part of every id. Should a /api/v2 come, /api/v1
 stays for at least twelve months, and its answers carry the headers Deprecation (RFC 9745) and
 Sunset (RFC 8594) for all of that time.`;
 
@@ -38,7 +46,14 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .addTag('Descriptions', 'What is simulated, and how to talk to it.')
     .build();
   const document = SwaggerModule.createDocument(app, config);
-  const schemas = Object.values(document.components?.schemas ?? {});
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) => [
+    name,
+    withExamples(toJsonSchema(schema) as Schema, EXAMPLES[name]),
+  ]);
+  const runs = document.paths['/api/v1/run']!.post!.responses['200'] as { content: Record<string, object> };
+  Object.assign(runs.content['application/json']!, {
+    examples: { drive: { summary: 'Of {"stimulus": "loom"} with view=drive', value: DRIVE_RUN_EXAMPLE } },
+  });
   return {
     openapi: document.openapi,
     info: document.info,
@@ -47,11 +62,20 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     tags: document.tags,
     paths: toJsonSchema(document.paths) as OpenAPIObject['paths'],
     components: {
-      schemas: Object.fromEntries(
-        Object.keys(document.components?.schemas ?? {}).map((name, i) => [name, toJsonSchema(schemas[i])]),
-      ) as NonNullable<OpenAPIObject['components']>['schemas'],
+      schemas: Object.fromEntries(schemas) as NonNullable<OpenAPIObject['components']>['schemas'],
     },
   };
+}
+
+type Schema = { readonly properties: Readonly<Record<string, object>> };
+
+/** Gives the members of an answer's schema what the service has answered there. */
+function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {
+  const properties = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    name in examples ? { ...property, examples: [examples[name]] } : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 /**

@@ -8,14 +8,13 @@ import { FRAME_MS, MAXIMUM_TOP_TYPES } from '../engine/readout.js';
 const LONGEST_MS = ALLOWED_DURATIONS_MS.at(-1)!;
 
 export class Spikes {
-  @ApiProperty({ description: 'Spikes of all neurons.', type: 'integer', minimum: 0, example: 2982 })
+  @ApiProperty({ description: 'Spikes of all neurons.', type: 'integer', minimum: 0 })
   readonly total: number;
 
   @ApiProperty({
     description: 'Neurons that the stimulus is given to.',
     type: 'integer',
     minimum: 0,
-    example: 129,
   })
   readonly stimulated_neurons: number;
 
@@ -23,14 +22,12 @@ export class Spikes {
     description: 'Neurons with at least one spike, the stimulated ones included.',
     type: 'integer',
     minimum: 0,
-    example: 373,
   })
   readonly responding_neurons: number;
 
   @ApiProperty({
     description: 'Mean rate of the responding neurons, in Hz; 0 where none responds.',
     minimum: 0,
-    example: 79.95,
   })
   readonly mean_rate_hz: number;
 
@@ -39,7 +36,6 @@ export class Spikes {
       'SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned ' +
       'integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.',
     pattern: '^[0-9a-f]{64}$',
-    example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   })
   readonly digest: string;
 }
@@ -53,7 +49,6 @@ for (const id of CHANNEL_IDS) {
     description: `Mean rate of the neurons of channel ${id} over the run or the frame, in Hz.`,
     type: Number,
     minimum: 0,
-    example: id === 'escape' ? 165 : 0,
   })(ChannelRates.prototype, id);
 }
 
@@ -66,7 +61,6 @@ for (const { id, minimum, maximum, formula } of DRIVES) {
     type: Number,
     minimum,
     maximum,
-    example: id === 'escape' ? 0.9361 : 0,
   })(Drives.prototype, id);
 }
 
@@ -76,11 +70,10 @@ export class Frame {
     type: 'integer',
     minimum: 0,
     maximum: LONGEST_MS - FRAME_MS,
-    example: 15,
   })
   readonly t_ms: number;
 
-  @ApiProperty({ description: 'Spikes within the frame.', type: 'integer', minimum: 0, example: 3 })
+  @ApiProperty({ description: 'Spikes within the frame.', type: 'integer', minimum: 0 })
   readonly total: number;
 
   @ApiProperty({ description: 'Rates within the frame, in Hz.', type: ChannelRates })
@@ -90,7 +83,6 @@ export class Frame {
     description: `Step of each spike, ${STEPS_PER_MS} steps a millisecond, counted from the start of the run; ascending.`,
     type: 'array',
     items: { type: 'integer', minimum: 0, maximum: MAXIMUM_STEPS - 1 },
-    example: [151, 151, 190],
   })
   readonly steps: readonly number[];
 
@@ -98,7 +90,6 @@ export class Frame {
     description: 'Neuron of each spike, an index into the atlas; ascending within a step.',
     type: 'array',
     items: { type: 'integer', minimum: 0 },
-    example: [104, 3027, 88],
   })
   readonly neurons: readonly number[];
 }
@@ -106,35 +97,32 @@ export class Frame {
 export class TopType {
   @ApiProperty({
     description: 'Cell type; for neurons without one, "untyped" and their super-class.',
-    example: 'LPLC2',
   })
   readonly type: string;
 
-  @ApiProperty({ description: 'Super-class of the type.', example: 'visual_projection' })
+  @ApiProperty({ description: 'Super-class of the type.' })
   readonly super_class: string;
 
-  @ApiProperty({ description: 'Neurons of the type.', type: 'integer', minimum: 1, example: 210 })
+  @ApiProperty({ description: 'Neurons of the type.', type: 'integer', minimum: 1 })
   readonly neurons: number;
 
   @ApiProperty({
     description: 'Neurons of the type with at least one spike.',
     type: 'integer',
     minimum: 1,
-    example: 210,
   })
   readonly responding: number;
 
-  @ApiProperty({ description: 'Spikes of the type.', type: 'integer', minimum: 1, example: 3133 })
+  @ApiProperty({ description: 'Spikes of the type.', type: 'integer', minimum: 1 })
   readonly spikes: number;
 
-  @ApiProperty({ description: 'Mean rate of all neurons of the type, in Hz.', minimum: 0, example: 149.19 })
+  @ApiProperty({ description: 'Mean rate of all neurons of the type, in Hz.', minimum: 0 })
   readonly rate_hz: number;
 
   @ApiProperty({
     description: 'Neurons of the type that the stimulus is given to.',
     type: 'integer',
     minimum: 0,
-    example: 210,
   })
   readonly stimulated: number;
 }
@@ -147,24 +135,21 @@ export class DriveRun {
       'connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with ' +
       'the characters that they have in this body.',
     pattern: '^[0-9a-f]{32}$',
-    example: '0e4a96a5f3a1cf7d4e8f1a7c2b9d6053',
   })
   readonly id: string;
 
   @ApiProperty({
     description: 'id of the model that was simulated, as in GET /api/v1/model.',
-    example: 'fafb-783-reconstructed-corrected-0123456789ab',
   })
   readonly model: string;
 
-  @ApiProperty({ description: 'Stimulus that was applied.', enum: ALLOWED_STIMULI, example: 'loom' })
+  @ApiProperty({ description: 'Stimulus that was applied.', enum: ALLOWED_STIMULI })
   readonly stimulus: Experiment['stimulus'];
 
   @ApiProperty({
     description: 'Simulated time in ms.',
     type: 'integer',
     enum: [...ALLOWED_DURATIONS_MS],
-    example: 100,
   })
   readonly duration_ms: number;
 
@@ -172,7 +157,6 @@ export class DriveRun {
     description: 'Intensity that was applied, without unit.',
     minimum: 0,
     maximum: MAXIMUM_INTENSITY,
-    example: 1,
   })
   readonly intensity: number;
 
@@ -181,7 +165,6 @@ export class DriveRun {
     type: 'integer',
     minimum: 0,
     maximum: MAXIMUM_SEED,
-    example: 42,
   })
   readonly seed: number;
 

@@ -5,6 +5,7 @@ import { ApiFailures } from '../http/api-failures.js';
 import {
   COMMON_HEADERS,
   ENCODING_HEADERS,
+  NOT_STORED_HEADER,
   RATE_HEADERS,
   type HeaderDescriptions,
 } from '../http/api-headers.js';
@@ -28,7 +29,6 @@ const RUN_HEADERS: HeaderDescriptions = {
     description: 'What simulated. It never shows in the body.',
     schema: { type: 'string', enum: ['cpu', 'gpu'] },
   },
-  'Cache-Control': { description: 'no-store.', schema: { type: 'string' } },
 };
 
 /** Documents POST /api/v1/run. */
@@ -59,7 +59,13 @@ export function ApiRun(): MethodDecorator {
     ApiResponse({
       status: 200,
       description: 'The run: FullRun with view=full, DriveRun with view=drive.',
-      headers: { ...COMMON_HEADERS, ...RATE_HEADERS, ...RUN_HEADERS, ...ENCODING_HEADERS },
+      headers: {
+        ...COMMON_HEADERS,
+        ...NOT_STORED_HEADER,
+        ...RATE_HEADERS,
+        ...RUN_HEADERS,
+        ...ENCODING_HEADERS,
+      },
       content: {
         'application/json': {
           schema: {

@@ -71,34 +71,34 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 2982
+             * @example 6920
              */
             total: number;
             /**
              * @description Neurons that the stimulus is given to.
-             * @example 129
+             * @example 314
              */
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 373
+             * @example 784
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 79.95
+             * @example 88.27
              */
             mean_rate_hz: number;
             /**
              * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
-             * @example e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
              */
             digest: string;
         };
         ChannelRates: {
             /**
              * @description Mean rate of the neurons of channel escape over the run or the frame, in Hz.
-             * @example 165
+             * @example 160
              */
             escape: number;
             /**
@@ -128,12 +128,12 @@ export interface components {
             backward: number;
             /**
              * @description Mean rate of the neurons of channel landing over the run or the frame, in Hz.
-             * @example 0
+             * @example 5
              */
             landing: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 0
+             * @example 50
              */
             wing: number;
             /**
@@ -153,7 +153,7 @@ export interface components {
             courtship: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 0
+             * @example 2.96
              */
             descending: number;
             /**
@@ -165,12 +165,12 @@ export interface components {
         Drives: {
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.escape / 60).
-             * @example 0.9361
+             * @example 0.9305
              */
             escape: number;
             /**
              * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
-             * @example 0
+             * @example 0.5885
              */
             walk: number;
             /**
@@ -190,12 +190,12 @@ export interface components {
             backward: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.landing / 20).
-             * @example 0
+             * @example 0.2212
              */
             landing: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0
+             * @example 0.5654
              */
             wing: number;
             /**
@@ -217,12 +217,12 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 0e4a96a5f3a1cf7d4e8f1a7c2b9d6053
+             * @example cdb32b36b2bd5d3b16be1c07746214ee
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-0123456789ab
+             * @example fafb-783-reconstructed-corrected-575757e3a47a
              */
             model: string;
             /**
@@ -257,12 +257,12 @@ export interface components {
         Frame: {
             /**
              * @description Start of the frame in ms; it lasts 5 ms.
-             * @example 15
+             * @example 0
              */
             t_ms: number;
             /**
              * @description Spikes within the frame.
-             * @example 3
+             * @example 4
              */
             total: number;
             /** @description Rates within the frame, in Hz. */
@@ -270,18 +270,20 @@ export interface components {
             /**
              * @description Step of each spike, 10 steps a millisecond, counted from the start of the run; ascending.
              * @example [
-             *       151,
-             *       151,
-             *       190
+             *       9,
+             *       19,
+             *       24,
+             *       48
              *     ]
              */
             steps: number[];
             /**
              * @description Neuron of each spike, an index into the atlas; ascending within a step.
              * @example [
-             *       104,
-             *       3027,
-             *       88
+             *       110146,
+             *       110143,
+             *       110141,
+             *       110142
              *     ]
              */
             neurons: number[];
@@ -309,12 +311,12 @@ export interface components {
             responding: number;
             /**
              * @description Spikes of the type.
-             * @example 3133
+             * @example 3015
              */
             spikes: number;
             /**
              * @description Mean rate of all neurons of the type, in Hz.
-             * @example 149.19
+             * @example 143.57
              */
             rate_hz: number;
             /**
@@ -326,12 +328,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 0e4a96a5f3a1cf7d4e8f1a7c2b9d6053
+             * @example cdb32b36b2bd5d3b16be1c07746214ee
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-0123456789ab
+             * @example fafb-783-reconstructed-corrected-575757e3a47a
              */
             model: string;
             /**
@@ -411,12 +413,12 @@ export interface components {
         Source: {
             /**
              * @description Name of the file.
-             * @example connections.csv.gz
+             * @example groups.csv.gz
              */
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 3c5a81ff1b5d1f7a1b3f2c8a4e90d7e7fd6e2b0a9c1f4d38a5b6c7d8e9f00112
+             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
              */
             sha256: string;
         };
@@ -470,14 +472,14 @@ export interface components {
             id: "predicted" | "corrected";
             /**
              * @description How it is decided whether a neuron excites or inhibits.
-             * @example As predicted from the transmitter, with corrections for photoreceptors and local neurons.
+             * @example As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are largely GABAergic; all other sensory neurons excite. The corrections are an inference.
              */
             description: string;
         };
         Selector: {
             /**
              * @description Cell type; * stands for any run of characters.
-             * @example LPLC2
+             * @example LC4
              */
             type?: string;
             /**
@@ -487,12 +489,12 @@ export interface components {
             class?: string;
             /**
              * @description Sub-class of the neuron.
-             * @example sugar/water
+             * @example bitter
              */
             sub_class?: string;
             /**
              * @description Super-class of the neuron.
-             * @example descending
+             * @example motor
              */
             super_class?: string;
             /**
@@ -511,7 +513,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940622838154"
+             *       "720575940629327659"
              *     ]
              */
             root_ids?: string[];
@@ -519,12 +521,12 @@ export interface components {
         Stimulus: {
             /**
              * @description Name for people.
-             * @example Looming shadow
+             * @example Looming object
              */
             label: string;
             /**
              * @description What these neurons are, and what to bear in mind about them.
-             * @example Visual projection neurons that respond to approaching objects.
+             * @example An object that approaches: LPLC2 and LC4, the looming detectors of the lobula that feed the giant fibre (Klapoetke et al. 2017, von Reyn et al. 2017).
              */
             description: string;
             /** @description Which neurons these are: all that any selector picks. */
@@ -550,8 +552,9 @@ export interface components {
             /**
              * @description Duration of a run in ms.
              * @example 50
+             * @enum {integer}
              */
-            duration_ms: number;
+            duration_ms: 50 | 100 | 150 | 200;
             /**
              * @description Smallest step of the rate in Hz: one spike of one neuron of the channel.
              * @example 10
@@ -561,19 +564,19 @@ export interface components {
         Channel: {
             /**
              * @description Name for people.
-             * @example Looming shadow
+             * @example Escape
              */
             label: string;
             /**
              * @description What these neurons are, and what to bear in mind about them.
-             * @example Visual projection neurons that respond to approaching objects.
+             * @example The giant fibre DNp01, which triggers the fast take-off.
              */
             description: string;
             /** @description Which neurons these are: all that any selector picks. */
             selectors: components["schemas"]["Selector"][];
             /**
              * @description How many neurons these are.
-             * @example 314
+             * @example 2
              */
             neuron_count: number;
             /**
@@ -613,6 +616,14 @@ export interface components {
              * @example [
              *       "sugar",
              *       "loom",
+             *       "food",
+             *       "touch",
+             *       "song",
+             *       "pheromone",
+             *       "colour",
+             *       "humid",
+             *       "heat",
+             *       "bitter",
              *       "none"
              *     ]
              */
@@ -637,22 +648,23 @@ export interface components {
             /**
              * @description Value where none is given, in ms.
              * @example 100
+             * @enum {integer}
              */
-            default: number;
+            default: 50 | 100 | 150 | 200;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted.
+             * @description Lowest value that is accepted, without unit.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted.
+             * @description Highest value that is accepted, without unit.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given.
+             * @description Value where none is given, without unit.
              * @example 1
              */
             default: number;
@@ -670,12 +682,12 @@ export interface components {
         NetworkConstant: {
             /**
              * @description Name of the constant, its unit last.
-             * @example tau_membrane_ms
+             * @example step_ms
              */
             name: string;
             /**
-             * @description Its value.
-             * @example 20
+             * @description Its value, in `unit`; a potential may be negative.
+             * @example 0.1
              */
             value: number;
             /**
@@ -686,7 +698,7 @@ export interface components {
             unit: "ms" | "mV" | "steps";
             /**
              * @description What it does.
-             * @example membrane time constant
+             * @example time step; integration within it is exact
              */
             meaning: string;
             /**
@@ -698,12 +710,12 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-reconstructed-corrected-0123456789ab
+             * @example fafb-783-reconstructed-corrected-575757e3a47a
              */
             id: string;
             /**
              * @description Name for people.
-             * @example Adult fruit fly brain
+             * @example FlyWire FAFB 783, reconstructed wiring
              */
             name: string;
             /**
@@ -730,7 +742,12 @@ export interface components {
             /**
              * @description How this connectome came about, in plain sentences.
              * @example [
-             *       "Drawn from figures by cell type of release 783."
+             *       "A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of groups of like neurons has as many connections and synapses as measured; which neurons connect was drawn, and ids and positions are made up.",
+             *       "What follows is said of the measured wiring that the figures come from.",
+             *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
+             *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
+             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
+             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -747,12 +764,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2700513
+             * @example 2309630
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 34153566
+             * @example 28363450
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -761,12 +778,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             * @example 575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/9f86d081884c7d659a2feaa0c55ad015-1.json
+             * @example /atlas/575757e3a47af34ac8f458b3b6be7489-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -782,7 +799,16 @@ export interface components {
             /**
              * @description What this model is not, in plain sentences.
              * @example [
-             *       "It has no body and no feedback from one: nothing that the brain does changes its input."
+             *       "The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
+             *       "Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.",
+             *       "Gap junctions, neuromodulators, glia, plasticity and learning are left out.",
+             *       "It has no body and no feedback from one: nothing that the brain does changes its input.",
+             *       "A neuron without input is silent: there is no spontaneous activity.",
+             *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
+             *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
+             *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
+             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
+             *       "Drives are engineered readings of channels for animation. They are no biology."
              *     ]
              */
             limitations: string[];
@@ -820,6 +846,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -832,8 +860,6 @@ export interface operations {
                     "Cache-Status"?: string;
                     /** @description What simulated. It never shows in the body. */
                     "X-Backend"?: "cpu" | "gpu";
-                    /** @description no-store. */
-                    "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
                     /** @description gzip where the client accepts it, otherwise absent. */
@@ -851,6 +877,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -870,12 +898,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -889,6 +913,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -908,6 +934,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -927,6 +955,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -946,6 +976,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -967,12 +999,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -986,6 +1014,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -1005,6 +1035,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
                     "RateLimit-Limit"?: number;
                     /** @description Runs that this client may post at this moment. */
@@ -1078,6 +1110,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1091,6 +1125,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1104,6 +1140,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1117,6 +1155,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1130,6 +1170,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1143,6 +1185,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     /** @description Seconds after which trying again makes sense. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
@@ -1228,6 +1272,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1241,6 +1287,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1254,6 +1302,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1267,6 +1317,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1280,6 +1332,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description no-store. */
+                    "Cache-Control"?: "no-store";
                     [name: string]: unknown;
                 };
                 content: {
