@@ -13,7 +13,7 @@ const mayImport = {
   engine: ['connectome'],
   pool: ['engine', 'connectome'],
   config: [],
-  health: ['pool', 'connectome', 'config', 'http'],
+  health: ['pool', 'connectome', 'engine', 'config', 'http'],
   metrics: ['pool', 'health', 'config', 'run', 'http'],
   atlas: ['connectome', 'health', 'http', 'pool', 'config'],
   model: ['connectome', 'engine', 'health', 'http', 'pool', 'config', 'atlas'],

@@ -10,6 +10,7 @@ import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
+import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
 import { CodedError, ERRORS } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
@@ -37,6 +38,8 @@ const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
 /** How often idle workers are asked whether they still answer, and missing ones are started again. */
 const WATCH_INTERVAL_MS = 5_000;
+/** For each worker. So many runs may end theirs, one after the other, before it is asked whose fault that is. */
+const LOST_RUNS_PER_WORKER = 2;
 /** Kept of SHUTDOWN_MS for the answers to what had to be given up. */
 const LONGEST_FAREWELL_MS = 1_000;
 /** What a client is told to wait while nobody knows how long loading takes. */
@@ -61,6 +64,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   #gpu: GpuStage | undefined;
   #attempt: Promise<void> = Promise.resolve();
   #watchTimer: NodeJS.Timeout | undefined;
+  #triedOut: ExperimentPool | undefined;
   #earlierRestarts = 0;
   #lastStrayError = 'no reason was given';
 
@@ -218,7 +222,8 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
 
   #countWorkers(): void {
     if (!('model' in this.#state) || this.#draining) return;
-    const { present, ready, workers } = this.#pool!;
+    const pool = this.#pool!;
+    const { present, ready, workers } = pool;
     if (present === 0) {
       void this.#fail(
         new CodedError(
@@ -226,11 +231,35 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
           `No worker is left and none could be started: ${this.#lastStrayError}.`,
         ),
       );
-    } else if (present < workers) {
+      return;
+    }
+    if (pool.lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut(pool);
+    if (present < workers) {
       const reason = `${present} of ${workers} workers are there; another could not be started.`;
       this.degradations.begin({ part: 'workers', reason });
     } else if (ready === workers) {
       this.degradations.end('workers');
+    }
+  }
+
+  /** Where run after run ends its worker, either the runs or the workers are bad: a harmless run tells which. */
+  async #tryOut(pool: ExperimentPool): Promise<void> {
+    if (this.#triedOut === pool) return;
+    this.#triedOut = pool;
+    const signal = AbortSignal.timeout(this.environment.RUN_TIMEOUT_MS);
+    try {
+      await pool.run(
+        { kind: 'experiment', experiment: DEFAULT_EXPERIMENT, view: 'drive', gzip: false },
+        signal,
+      );
+    } catch (cause) {
+      if (this.#pool === pool && 'model' in this.#state && !this.#draining) {
+        await this.#fail(
+          new CodedError('WORKER_LOST', 'The workers end again and again without an answer.', { cause }),
+        );
+      }
+    } finally {
+      this.#triedOut = undefined;
     }
   }
 

@@ -41,10 +41,13 @@ export class ExperimentPool {
   /** Workers that have opened the connectome. */
   readonly #ready = new WeakSet<Worker>();
   #backend: Backend = 'cpu';
+  readonly #onChange: () => void;
   #started = 0;
+  #lostInARow = 0;
   #closed = false;
 
   private constructor({ workers, workerData, workerFile, onStrayError, onChange }: PoolOptions) {
+    this.#onChange = onChange;
     this.#piscina = new Piscina({
       filename: String(workerFile),
       minThreads: workers,
@@ -63,7 +66,7 @@ export class ExperimentPool {
       onChange();
     });
     // Piscina tells before it strikes the worker off its list, and before it decides about another.
-    this.#piscina.on('workerDestroy', () => setImmediate(() => this.#closed || onChange()));
+    this.#piscina.on('workerDestroy', () => this.#tellSoon());
   }
 
   /** Resolves once every worker has opened the connectome and is warm. */
@@ -98,6 +101,11 @@ export class ExperimentPool {
   /** Workers that were started in place of one that ended. */
   get restarts(): number {
     return Math.max(0, this.#started - this.workers);
+  }
+
+  /** Tasks since the last answered run whose worker ended, or was ended for taking too long, before it answered. */
+  get lostInARow(): number {
+    return this.#lostInARow;
   }
 
   get backend(): Backend {
@@ -140,6 +148,10 @@ export class ExperimentPool {
     try {
       outcome = await this.#piscina.run(task, { signal });
     } catch (error) {
+      if (!this.#closed) {
+        this.#lostInARow++;
+        this.#tellSoon();
+      }
       throw new CodedError(
         'WORKER_LOST',
         'The worker that computed this ended before it answered; try again.',
@@ -148,6 +160,7 @@ export class ExperimentPool {
         },
       );
     }
+    if (task.kind === 'experiment') this.#lostInARow = 0;
     if (!outcome.ok) throw CodedError.fromFailure(outcome.failure);
     return outcome.result;
   }
@@ -156,5 +169,9 @@ export class ExperimentPool {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#piscina.destroy();
+  }
+
+  #tellSoon(): void {
+    setImmediate(() => this.#closed || this.#onChange());
   }
 }

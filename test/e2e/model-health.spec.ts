@@ -1,7 +1,9 @@
-import { copyFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ModelHealth } from '../../src/health/model-health.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
+import { until } from '../support/service-process.js';
 import { startService, untilState, type Service } from '../support/service.js';
 
 describe('while the model is not there', () => {
@@ -36,6 +38,15 @@ describe('while the model is not there', () => {
   it('a broken file keeps it failed, a whole one brings it up without a restart', async () => {
     writeFileSync(path, 'no connectome');
     expect((await service.post({})).status).toBe(503);
+    const whole = readFileSync(smallConnectomeFile());
+    writeFileSync(path, Buffer.concat([whole.subarray(0, -1), Buffer.of(whole.at(-1)! ^ 1)]));
+    // Now every length is right, and one bit is wrong.
+    const health = service.app.get(ModelHealth);
+    await until(() => health.state.name === 'failed' && health.state.error.message.includes('digest'));
+    expect(await (await service.get('/readyz')).json()).toMatchObject({
+      code: 'MODEL_FAILED',
+      error: expect.stringContaining('CONNECTOME_INVALID'),
+    });
     copyFileSync(smallConnectomeFile(), path);
     await untilState(service, 'ready');
     expect((await service.post({})).status).toBe(200);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Load, sendRun } from '../support/load.js';
@@ -15,6 +15,7 @@ describe('workers that fail', () => {
   const dir = mkdtempSync(join(tmpdir(), 'faults-'));
   const refuseStart = join(dir, 'refuse-start');
   const silentProbes = join(dir, 'silent-probes');
+  const exitRuns = join(dir, 'exit-runs');
   let service: ServiceProcess;
 
   const start = async (variables: Record<string, string> = {}) => {
@@ -26,11 +27,15 @@ describe('workers that fail', () => {
         FAULT_SPIN_SEED: String(SPIN_SEED),
         FAULT_REFUSE_START: refuseStart,
         FAULT_SILENT_PROBES: silentProbes,
+        FAULT_EXIT_RUNS: exitRuns,
       },
     );
-    await service.untilReady();
+    if (!existsSync(refuseStart)) await service.untilReady();
   };
-  afterEach(() => service.stop());
+  afterEach(async () => {
+    for (const file of [refuseStart, silentProbes, exitRuns]) rmSync(file, { force: true });
+    await service.stop();
+  });
 
   const workersReady = () => service.metric('nes_workers{state="ready"}');
   const restarts = () => service.metric('nes_worker_restarts_total');
@@ -99,6 +104,60 @@ describe('workers that fail', () => {
       'no worker can be started',
       `503 MODEL_FAILED; ready ${Math.round(performance.now() - freedMs)} ms after the cause was gone`,
     );
+  });
+
+  it('no worker can be started from the beginning: 503 with the reason; ready once the cause is gone', async () => {
+    writeFileSync(refuseStart, '');
+    await start();
+    await until(async () => (await service.readyz().catch(() => undefined))?.body['code'] === 'MODEL_FAILED');
+    expect(String((await service.readyz()).body['error'])).toContain('WORKER_LOST');
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+    rmSync(refuseStart);
+    await service.untilReady();
+    expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
+  });
+
+  it('workers that start and end again with every run: 503 with the reason, no flapping; then back', async () => {
+    await start();
+    const untilFailed = () => until(async () => (await service.readyz()).body['code'] === 'MODEL_FAILED');
+    writeFileSync(exitRuns, '');
+    const beganMs = performance.now();
+    const load = new Load(service.url, 2);
+    await untilFailed();
+    const foundMs = performance.now() - beganMs;
+    expect(String((await service.readyz()).body['error'])).toContain('WORKER_LOST');
+    expect(await service.metric('nes_model_state{state="failed"}')).toBe(1);
+    // It is tried again, by the service itself: clients that still ask do not make it ready.
+    const states = new Set<unknown>();
+    for (const endMs = performance.now() + 3_000; performance.now() < endMs;) {
+      states.add((await service.readyz()).status);
+      await new Promise((next) => setTimeout(next, 20));
+    }
+    expect([...states]).toEqual([503]);
+    rmSync(exitRuns);
+    const freedMs = performance.now();
+    await service.untilReady();
+    const backMs = performance.now() - freedMs;
+    const seen = load.count(200);
+    await until(() => load.count(200) > seen + 5);
+    const answers = await load.stop();
+    expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
+    observed(
+      'every run ends its worker',
+      `503 MODEL_FAILED after ${Math.round(foundMs)} ms and ${load.answers.findIndex(({ body }) => body.includes('MODEL_FAILED'))} lost runs; ` +
+        `ready ${Math.round(backMs)} ms after the cause was gone`,
+    );
+  });
+
+  it('run after run that ends its worker does not take the service from the others', async () => {
+    await start();
+    for (let i = 0; i < 8; i++) {
+      expect((await sendRun(service.url, { seed: EXIT_SEED })).status).toBe(503);
+      expect(JSON.parse((await sendRun(service.url, { seed: EXIT_SEED })).body).code).toBe('WORKER_LOST');
+    }
+    expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
+    await until(async () => (await service.readyz()).body['status'] === 'ready');
+    expect(service.log().filter(({ msg }) => /Trying again/.test(String(msg)))).toEqual([]);
   });
 
   it('idle workers that stop answering are found; the service says so and comes back', async () => {

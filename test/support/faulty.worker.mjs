@@ -6,7 +6,8 @@ import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
 import { isRehearsed } from '../../dist/run/rehearse.js';
 
-const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES } = process.env;
+const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
+  process.env;
 const { FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED } = process.env;
 
 if (FAULT_REFUSE_START && existsSync(FAULT_REFUSE_START)) {
@@ -18,6 +19,7 @@ export default (task) => {
   if (task.kind === 'probe') {
     while (FAULT_SILENT_PROBES && existsSync(FAULT_SILENT_PROBES)) wait(10);
   }
+  if (task.kind === 'experiment' && FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
   if (task.kind === 'experiment' && !isRehearsed(task.experiment.seed)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
     while (FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);

@@ -18,6 +18,8 @@ export interface Faults {
   readonly FAULT_SPIN_SEED?: string;
   /** While a file of this name exists, no worker can start. */
   readonly FAULT_REFUSE_START?: string;
+  /** While a file of this name exists, every run ends its worker. */
+  readonly FAULT_EXIT_RUNS?: string;
   /** While a file of this name exists, workers do not answer probes. */
   readonly FAULT_SILENT_PROBES?: string;
 }
@@ -44,7 +46,8 @@ export async function startProcess(
   faults?: Faults,
   node: string = process.execPath,
 ): Promise<ServiceProcess> {
-  const [port, metricsPort] = [await freePort(), await freePort()];
+  const port = Number(variables['PORT'] ?? (await freePort()));
+  const metricsPort = Number(variables['METRICS_PORT'] ?? (await freePort()));
   const entry = faults === undefined ? 'dist/main.js' : 'test/support/faulty-service.mjs';
   const child = spawn(node, [resolve(entry)], {
     env: {
