@@ -55,7 +55,11 @@ export async function assembleApplication(
   const log = createLog(environment.LOG_LEVEL, options.logTo);
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options.workerFile),
-    createAdapter({ trustProxy: environment.TRUST_PROXY, requestTimeoutMs: options.requestTimeoutMs }),
+    createAdapter({
+      trustProxy: environment.TRUST_PROXY,
+      requestTimeoutMs: options.requestTimeoutMs,
+      runTimeoutMs: environment.RUN_TIMEOUT_MS,
+    }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
   const fastify = app.getHttpAdapter().getInstance();

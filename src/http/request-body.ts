@@ -53,7 +53,14 @@ function checkType(contentType: string | undefined): void {
 
 /** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body, which is none of the types accepted */
 export function refuseCompressedBodies(request: FastifyRequest): void {
-  const encoding = request.headers['content-encoding'];
+  const { 'content-encoding': encoding, 'transfer-encoding': transfer } = request.headers;
+  // Node undoes the chunks and would hand over what is still compressed below them.
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    throw new CodedError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      `Transfer-Encoding must be chunked or absent, got ${shown(transfer)}.`,
+    );
+  }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new CodedError(
       'UNSUPPORTED_MEDIA_TYPE',

@@ -10,6 +10,7 @@ import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
+import { clientKey } from './client-address.js';
 import { CORS, RAW_CORS_HEADERS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
@@ -23,11 +24,15 @@ import type { SlidingWindow } from './sliding-window.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
 const log = new Logger('http');
+/** What a timer of Node can hold. */
+const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export interface AdapterOptions {
   /** As in TRUST_PROXY; empty trusts nobody. */
   readonly trustProxy: string;
   readonly requestTimeoutMs?: number;
+  /** How long an answer may take to be computed. */
+  readonly runTimeoutMs: number;
 }
 
 export interface RateOptions {
@@ -35,18 +40,24 @@ export interface RateOptions {
   readonly window: SlidingWindow;
 }
 
-export function createAdapter({ trustProxy, requestTimeoutMs }: AdapterOptions): FastifyAdapter {
+export function createAdapter({
+  trustProxy,
+  requestTimeoutMs = limits.REQUEST_TIMEOUT_MS,
+  runTimeoutMs,
+}: AdapterOptions): FastifyAdapter {
   return new FastifyAdapter({
     trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
     // While the service stops, Fastify would answer in a shape of its own; ModelHealth refuses runs by then.
     return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
-    requestTimeout: requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    // Nothing sent and nothing taken: a client that does not read its answer would hold its connection for ever.
+    connectionTimeout: Math.min(runTimeoutMs + requestTimeoutMs, LARGEST_TIMEOUT_MS),
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,
     routerOptions: { maxParamLength: limits.PARAMETER_LIMIT_CHARACTERS },
     http: {
       maxHeaderSize: limits.HEADER_LIMIT_BYTES,
-      headersTimeout: requestTimeoutMs ?? limits.REQUEST_TIMEOUT_MS,
+      headersTimeout: requestTimeoutMs,
       connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
       // Node would answer a missing Host itself, with no body; see checkHost.
       requireHostHeader: false,
@@ -85,6 +96,9 @@ export async function equip(app: NestFastifyApplication, options: RateOptions): 
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as Server;
+  // Bounded by the size of the headers. Node would leave out those beyond the 2,000th, such as a proxy adds.
+  server.maxHeadersCount = 0;
+  limitUnanswered(server);
   // Node would answer itself, past the rate limit, the log and the headers of every other answer.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response),
@@ -95,6 +109,37 @@ export async function equip(app: NestFastifyApplication, options: RateOptions): 
       new CodedError('METHOD_NOT_ALLOWED', 'This server is no proxy: CONNECT is not allowed.'),
     ),
   );
+}
+
+/**
+ * Ends a connection on which requests are sent and sent without waiting for answers. Node reads 64 kB of them at
+ * once, and 1,600 requests in these take 16 MB before the first is answered.
+ */
+function limitUnanswered(server: Server): void {
+  const unansweredOn = new WeakMap<Duplex, number>();
+  const listeners = server.listeners('request') as ((
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void)[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    // What was read before the connection was ended still arrives.
+    if (socket.destroyed) return;
+    const unanswered = (unansweredOn.get(socket) ?? 0) + 1;
+    if (unanswered > limits.UNANSWERED_REQUESTS_LIMIT) {
+      log.log(
+        `Ended a connection of ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
+      );
+      socket.destroy();
+      return;
+    }
+    unansweredOn.set(socket, unanswered);
+    response.once('close', () => unansweredOn.set(socket, unansweredOn.get(socket)! - 1));
+    for (const listener of listeners) listener(request, response);
+  });
+  // Each request watches for the end of its connection.
+  server.on('connection', (socket) => socket.setMaxListeners(2 * limits.UNANSWERED_REQUESTS_LIMIT));
 }
 
 /** Ids of others are taken over only where they cannot be mistaken for anything else in a log. */

@@ -1,5 +1,4 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
-import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import { CodedError, shown } from '../errors.js';
 import { messageOf } from './optional-field.js';
@@ -25,7 +24,9 @@ export class StrictValidationPipe implements PipeTransform {
         throw invalid(`${shown(field)} is not a ${what}; allowed are ${allowed.join(', ') || 'none'}.`);
       }
     }
-    const dto = plainToInstance(metatype as Type<object>, sent);
+    // The fields of a DTO are plain values. class-transformer would look into what was sent in their place, as deep as
+    // it goes and whatever its `constructor` is.
+    const dto: object = Object.assign(new (metatype as Type<object>)(), sent);
     const [problem] = validateSync(dto, { stopAtFirstError: true });
     if (problem !== undefined) throw invalid(messageOf(problem));
     return dto;

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { checkAnswer } from '../support/contract.js';
 import { exchange, type RawExchange, type RawResponse } from '../support/raw-http.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -100,6 +103,18 @@ describe('whatever bytes arrive', () => {
       'UNSUPPORTED_MEDIA_TYPE',
     ],
     ['a gzipped body', post('{}', `${JSON_TYPE}Content-Encoding: gzip\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE'],
+    [
+      'a body compressed on its way',
+      `POST ${RUN} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Connection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`,
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
+    [
+      'a header after 3,000 others',
+      `POST ${RUN} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}${'a:\r\n'.repeat(3_000)}Content-Encoding: gzip\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
     ['an expectation', post('{}', `${JSON_TYPE}Expect: 202-accepted\r\n`), 417, 'EXPECTATION_FAILED'],
     ['GET on run', request('GET', '/api/v1/run'), 405, 'METHOD_NOT_ALLOWED'],
     ['PUT on model', request('PUT', '/api/v1/model'), 405, 'METHOD_NOT_ALLOWED'],
@@ -173,6 +188,26 @@ describe('whatever bytes arrive', () => {
     expect(responses.slice(0, 2).map(({ body }) => JSON.parse(body).seed)).toEqual([1, 2]);
   });
 
+  it('answers 64 requests that are sent without waiting, and ends a connection with more', async () => {
+    const ask = (requests: number) =>
+      exchange(service.port, ['GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests)], { endAfter: 64 });
+    expect((await ask(64)).map(({ status }) => status)).toEqual(Array.from({ length: 64 }, () => 200));
+    expect((await ask(1_000)).length).toBeLessThan(64);
+    expect((await service.get('/livez')).status).toBe(200);
+  });
+
+  it('warns of nothing when many runs come on one connection', async () => {
+    const warnings: Error[] = [];
+    const listen = (warning: Error) => void warnings.push(warning);
+    process.on('warning', listen);
+    const run = (seed: number) =>
+      post(`{"seed":${seed}}`).replace('Connection: close', 'Connection: keep-alive');
+    const runs = Array.from({ length: 40 }, (_, seed) => run(seed));
+    expect(await exchange(service.port, [runs.join('')], { endAfter: 40 })).toHaveLength(40);
+    process.off('warning', listen);
+    expect(warnings).toEqual([]);
+  });
+
   it('gives up on a body that does not come', async () => {
     const bytes = `POST ${RUN} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}Content-Length: 10\r\n\r\n{`;
     const [response] = await answers(bytes);
@@ -184,7 +219,6 @@ describe('whatever bytes arrive', () => {
   });
 
   it('survives clients that leave in the middle', async () => {
-    const { connect } = await import('node:net');
     for (const bytes of [
       `POST ${RUN} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{`,
       post('{}'),
@@ -207,4 +241,21 @@ describe('whatever bytes arrive', () => {
     expect(await idOf('a"b\tc')).toMatch(/^[0-9a-f-]{36}$/);
     expect(await idOf('x'.repeat(65))).toMatch(/^[0-9a-f-]{36}$/);
   });
+});
+
+it('who does not take an answer loses the connection', async () => {
+  const service = await startReadyService({ RUN_TIMEOUT_MS: '500' }, { requestTimeoutMs: 1_500 });
+  const server = service.app.getHttpServer() as Server;
+  const accepted = once(server, 'connection') as Promise<[Socket]>;
+  const client = connect(service.port, '127.0.0.1').on('error', () => undefined);
+  client.pause();
+  // More than the buffers of the system hold.
+  client.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(60));
+  const [socket] = await accepted;
+  const sinceMs = performance.now();
+  await once(socket, 'close');
+  expect(performance.now() - sinceMs).toBeGreaterThan(1_900);
+  expect(socket.bytesWritten).toBeGreaterThan(100_000);
+  client.destroy();
+  await service.stop();
 });
