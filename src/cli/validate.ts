@@ -1,0 +1,79 @@
+/** npm run validate: what the model does that is known of flies, and what not; writes docs/validation.md. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Brain } from '../compiler/brain.js';
+import { drawBrain } from '../compiler/figures/draw-brain.js';
+import { readFigures } from '../compiler/figures/figure-files.js';
+import { layOut } from '../compiler/lay-out.js';
+import { readPopulations } from '../compiler/populations.js';
+import { readTables } from '../compiler/tables.js';
+import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
+import { encodeConnectome, openConnectome } from '../connectome/format.js';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
+import { renderSvg } from '../plot/svg.js';
+import { compileKernel } from '../pool/kernel-file.js';
+import { runCommand } from './command.js';
+import { ProgressLine } from './progress.js';
+import { tablesOf, withTables } from './validation/document.js';
+import { plotsOf } from './validation/plots.js';
+import { report } from './validation/report.js';
+import { Subject } from './validation/studies.js';
+
+await runCommand({
+  name: 'validate',
+  summary:
+    'Validates the model on the tables of a release: both rules of signs, dose, lesion, shuffled wiring, what is\n' +
+    'silent, and the drawn brain beside the tables. Prints the tables of docs/validation.md.',
+  options: {
+    tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
+    figures: {
+      type: 'string',
+      value: 'DIR',
+      default: 'data/cell-types',
+      help: 'Figures to draw a brain from.',
+    },
+    document: { type: 'string', value: 'FILE', help: 'Writes the tables into this document.' },
+    images: { type: 'string', value: 'DIR', help: 'Writes the plots there.' },
+    json: { type: 'boolean', help: 'Prints all numbers as JSON instead.' },
+  },
+  async run({ tables, figures, document, images, json }) {
+    const progress = new ProgressLine();
+    const kernel = compileKernel();
+    const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
+    const populations = readPopulations();
+    const connectomeOf = (brain: Brain, signRule: SignRule): Connectome =>
+      openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
+    try {
+      const measured = await readTables(tables, progress);
+      const subjectOf = (rule: SignRule) => new Subject(connectomeOf(measured, rule), engineOf);
+      const drawn = connectomeOf(drawBrain(await readFigures(figures, progress), progress), 'corrected');
+      const found = report(
+        { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
+        new Subject(drawn, engineOf),
+        engineOf,
+        (study) => progress.begin(study, 0, 'items'),
+      );
+      const written = tablesOf(found);
+      if (document !== undefined) {
+        writeFileSync(document, withTables(readFileSync(document, 'utf8'), written));
+      }
+      if (images !== undefined) {
+        mkdirSync(images, { recursive: true });
+        for (const [file, plot] of Object.entries(plotsOf(found))) {
+          progress.begin(`Drawing ${file}`, 0, 'items');
+          writeFileSync(join(images, file), await renderSvg(plot));
+        }
+      }
+      progress.end();
+      process.stdout.write(
+        json
+          ? `${JSON.stringify(found)}\n`
+          : Object.entries(written)
+              .map(([name, text]) => `${name}\n\n${text}\n`)
+              .join(''),
+      );
+    } finally {
+      progress.end();
+    }
+  },
+});
