@@ -10,6 +10,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
   let redis: RedisServer;
   let replicas: ServiceProcess[];
   let nginx: NginxServer;
+  let variables: Record<string, string>;
 
   beforeEach(async () => {
     redis = await RedisServer.start();
@@ -21,7 +22,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
   });
 
   async function start(limit: number): Promise<void> {
-    const variables = {
+    variables = {
       REDIS_URL: redis.url,
       RATE_LIMIT: String(limit),
       TRUST_PROXY: 'loopback',
@@ -113,6 +114,51 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     const answers = await load.stop();
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
     observed('one of two replicas stopped under load', `${answers.length} runs, all 200`);
+  });
+
+  it('every replica is replaced by a new one under load: no client sees it', async () => {
+    await start(1_000_000);
+    const load = new Load(nginx.url, 4);
+    const some = extent({ short: 10, full: 300 });
+    const more = async () => {
+      const seen = load.count(200);
+      await until(() => load.count(200) >= seen + some);
+    };
+    await more();
+    for (const [at, { port, metricsPort, stop }] of replicas.entries()) {
+      expect(await stop()).toBe(0);
+      replicas[at] = await startProcess({
+        ...variables,
+        PORT: String(port),
+        METRICS_PORT: String(metricsPort),
+      });
+      await replicas[at].untilReady();
+      await more();
+    }
+    // The new ones have their part in it.
+    for (const replica of replicas) {
+      expect(await replica.metric('nes_simulations_total{backend="cpu"}')).toBeGreaterThan(0);
+    }
+    const answers = await load.stop();
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    const slowest = Math.max(...answers.map(({ ms }) => ms));
+    observed(
+      'both replicas replaced, one after the other, under load',
+      `${answers.length} runs, all 200; the slowest took ${Math.round(slowest)} ms`,
+    );
+  });
+
+  it('a replica is killed under load: no client sees it', async () => {
+    await start(1_000_000);
+    const load = new Load(nginx.url, 4);
+    const some = extent({ short: 10, full: 300 });
+    await until(() => load.count(200) >= some);
+    replicas[0]!.child.kill('SIGKILL');
+    const seen = load.count(200);
+    await until(() => load.count(200) >= seen + some);
+    const answers = await load.stop();
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    observed('one of two replicas killed under load', `${answers.length} runs, all 200`);
   });
 
   it('nginx answers in the shape of the service where no replica does', async () => {
