@@ -144,7 +144,7 @@ describe('workers that fail', () => {
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     observed(
       'every run ends its worker',
-      `503 MODEL_FAILED after ${Math.round(foundMs)} ms and ${load.answers.findIndex(({ body }) => body.includes('MODEL_FAILED'))} lost runs; ` +
+      `503 MODEL_FAILED after ${Math.round(foundMs)} ms and ${load.answers.findIndex(({ body }) => body.includes('MODEL_FAILED'))} answers; ` +
         `ready ${Math.round(backMs)} ms after the cause was gone`,
     );
   });
