@@ -147,10 +147,17 @@ function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && /^[\w.:-]{1,64}$/.test(header) ? header : randomUUID();
 }
 
+/** A name or an address, with a port or without (RFC 9112, section 3.2). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/i;
+
 function checkHost({ raw }: FastifyRequest): void {
   const hosts = raw.rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === 'host').length;
   if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1')) {
     throw new CodedError('MALFORMED_REQUEST', `The request must have one Host header, got ${hosts}.`);
+  }
+  const { host = '' } = raw.headers;
+  if (!HOST.test(host)) {
+    throw new CodedError('MALFORMED_REQUEST', `Host must be a name or an address, got ${shown(host)}.`);
   }
 }
 

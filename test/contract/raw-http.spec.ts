@@ -50,6 +50,12 @@ describe('whatever bytes arrive', () => {
     ['a method that does not exist', request('FETCH', RUN), 400, 'MALFORMED_REQUEST'],
     ['no Host', `GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n`, 400, 'MALFORMED_REQUEST'],
     ['two Hosts', request('GET', '/livez', 'Host: y\r\n'), 400, 'MALFORMED_REQUEST'],
+    [
+      'a Host that is none',
+      'GET /livez HTTP/1.1\r\nHost: a b/c@d\r\nConnection: close\r\n\r\n',
+      400,
+      'MALFORMED_REQUEST',
+    ],
     ['a header without a name', request('GET', '/livez', ': x\r\n'), 400, 'MALFORMED_REQUEST'],
     ['a space before the colon', request('GET', '/livez', 'X-Y : x\r\n'), 400, 'MALFORMED_REQUEST'],
     ['huge headers', request('GET', '/livez', `X-Y: ${'y'.repeat(20_000)}\r\n`), 431, 'HEADERS_TOO_LARGE'],
@@ -144,6 +150,9 @@ describe('whatever bytes arrive', () => {
     ['HTTP/1.0 without a Host', `POST ${RUN} HTTP/1.0\r\n${JSON_TYPE}Content-Length: 2\r\n\r\n{}`],
     ['a charset', post('{}', 'Content-Type: application/json; charset="UTF-8"\r\n')],
     ['a type in capitals', post('{}', 'Content-Type: APPLICATION/JSON\r\n')],
+    ['an address for Host', post('{}').replace('Host: x', 'Host: [2001:db8::1]:8080')],
+    ['an empty Host', post('{}').replace('Host: x', 'Host:')],
+    ['a target in absolute form', post('{}', JSON_TYPE, `http://x${RUN}`)],
     ['an upgrade that is not wanted', post('{}', `${JSON_TYPE}Upgrade: h2c\r\n`)],
     [
       'chunks',

@@ -142,6 +142,35 @@ describe('the endpoints, over real HTTP with real workers', () => {
     });
   });
 
+  describe('ETag', () => {
+    it.each(['/api/v1/model', '/api/v1/openapi', 'the atlas', '/'])('%s is sent once', async (path) => {
+      const { atlas_url } = await (await service.get('/api/v1/model')).json();
+      const url = path === 'the atlas' ? atlas_url : path;
+      const ask = (headers: Record<string, string>) => service.get(url, headers);
+      const plain = (await ask({ 'accept-encoding': 'identity' })).headers.get('etag')!;
+      const packed = (await ask({ 'accept-encoding': 'gzip' })).headers.get('etag')!;
+      // Strong tags name bytes, and these are different bytes of one body.
+      expect(packed).not.toBe(plain);
+      for (const tag of [plain, packed]) {
+        expect(tag).toMatch(/^"[\da-f]{32}(-gzip)?"$/);
+        for (const known of [tag, `W/${tag}`, `"a", ${tag} ,"b"`, '*']) {
+          const answer = await ask({ 'if-none-match': known });
+          expect([known, answer.status, await answer.text()]).toEqual([known, 304, '']);
+          expect(answer.headers.get('vary')).toBe('Accept-Encoding');
+        }
+      }
+      for (const other of ['"a"', plain.slice(1, -1), plain.toUpperCase().replace(/"$/, 'X"'), '']) {
+        expect([other, (await ask({ 'if-none-match': other })).status]).toEqual([other, 200]);
+      }
+    });
+
+    it('is on no run: a run is asked for with POST and not kept by anybody else', async () => {
+      const { headers } = await service.post({});
+      expect(headers.get('etag')).toBeNull();
+      expect(headers.get('cache-control')).toBe('no-store');
+    });
+  });
+
   it('serves its OpenAPI 3.1 description', async () => {
     const document = await (await service.get('/api/v1/openapi')).json();
     expect(document.openapi).toBe('3.1.0');

@@ -43,7 +43,8 @@ export async function exchange(
   });
 }
 
-function parseResponses(bytes: Buffer, bodyless: readonly number[]): RawResponse[] {
+/** The whole responses within what was received. */
+export function parseResponses(bytes: Buffer, bodyless: readonly number[] = []): RawResponse[] {
   const responses: RawResponse[] = [];
   let at = 0;
   for (;;) {
