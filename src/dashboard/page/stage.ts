@@ -127,6 +127,7 @@ export class Stage {
       if (this.#player.atEnd) glowOfWholeRun(run.raster, light, offset, LIGHT_STRIDE);
       else glowAt(run.raster, this.#player.timeMs, light, offset, LIGHT_STRIDE);
     });
+    this.#view.dimResting(this.#run !== undefined || this.#kept !== undefined);
     this.#view.show();
   }
 

@@ -30,7 +30,10 @@ const PICK_RADIUS_PIXELS = 9;
 /** Of the neurons at either end of an axis this share may lie outside the view. */
 const OUTLYING_SHARE = 0.003;
 const FAINTEST_KIND = 0.5;
-const STRONGEST_KIND = 2;
+const STRONGEST_KIND = 1.3;
+/** Strength of neurons at rest; less beside a run, whose light must not be lost among them. */
+const REST_STRENGTH = { dark: 0.3, light: 0.26 };
+const BESIDE_A_RUN = 0.4;
 /** Bytes of `light` for each neuron: the run, the kept run, and two that keep the stride aligned. */
 export const LIGHT_STRIDE = 4;
 
@@ -61,6 +64,8 @@ export class BrainView {
   readonly #lightAttribute: BufferAttribute;
   readonly #halfExtent = new Vector3();
   readonly #sideCentres: readonly Vector3[];
+  #restStrength = REST_STRENGTH.dark;
+  #isBesideRun = false;
   #changed = true;
 
   /** @throws Error where the browser has no WebGL */
@@ -99,7 +104,7 @@ export class BrainView {
         pixelsPerUnit: { value: 1 },
         restSize: { value: 0.0065 },
         glowSize: { value: 0.026 },
-        restStrength: { value: 0.3 },
+        restStrength: { value: this.#restStrength },
         kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
         kindStrengths: { value: this.#kindStrengths() },
         estimatedStrength: { value: atlas.estimated.includes(0) ? 0.6 : 1 },
@@ -132,7 +137,8 @@ export class BrainView {
     uniforms['runColour']!.value = rgb(theme.run);
     uniforms['keptColour']!.value = rgb(theme.kept);
     uniforms['onPaper']!.value = !theme.dark;
-    uniforms['restStrength']!.value = theme.dark ? 0.3 : 0.26;
+    this.#restStrength = theme.dark ? REST_STRENGTH.dark : REST_STRENGTH.light;
+    this.dimResting(this.#isBesideRun);
     this.#material.blendSrc = theme.dark ? OneFactor : ZeroFactor;
     this.#material.blendDst = theme.dark ? OneFactor : SrcColorFactor;
     this.#renderer.setClearColor(theme.stage);
@@ -157,6 +163,13 @@ export class BrainView {
     }
     this.#traitsAttribute.needsUpdate = true;
     this.#material.uniforms['anyMarked']!.value = index >= 0;
+    this.#changed = true;
+  }
+
+  /** Draws the neurons at rest fainter, for as long as a run is shown. */
+  dimResting(isBesideRun: boolean): void {
+    this.#isBesideRun = isBesideRun;
+    this.#material.uniforms['restStrength']!.value = this.#restStrength * (isBesideRun ? BESIDE_A_RUN : 1);
     this.#changed = true;
   }
 

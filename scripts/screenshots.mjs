@@ -1,0 +1,78 @@
+/**
+ * npm run screenshots: takes the pictures of the page that the documents show, anew, in Debian's Chromium. The
+ * service is started for it, with the connectome that ships.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+
+const FOLDER = 'docs/images';
+/** Of the run that is shown: the giant fibre has begun to fire. */
+const MOMENT_MS = '38';
+const PICTURES = [
+  { file: 'page-wide.jpg', width: 1440, height: 900, colorScheme: 'dark' },
+  { file: 'page-phone.jpg', width: 390, height: 844, colorScheme: 'light', scrollTo: '#stage' },
+];
+const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
+const READY_WITHIN_MS = 60_000;
+/** For the brain to be drawn at its last size. */
+const SETTLE_MS = 1500;
+
+const port = await freePort();
+const url = `http://127.0.0.1:${port}`;
+const service = spawn(process.execPath, ['dist/main.js'], {
+  env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: '0', LOG_LEVEL: 'error' },
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
+try {
+  await ready();
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  });
+  mkdirSync(FOLDER, { recursive: true });
+  for (const { file, width, height, colorScheme, scrollTo } of PICTURES) {
+    const page = await browser.newPage({
+      viewport: { width, height },
+      colorScheme,
+      reducedMotion: 'reduce',
+    });
+    await page.goto(url + HASH);
+    await page.locator('#results').waitFor();
+    await page.locator('#time').fill(MOMENT_MS);
+    await page.waitForTimeout(SETTLE_MS);
+    await page.evaluate((top) => {
+      document.activeElement.blur();
+      scrollTo({
+        top: top === undefined ? 0 : document.querySelector(top).getBoundingClientRect().top + scrollY - 12,
+        behavior: 'instant',
+      });
+    }, scrollTo);
+    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
+    console.log(join(FOLDER, file));
+    await page.close();
+  }
+  await browser.close();
+} finally {
+  service.kill('SIGTERM');
+}
+
+async function ready() {
+  for (let waitedMs = 0; waitedMs < READY_WITHIN_MS; waitedMs += 100) {
+    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
+    if (answer?.status === 200) return;
+    await new Promise((next) => setTimeout(next, 100));
+  }
+  throw new Error(`the service was not ready within ${READY_WITHIN_MS} ms`);
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: free } = server.address();
+  server.close();
+  return free;
+}
