@@ -1,0 +1,29 @@
+/** The answer in README.md is cut short, but what is left of it is real. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { openConnectome } from '../../src/connectome/format.js';
+import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../../src/engine/experiment.js';
+import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { compileKernel } from '../../src/pool/kernel-file.js';
+import { connectomeFile } from '../support/connectomes.js';
+
+const text = readFileSync(resolve('README.md'), 'utf8');
+
+it('README.md shows what the brain that ships answers', async () => {
+  const shown = JSON.parse(/```json\n([^]*?)```/.exec(text)![1]!) as Record<string, unknown>;
+  const request = JSON.parse(/-d '(.*)'/.exec(text)![1]!) as { stimulus: 'loom' };
+  const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  const experiment = { ...DEFAULT_EXPERIMENT, ...request };
+  const kicks = runner.kicksOf(experiment);
+  const body = runner.body(experiment, 'full', kicks, runner.simulate(experiment, kicks));
+  const answer = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown[]>;
+  const first = {
+    ...answer,
+    frames: answer['frames']!.slice(0, 1),
+    top_types: answer['top_types']!.slice(0, 1),
+  };
+  expect(Object.keys(shown)).toEqual(Object.keys(answer));
+  expect(first).toMatchObject(shown);
+});
