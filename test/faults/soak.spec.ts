@@ -27,6 +27,9 @@ describe('a soak at half the measured capacity', () => {
       WORKERS: String(WORKERS),
       CACHE_BYTES: String(8 * MB),
       LOG_LEVEL: 'warn',
+      // All runs are of one client, and a machine that others use stands still at times: what was due meanwhile then
+      // comes at once.
+      QUEUE_LIMIT: '4000',
       ...brain,
     });
     await service.untilReady();
@@ -55,25 +58,26 @@ describe('a soak at half the measured capacity', () => {
       }
       clearInterval(sample);
       const all = await Promise.all(answers);
-      expect(all.filter(({ status }) => status !== 200)).toEqual([]);
       const quarter = Math.floor(memory.length / 4);
       const early = percentile(memory.slice(quarter, 2 * quarter), 0.5);
       const late = percentile(memory.slice(-quarter), 0.5);
-      expect(late / early).toBeLessThan(ALLOWED_GROWTH);
       const ms = all.map((answer) => answer.ms);
+      const failed = all.filter(({ status }) => status !== 200);
       observed(
         `${Math.round(SOAKED_MS / 60_000)} minutes at half of ${capacity.toFixed(1)} runs/s (${WORKERS} workers)`,
-        `${all.length} runs, all 200; median ${percentile(ms, 0.5).toFixed(0)} ms, 99th percentile ` +
+        `${all.length} runs, ${failed.length} of them not 200; median ${percentile(ms, 0.5).toFixed(0)} ms, 99th percentile ` +
           `${percentile(ms, 0.99).toFixed(0)} ms; memory ${Math.round(early / MB)} MB in the second quarter, ` +
           `${Math.round(late / MB)} MB in the last`,
       );
+      expect(failed).toEqual([]);
+      expect(late / early).toBeLessThan(ALLOWED_GROWTH);
     },
     SOAKED_MS + MEASURED_MS + 120_000,
   );
 
-  /** As many clients as keep every worker busy. */
+  /** As many clients as keep every worker busy, with the runs of the soak. */
   async function runsPerSecond(): Promise<number> {
-    const load = new Load(service.url, 2 * WORKERS);
+    const load = new Load(service.url, 2 * WORKERS, STIMULUS_IDS);
     const startedMs = performance.now();
     await new Promise((next) => setTimeout(next, MEASURED_MS));
     const answers = await load.stop();

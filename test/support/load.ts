@@ -41,6 +41,7 @@ export class Load {
   constructor(
     private readonly url: string,
     clients: number,
+    private readonly stimuli: readonly string[] = ['loom'],
   ) {
     this.#clients = Array.from({ length: clients }, () => this.#client());
   }
@@ -57,7 +58,8 @@ export class Load {
 
   async #client(): Promise<void> {
     while (this.#running) {
-      const answer = await sendRun(this.url, { stimulus: 'loom', seed: this.#seed++ });
+      const stimulus = this.stimuli[this.#seed % this.stimuli.length];
+      const answer = await sendRun(this.url, { stimulus, seed: this.#seed++ });
       this.answers.push(answer);
       // A service that refuses at once must not be asked in a tight loop.
       if (answer.status !== 200) await new Promise((next) => setTimeout(next, 10));
