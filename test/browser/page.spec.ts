@@ -101,6 +101,9 @@ describeWith(['chromium'], 'the page', () => {
       (from) => Number(document.querySelector<HTMLInputElement>('#time')!.value) > from + 2,
       early,
     );
+    await page.waitForFunction(
+      () => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls'] === '1',
+    );
     await page.locator('#brain').press(' ');
     await page.getByRole('button', { name: 'Play' }).waitFor();
     await page.locator('#time').fill('42.5');
