@@ -174,6 +174,25 @@ it('a metrics port that is taken ends the start with a message', async () => {
   taken.close();
 });
 
+it('a start with an environment that cannot be used ends with 2 and one line that lists every fault', () => {
+  const wrong = { PORT: '99999', RATE_LIMIT: 'many', TRUST_PROXY: 'everyone', REDIS_URL: 'http://redis' };
+  const start = () =>
+    execFileSync(process.execPath, [resolve('dist/main.js')], {
+      env: { PATH: process.env['PATH'], ...wrong },
+      encoding: 'utf8',
+      stdio: 'pipe',
+      timeout: 20_000,
+    });
+  const line = Object.entries(wrong).map(([name, value]) => `${name} must be [^;]*, got "?${value}"?`);
+  expect(start).toThrow(
+    expect.objectContaining({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`^[^\\n]*${line.join('; ')}\\.\\n$`)),
+    }),
+  );
+});
+
 describe('npm run config', () => {
   const config = (args: string[], variables: Record<string, string>) =>
     execFileSync(process.execPath, [resolve('dist/cli/config.js'), ...args], {

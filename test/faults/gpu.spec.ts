@@ -1,11 +1,15 @@
 import { Load } from '../support/load.js';
 import { describeWith } from '../support/requirements.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
-import { extent, observed } from './extent.js';
+import { IS_FULL, observed } from './extent.js';
 
-const RUNS = extent({ short: 3, full: 30 });
+const RUNS = 30;
+/** In short it is a part of test/e2e/gpu.spec.ts. */
+const inFull: typeof describeWith = IS_FULL
+  ? describeWith
+  : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body);
 
-describeWith(['gpu'], 'the process of the GPU', () => {
+inFull(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;
 
   beforeAll(async () => {
