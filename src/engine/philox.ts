@@ -7,6 +7,8 @@ const MULTIPLIER_1 = 0xcd9e8d57;
 const WEYL_0 = 0x9e3779b9;
 const WEYL_1 = 0xbb67ae85;
 const ROUNDS = 10;
+/** Looked up once: where tests run, each access to a global takes longer than a whole round. */
+const { imul } = Math;
 
 /**
  * Writes the four 32-bit words of one block into `out`.
@@ -22,8 +24,8 @@ export function philox4x32(
   k1: number,
 ): void {
   for (let round = 0; round < ROUNDS; round++) {
-    const low0 = Math.imul(MULTIPLIER_0, c0);
-    const low1 = Math.imul(MULTIPLIER_1, c2);
+    const low0 = imul(MULTIPLIER_0, c0);
+    const low1 = imul(MULTIPLIER_1, c2);
     const high0 = multiplyHigh(MULTIPLIER_0 & 0xffff, MULTIPLIER_0 >>> 16, c0);
     const high1 = multiplyHigh(MULTIPLIER_1 & 0xffff, MULTIPLIER_1 >>> 16, c2);
     c0 = high1 ^ c1 ^ k0;
@@ -46,9 +48,9 @@ export function philox4x32(
 function multiplyHigh(aLow: number, aHigh: number, b: number): number {
   const bLow = b & 0xffff;
   const bHigh = b >>> 16;
-  const upper = (Math.imul(aHigh, bLow) + (Math.imul(aLow, bLow) >>> 16)) | 0;
-  const lower = (Math.imul(aLow, bHigh) + (upper & 0xffff)) | 0;
-  return (Math.imul(aHigh, bHigh) + (upper >>> 16) + (lower >>> 16)) | 0;
+  const upper = (imul(aHigh, bLow) + (imul(aLow, bLow) >>> 16)) | 0;
+  const lower = (imul(aLow, bHigh) + (upper & 0xffff)) | 0;
+  return (imul(aHigh, bHigh) + (upper >>> 16) + (lower >>> 16)) | 0;
 }
 
 /** The purposes random numbers are drawn for; each has a counter space of its own, so none repeats another. */
