@@ -13,13 +13,14 @@ const FOLDER = 'docs/images';
 /** Of the run that is shown: the giant fibre has begun to fire. */
 const MOMENT_MS = '38';
 const PICTURES = [
-  { file: 'page-wide.jpg', width: 1440, height: 900, colorScheme: 'dark' },
-  { file: 'page-phone.jpg', width: 390, height: 844, colorScheme: 'light', scrollTo: '#stage' },
+  { file: 'page-wide.jpg', width: 1440, height: 900, colorScheme: 'dark', top: 'body' },
+  { file: 'page-phone.jpg', width: 390, height: 844, colorScheme: 'light', top: '#stage' },
 ];
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
 const READY_WITHIN_MS = 60_000;
 /** For the brain to be drawn at its last size. */
 const SETTLE_MS = 1500;
+const MARGIN_PX = 12;
 
 const port = await freePort();
 const url = `http://127.0.0.1:${port}`;
@@ -34,7 +35,7 @@ try {
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   });
   mkdirSync(FOLDER, { recursive: true });
-  for (const { file, width, height, colorScheme, scrollTo } of PICTURES) {
+  for (const { file, width, height, colorScheme, top } of PICTURES) {
     const page = await browser.newPage({
       viewport: { width, height },
       colorScheme,
@@ -44,13 +45,10 @@ try {
     await page.locator('#results').waitFor();
     await page.locator('#time').fill(MOMENT_MS);
     await page.waitForTimeout(SETTLE_MS);
-    await page.evaluate((top) => {
+    await page.evaluate(`
       document.activeElement.blur();
-      scrollTo({
-        top: top === undefined ? 0 : document.querySelector(top).getBoundingClientRect().top + scrollY - 12,
-        behavior: 'instant',
-      });
-    }, scrollTo);
+      scrollTo({ top: document.querySelector('${top}').getBoundingClientRect().top - ${MARGIN_PX}, behavior: 'instant' });
+    `);
     await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
     console.log(join(FOLDER, file));
     await page.close();
