@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RUNAWAY_NEURONS, tablesOf, withTables } from '../../src/cli/validation/document.js';
-import type { Report } from '../../src/cli/validation/report.js';
+import { PATHWAYS, type Report } from '../../src/cli/validation/report.js';
 import { shuffledWiring } from '../../src/cli/validation/studies.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import type { ChannelId } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS, type ChannelId } from '../../src/connectome/populations.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -76,10 +76,19 @@ describeWith(['tables'], 'docs/validation.md', () => {
   });
 
   it('is right that more does more, without a jump', () => {
-    for (const { doses } of found.doses) {
-      const rates = doses.map(({ rateHz }) => rateHz.mean);
-      expect(rates[0]).toBe(0);
-      expect(rates).toEqual([...rates].sort((a, b) => a - b));
+    expect(found.doses.map(({ stimulus }) => stimulus)).toEqual(STIMULUS_IDS);
+    const courses = [
+      ...found.doses.map(({ doses }) => doses.map(({ responding }) => responding.mean)),
+      ...PATHWAYS.map(({ stimulus, channel }) =>
+        found.doses.find((each) => each.stimulus === stimulus)!.doses.map(({ rates }) => rates[channel].mean),
+      ),
+    ];
+    for (const course of courses) {
+      expect(course[0]).toBe(0);
+      expect(course).toEqual([...course].sort((a, b) => a - b));
+      // The first dose makes the stimulated neurons themselves spike, most of them in many stimuli.
+      const steps = course.slice(2).map((value, i) => value - course[i + 1]!);
+      expect(Math.max(...steps)).toBeLessThan(course.at(-1)! / 3);
     }
   });
 

@@ -19,6 +19,7 @@ export function tablesOf(report: Report): Record<string, string> {
     overlaps: overlapTable(report),
     glomeruli: glomerulusTable(report),
     doses: doseTable(report),
+    recruitment: recruitmentTable(report),
     shuffled: shuffledTable(report),
     loom: lesionTable(report, 'loom'),
     sugar: lesionTable(report, 'sugar'),
@@ -108,12 +109,43 @@ function glomerulusTable({ glomeruli }: Report): string {
   );
 }
 
+/** How strongly the channels answer for which the literature expects it. */
 function doseTable({ doses }: Report): string {
+  return doseRows(
+    PATHWAYS.map(({ stimulus, channel }) => ({
+      title: `${stimulus}: ${channel} (Hz)`,
+      digits: 1,
+      spreads: doses.find((each) => each.stimulus === stimulus)!.doses.map(({ rates }) => rates[channel]),
+    })),
+    doses,
+  );
+}
+
+/** How many neurons each stimulus recruits. */
+function recruitmentTable({ doses }: Report): string {
+  return doseRows(
+    doses.map(({ stimulus, doses: own }) => ({
+      title: stimulus,
+      digits: 0,
+      spreads: own.map(({ responding }) => responding),
+    })),
+    doses,
+  );
+}
+
+function doseRows(
+  columns: readonly {
+    readonly title: string;
+    readonly digits: number;
+    readonly spreads: readonly Spread[];
+  }[],
+  doses: Report['doses'],
+): string {
   return table(
-    ['intensity', ...PATHWAYS.map(({ stimulus, channel }) => `${stimulus}: ${channel} (Hz)`)],
+    ['intensity', ...columns.map(({ title }) => title)],
     doses[0]!.doses.map(({ intensity }, i) => [
       String(intensity),
-      ...doses.map((each) => shown(each.doses[i]!.rateHz, 1)),
+      ...columns.map(({ spreads, digits }) => shown(spreads[i]!, digits)),
     ]),
   );
 }

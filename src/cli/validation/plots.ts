@@ -2,7 +2,8 @@ import type { TopLevelSpec } from 'vega-lite';
 import { COLOURS, MUTED_COLOUR } from '../../plot/svg.js';
 import type { SignRule } from '../../connectome/connectome.js';
 import { RUNAWAY_NEURONS } from './document.js';
-import type { Report } from './report.js';
+import { PATHWAYS, type Report } from './report.js';
+import type { Spread } from './studies.js';
 
 const RULES = ['predicted', 'corrected'] as const;
 
@@ -12,6 +13,7 @@ export function plotsOf(report: Report): Record<string, TopLevelSpec> {
     'validation-signs.svg': signs(report),
     'validation-glomeruli.svg': glomeruli(report),
     'validation-doses.svg': doses(report),
+    'validation-recruitment.svg': recruitment(report),
   };
 }
 
@@ -80,38 +82,65 @@ function recruited(
 }
 
 function doses(report: Report): TopLevelSpec {
-  const values = report.doses.flatMap(({ stimulus, channel, doses: each }) =>
-    each.map(({ intensity, rateHz: { mean, sd } }) => ({
-      pathway: `${stimulus}: ${channel}`,
-      intensity,
-      mean,
-      low: Math.max(0, mean - sd),
-      high: mean + sd,
-    })),
+  const values = PATHWAYS.flatMap(({ stimulus, channel }) =>
+    report.doses
+      .find((each) => each.stimulus === stimulus)!
+      .doses.map(({ intensity, rates }) => ({
+        pathway: `${stimulus}: ${channel}`,
+        intensity,
+        ...band(rates[channel]),
+      })),
   );
   const colour = { field: 'pathway', type: 'nominal', sort: null, title: null };
-  const x = { field: 'intensity', type: 'quantitative', title: 'intensity' };
   return described({
     title: { text: 'Dose and response', subtitle: 'mean and standard deviation over seeds' },
     width: 520,
     height: 260,
     data: { values },
-    layer: [
-      {
-        mark: { type: 'area', opacity: 0.2 },
-        encoding: {
-          x,
-          y: { field: 'low', type: 'quantitative', title: 'rate (Hz)' },
-          y2: { field: 'high' },
-          color: colour,
-        },
-      },
-      {
-        mark: { type: 'line', point: true },
-        encoding: { x, y: { field: 'mean', type: 'quantitative' }, color: colour },
-      },
-    ],
+    layer: bandAndLine('rate (Hz)', { color: colour }),
   });
+}
+
+/** A panel for each stimulus: they recruit from tens of neurons to thousands. */
+function recruitment(report: Report): TopLevelSpec {
+  const values = report.doses.flatMap(({ stimulus, doses: own }) =>
+    own.map(({ intensity, responding }) => ({ stimulus, intensity, ...band(responding) })),
+  );
+  return described({
+    title: {
+      text: 'Neurons that each stimulus recruits',
+      subtitle: 'mean and standard deviation over seeds',
+    },
+    data: { values },
+    facet: {
+      field: 'stimulus',
+      type: 'nominal',
+      sort: report.doses.map(({ stimulus }) => stimulus),
+      title: null,
+    },
+    columns: 5,
+    spec: { width: 90, height: 90, layer: bandAndLine('neurons', { color: { value: COLOURS[0] } }) },
+    resolve: { scale: { y: 'independent' } },
+  });
+}
+
+function band({ mean, sd }: Spread): { mean: number; low: number; high: number } {
+  return { mean, low: Math.max(0, mean - sd), high: mean + sd };
+}
+
+/** The mean against the intensity, and a standard deviation to either side of it. */
+function bandAndLine(title: string, encoding: Record<string, unknown>): unknown[] {
+  const x = { field: 'intensity', type: 'quantitative', title: 'intensity', axis: { tickCount: 3 } };
+  return [
+    {
+      mark: { type: 'area', opacity: 0.2 },
+      encoding: { ...encoding, x, y: { field: 'low', type: 'quantitative', title }, y2: { field: 'high' } },
+    },
+    {
+      mark: { type: 'line', point: true },
+      encoding: { ...encoding, x, y: { field: 'mean', type: 'quantitative' } },
+    },
+  ];
 }
 
 /** The library checks a description when it compiles it. */

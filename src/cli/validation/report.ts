@@ -85,7 +85,7 @@ export function report(
   begin('Exciting one glomerulus at a time');
   const ofGlomeruli = glomeruli(subjects, GLOMERULUS_SEEDS);
   begin('Raising the intensity');
-  const doses = doseResponses(subjects.corrected, PATHWAYS, SEEDS);
+  const doses = doseResponses(subjects.corrected, SEEDS);
   begin('Shuffling the wiring');
   const shuffled = new Subject(connectome, engineOf, shuffledWiring(connectome));
   const ofShuffled = {

@@ -16,7 +16,7 @@ import { stimulationOfTypes } from '../responses.js';
 
 export const DURATION_MS = 100;
 const NOMINAL_RATE_HZ = 150;
-/** Each dose of the most that is allowed. */
+/** Intensities, up to the most that is allowed. */
 const DOSES = [0, 0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 const SHUFFLE_SEED = 783;
 
@@ -156,22 +156,28 @@ export interface Pathway {
   readonly channel: ChannelId;
 }
 
-export interface DoseResponse extends Pathway {
-  readonly doses: readonly { readonly intensity: number; readonly rateHz: Spread }[];
+/** A stimulus at each intensity that is allowed, from none to the most. */
+export interface DoseResponse {
+  readonly stimulus: StimulusId;
+  readonly doses: readonly {
+    readonly intensity: number;
+    readonly responding: Spread;
+    readonly rates: Readonly<Record<ChannelId, Spread>>;
+  }[];
 }
 
-export function doseResponses(
-  subject: Subject,
-  pathways: readonly Pathway[],
-  seeds: readonly number[],
-): DoseResponse[] {
-  return pathways.map(({ stimulus, channel }) => ({
+export function doseResponses(subject: Subject, seeds: readonly number[]): DoseResponse[] {
+  return STIMULUS_IDS.map((stimulus) => ({
     stimulus,
-    channel,
-    doses: DOSES.map((intensity) => ({
-      intensity,
-      rateHz: spreadOf(seeds.map((seed) => subject.stimulate(stimulus, seed, intensity).rates[channel])),
-    })),
+    doses: DOSES.map((intensity) => {
+      const runs = seeds.map((seed) => subject.stimulate(stimulus, seed, intensity));
+      const rates = CHANNEL_IDS.map((id) => [id, spreadOf(runs.map((run) => run.rates[id]))] as const);
+      return {
+        intensity,
+        responding: spreadOf(runs.map(({ responding }) => responding)),
+        rates: Object.fromEntries(rates) as Record<ChannelId, Spread>,
+      };
+    }),
   }));
 }
 
