@@ -89,7 +89,7 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   RATE_LIMIT: 'runs a minute and client; 0 turns the limit off',
   TRUST_PROXY: 'proxies whose X-Forwarded-For counts',
   QUEUE_LIMIT: 'waiting runs; beyond, the service answers 503',
-  RUN_TIMEOUT_MS: 'from the arrival of a run; beyond, the service answers 503',
+  RUN_TIMEOUT_MS: 'from the complete arrival of a run; beyond, the service answers 503',
   SHUTDOWN_MS: 'time to finish what runs when the service is stopped',
   CACHE_BYTES: 'result cache; 0 turns it off',
   REDIS_URL: 'shares the rate limit between replicas',

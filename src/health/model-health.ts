@@ -322,6 +322,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   #tellGpu(state: GpuState): void {
     switch (state.name) {
       case 'off':
+        this.degradations.end('gpu');
         this.#log.log(`Simulating on the CPU alone: ${state.reason}`);
         break;
       case 'ready':
@@ -329,6 +330,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
         this.#log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
         break;
       case 'lost':
+        this.#log.warn(`The GPU is lost: ${inFull(state.error)}`);
         this.degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
     }
     if ('model' in this.#state) this.#state.model.queue.look();
@@ -355,6 +357,12 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     }, this.#retryMs);
     this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }
+}
+
+/** For the log: with what a process said before it ended. */
+function inFull(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return typeof error.cause === 'string' ? `${error.message} ${error.cause}`.trim() : error.message;
 }
 
 function secondsUntil(momentMs: number): number {

@@ -31,7 +31,8 @@ const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>
 
 /** Finds the entry of the error table for whatever was thrown; undefined for a broken invariant. */
 export function expectedErrorOf(thrown: unknown): CodedError | undefined {
-  if (thrown instanceof CodedError) return thrown;
+  // What broke in a worker arrives as INTERNAL, with a message for the log.
+  if (thrown instanceof CodedError) return thrown.code === 'INTERNAL' ? undefined : thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
   if (typeof code === 'string' && Object.hasOwn(KNOWN_CODES, code)) return known(code, thrown);
   if (typeof code === 'string' && code.startsWith('HPE_')) {

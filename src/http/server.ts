@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import helmet from '@fastify/helmet';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -24,6 +25,11 @@ import type { SlidingWindow } from './sliding-window.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
 const log = new Logger('http');
+/** For requests whose body is broken: what was decided when their head arrived stands on that answer as well. */
+const begun = new WeakMap<
+  IncomingMessage,
+  { readonly reply: FastifyReply; readonly counted: Promise<void> }
+>();
 /** What a timer of Node can hold. */
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -87,7 +93,9 @@ export async function equip(app: NestFastifyApplication, options: RateOptions): 
   // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    await limitRate(options.window, options.rateLimit, request, reply);
+    const counted = limitRate(options.window, options.rateLimit, request, reply);
+    begun.set(request.raw, { reply, counted });
+    await counted;
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
@@ -194,17 +202,35 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
   } else if (error.code === 'ECONNRESET' || pending?.headersSent === true) {
     socket.destroy();
   } else {
-    answerRaw(socket, known);
+    void answerBrokenBody(socket, known, pending ?? undefined);
   }
 }
 
-function answerRaw(socket: Duplex, error: CodedError): void {
+async function answerBrokenBody(socket: Duplex, error: CodedError, pending?: ServerResponse): Promise<void> {
+  // What is broken may have come together with its head, which is still on its way through the hooks.
+  if (pending !== undefined) await setImmediate();
+  const head = pending?.req.complete === false ? begun.get(pending.req) : undefined;
+  try {
+    await head?.counted;
+    answerRaw(socket, error, head?.reply);
+  } catch {
+    // It was one too many: that is what the client is being told.
+    pending!.once('finish', () => socket.end());
+  }
+}
+
+/** @param reply of a request whose head was read */
+function answerRaw(socket: Duplex, error: CodedError, reply?: FastifyReply): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
   const body = JSON.stringify(new ErrorResponse(error));
-  const head = Object.entries({ ...refusalHeaders(error, body, randomUUID()), connection: 'close' });
+  const head = Object.entries({
+    ...reply?.getHeaders(),
+    ...refusalHeaders(error, body, reply?.request.id ?? randomUUID()),
+    connection: 'close',
+  });
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines}\r\n${body}`);
 }

@@ -22,7 +22,7 @@ export interface BatchStage {
 export interface QueueOptions {
   /** Experiments that are handed over at once. */
   readonly slots: number;
-  /** Experiments that may wait. */
+  /** Experiments that may be here without a worker having them. */
   readonly limit: number;
   /** An experiment that computes for longer is ended, with its worker. */
   readonly runTimeoutMs: number;
@@ -35,27 +35,31 @@ export interface QueuedResult extends ExperimentResult {
 
 export interface QueuedRun {
   readonly result: Promise<QueuedResult>;
-  /** Takes the run back if it still waits; one that has begun goes on. Tells whether it was taken back. */
+  /** Takes the run back if no worker has it yet. Tells whether it was taken back. */
   cancel(): boolean;
 }
 
 type Compute = (task: ExperimentTask, signal: AbortSignal) => Promise<ExperimentResult>;
 
-interface Waiting {
-  readonly task: ExperimentTask;
+interface InLine {
   readonly owner: string;
   readonly arrivedMs: number;
+  /** With its raster once it was simulated ahead. */
+  task: ExperimentTask;
   /** What the simulation ahead took, the whole batch. */
-  readonly aheadMs: number;
+  aheadMs: number;
   readonly resolve: (result: QueuedResult) => void;
   readonly reject: (error: unknown) => void;
 }
 
 export class ExperimentQueue {
-  readonly #waiting = new Set<Waiting>();
-  readonly #waitingOf = new Map<string, number>();
-  /** Those that come back from the stage, simulated or not: the next for the workers. */
-  readonly #prepared: Waiting[] = [];
+  /** Whatever no worker has yet: it waits, is simulated ahead, or was. All of it counts against the limits. */
+  readonly #line = new Set<InLine>();
+  readonly #inLineOf = new Map<string, number>();
+  /** Of the line: neither simulated nor about to be. */
+  readonly #waiting = new Set<InLine>();
+  /** Of the line: back from the stage, simulated or not; the next for the workers. */
+  readonly #prepared = new Set<InLine>();
   readonly #idleListeners: (() => void)[] = [];
   #running = 0;
   #ahead = 0;
@@ -66,7 +70,7 @@ export class ExperimentQueue {
   ) {}
 
   get waiting(): number {
-    return this.#waiting.size + this.#prepared.length;
+    return this.#waiting.size + this.#prepared.size;
   }
 
   /** Experiments that are computed, ahead or by the workers. */
@@ -85,18 +89,20 @@ export class ExperimentQueue {
    */
   submit(task: ExperimentTask, owner: string): QueuedRun {
     const { promise, resolve, reject } = promiseWithResolvers<QueuedResult>();
-    const run: Waiting = { task, owner, arrivedMs: performance.now(), aheadMs: 0, resolve, reject };
+    const run: InLine = { task, owner, arrivedMs: performance.now(), aheadMs: 0, resolve, reject };
     if (this.#running < this.options.slots && this.options.stage?.comesFirst !== true) {
       void this.#start(run);
       return { result: promise, cancel: () => false };
     }
     this.#admit(owner);
+    this.#line.add(run);
+    this.#inLineOf.set(owner, this.#inLineBy(owner) + 1);
     this.#waiting.add(run);
-    this.#waitingOf.set(owner, this.#waitingBy(owner) + 1);
     const cancel = () => {
-      const waited = this.#leave(run);
-      if (waited) reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
-      return waited;
+      const wasInLine = this.#leave(run);
+      if (wasInLine)
+        reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
+      return wasInLine;
     };
     this.look();
     return { result: promise, cancel };
@@ -106,10 +112,14 @@ export class ExperimentQueue {
   look(): void {
     const { slots, stage } = this.options;
     const batch = stage?.batchOf(this.#waiting.size) ?? 0;
-    if (batch > 0) void this.#simulateAhead(stage!, [...this.#waiting].slice(0, batch));
+    // One batch ahead of the workers is enough; a faster stage would only pile up rasters.
+    if (batch > 0 && this.#prepared.size <= batch) {
+      void this.#simulateAhead(stage!, [...this.#waiting].slice(0, batch));
+    }
     while (this.#running < slots) {
-      const next = this.#prepared.shift() ?? this.#nextForWorkers();
+      const [next] = this.#prepared.size > 0 || stage?.comesFirst === true ? this.#prepared : this.#waiting;
       if (next === undefined) break;
+      this.#leave(next);
       void this.#start(next);
     }
     if (this.running === 0 && this.waiting === 0) {
@@ -125,13 +135,13 @@ export class ExperimentQueue {
 
   #admit(owner: string): void {
     const { limit } = this.options;
-    if (this.#waiting.size >= limit) {
+    if (this.#line.size >= limit) {
       throw new CodedError(
         'QUEUE_FULL',
         `${limit} runs are waiting, which is all that may; try again shortly.`,
       );
     }
-    if (this.#waitingBy(owner) >= this.shareOfOne) {
+    if (this.#inLineBy(owner) >= this.shareOfOne) {
       throw new CodedError(
         'QUEUE_FULL',
         `${this.shareOfOne} runs of this client are waiting, which is all that one client may have; try again shortly.`,
@@ -139,42 +149,42 @@ export class ExperimentQueue {
     }
   }
 
-  #waitingBy(owner: string): number {
-    return this.#waitingOf.get(owner) ?? 0;
+  #inLineBy(owner: string): number {
+    return this.#inLineOf.get(owner) ?? 0;
   }
 
-  #leave(run: Waiting): boolean {
-    if (!this.#waiting.delete(run)) return false;
-    const left = this.#waitingBy(run.owner) - 1;
-    if (left > 0) this.#waitingOf.set(run.owner, left);
-    else this.#waitingOf.delete(run.owner);
+  /** @returns whether it still was in the line */
+  #leave(run: InLine): boolean {
+    if (!this.#line.delete(run)) return false;
+    this.#waiting.delete(run);
+    this.#prepared.delete(run);
+    const left = this.#inLineBy(run.owner) - 1;
+    if (left > 0) this.#inLineOf.set(run.owner, left);
+    else this.#inLineOf.delete(run.owner);
     return true;
   }
 
-  #nextForWorkers(): Waiting | undefined {
-    if (this.options.stage?.comesFirst === true) return undefined;
-    const [next] = this.#waiting;
-    if (next !== undefined) this.#leave(next);
-    return next;
-  }
-
-  async #simulateAhead(stage: BatchStage, runs: readonly Waiting[]): Promise<void> {
-    runs.forEach((run) => this.#leave(run));
+  async #simulateAhead(stage: BatchStage, runs: readonly InLine[]): Promise<void> {
+    for (const run of runs) this.#waiting.delete(run);
     this.#ahead += runs.length;
     const startedMs = performance.now();
     const rasters = await stage.simulate(runs.map(({ task }) => task.experiment));
     const aheadMs = performance.now() - startedMs;
     this.#ahead -= runs.length;
     runs.forEach((run, i) => {
+      // Taken back meanwhile: nobody needs its answer written.
+      if (!this.#line.has(run)) return;
       const simulated = rasters[i];
-      this.#prepared.push(
-        simulated === undefined ? run : { ...run, task: { ...run.task, simulated }, aheadMs },
-      );
+      if (simulated !== undefined) {
+        run.task = { ...run.task, simulated };
+        run.aheadMs = aheadMs;
+      }
+      this.#prepared.add(run);
     });
     this.look();
   }
 
-  async #start(run: Waiting): Promise<void> {
+  async #start(run: InLine): Promise<void> {
     this.#running++;
     const queueMs = performance.now() - run.arrivedMs - run.aheadMs;
     const watchdog = new AbortController();

@@ -69,5 +69,8 @@ async function run<Kind extends keyof ResultOf>(
 
 function failureOf(error: unknown): Failure {
   if (error instanceof CodedError) return error.toFailure();
-  return { code: 'GPU_FAILED', message: error instanceof Error ? error.message : String(error) };
+  return {
+    code: 'INTERNAL',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }

@@ -71,7 +71,7 @@ export class GpuHost {
     });
     this.#ended = new Promise((resolve) => {
       this.#process.once('exit', (status, signal) => {
-        this.#fail(`The GPU process ended (${signal ?? `status ${status}`}). ${this.#output}`.trim());
+        this.#fail(`The GPU process ended (${signal ?? `status ${status}`}).`, this.#output);
         resolve();
       });
       this.#process.on('error', ({ message }) => {
@@ -116,9 +116,9 @@ export class GpuHost {
     return this.#ended;
   }
 
-  /** For people: why the process has ended. */
-  get reason(): string {
-    return this.#end?.message ?? 'The GPU process still runs.';
+  /** Why the process has ended. */
+  get error(): CodedError | undefined {
+    return this.#end;
   }
 
   get processId(): number | undefined {
@@ -161,8 +161,8 @@ export class GpuHost {
   }
 
   /** The first reason is the one that counts; everyone who waits is told. */
-  #fail(message: string): void {
-    this.#end ??= new CodedError('GPU_FAILED', message);
+  #fail(message: string, cause?: string): void {
+    this.#end ??= new CodedError('GPU_FAILED', message, { cause });
     for (const { reject } of this.#pending.values()) reject(this.#end);
     this.#pending.clear();
   }

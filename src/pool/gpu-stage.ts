@@ -4,7 +4,7 @@
  */
 import type { StimulusId } from '../connectome/populations.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../engine/experiment.js';
-import { CodedError } from '../errors.js';
+import { CodedError, ERRORS } from '../errors.js';
 import { BatchPlan } from './batch-plan.js';
 import type { BatchStage } from './experiment-queue.js';
 import { GpuHost, type HostOpening } from './gpu-host.js';
@@ -20,7 +20,7 @@ export type GpuState =
       readonly batchFrom: number;
       readonly processId: number;
     }
-  | { readonly name: 'lost'; readonly reason: string };
+  | { readonly name: 'lost'; readonly reason: string; readonly error: unknown };
 
 export interface GpuStageOptions {
   readonly opening: HostOpening;
@@ -41,6 +41,8 @@ export interface GpuStageOptions {
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const ROUNDS = 3;
+/** For a batch while nobody waits for it: it may compile, and a slow adapter has to show how slow it is. */
+const MEASURING_TIMEOUT_MS = 180_000;
 
 export class GpuStage implements BatchStage {
   /** Runs by what became of them, since the service began. */
@@ -49,6 +51,7 @@ export class GpuStage implements BatchStage {
   #host: GpuHost | undefined;
   #plan: BatchPlan | undefined;
   #busy = false;
+  #wasReady = false;
   readonly #closing = new AbortController();
   #pauseMs = FIRST_PAUSE_MS;
   #restart: NodeJS.Timeout | undefined;
@@ -106,7 +109,7 @@ export class GpuStage implements BatchStage {
       await askAdapter(opening.allowSoftware, this.#closing.signal);
       const [opened, description] = await GpuHost.open(opening, this.#closing.signal);
       host = this.#host = opened;
-      void host.ended.then(() => this.#lose(opened, undefined));
+      void host.ended.then(() => this.#lose(opened, opened.error));
       this.#plan = insists
         ? BatchPlan.always(description.widths.at(-1)!)
         : await this.#calibrate(host, description);
@@ -119,8 +122,9 @@ export class GpuStage implements BatchStage {
         this.#become({ name: 'ready', adapter, batchFrom: fewest, processId: host.processId! });
       }
     } catch (error) {
-      const isUnavailable = error instanceof CodedError && error.code === 'GPU_UNAVAILABLE';
-      if (isUnavailable && !insists) await this.#turnOff(error.message);
+      // An adapter that has worked may only be away, while its driver starts again.
+      const isHopeless = error instanceof CodedError && error.code === 'GPU_UNAVAILABLE' && !this.#wasReady;
+      if (isHopeless && !insists) await this.#turnOff(error.message);
       else await this.#lose(host, error);
     }
   }
@@ -132,27 +136,32 @@ export class GpuStage implements BatchStage {
     for (const experiment of experiments) {
       cpu.push(await medianOf(ROUNDS, () => simulateOnCpu(experiment)));
     }
+    const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length;
+    const widestOnCpuMs = (widths.at(-1)! * cpuMs) / cpuWorkers;
     const gpu = [];
     for (const width of widths) {
       const batch = Array.from({ length: width }, (_, i) => experiments[i % experiments.length]!);
       const simulate = async () => {
         const startedMs = performance.now();
-        await host.simulate(batch, batchTimeoutMs);
+        await host.simulate(batch, MEASURING_TIMEOUT_MS);
         return performance.now() - startedMs;
       };
       // The first one compiles.
       await simulate();
-      gpu.push({ width, ms: await medianOf(ROUNDS, simulate) });
+      const ms = await medianOf(ROUNDS, simulate);
+      if (ms > batchTimeoutMs) break;
+      gpu.push({ width, ms });
+      // A wider batch takes no less time, so none can be worth it.
+      if (ms > widestOnCpuMs) break;
     }
-    return new BatchPlan({ gpu, cpuMs: cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length, cpuWorkers });
+    return new BatchPlan({ gpu, cpuMs, cpuWorkers });
   }
 
   /** Called once for each host that ends without being asked to. */
   async #lose(host: GpuHost | undefined, error: unknown): Promise<void> {
     if (this.#closing.signal.aborted || (host !== undefined && this.#host !== host)) return;
     this.#host = undefined;
-    const reason = error instanceof Error ? error.message : (host?.reason ?? String(error));
-    this.#become({ name: 'lost', reason });
+    this.#become({ name: 'lost', reason: publicReason(error), error });
     await host?.close();
     if (this.#closing.signal.aborted) return;
     this.#restart = setTimeout(() => void this.#open(), this.#pauseMs);
@@ -168,8 +177,16 @@ export class GpuStage implements BatchStage {
 
   #become(state: GpuState): void {
     this.#state = state;
+    this.#wasReady ||= state.name === 'ready';
     if (!this.#closing.signal.aborted) this.options.onChange(state);
   }
+}
+
+/** What anybody may read: only what is written about the GPU names neither files nor code. */
+function publicReason(error: unknown): string {
+  if (!(error instanceof CodedError)) return ERRORS.INTERNAL.meaning;
+  const isOfGpu = error.code === 'GPU_FAILED' || error.code === 'GPU_UNAVAILABLE';
+  return isOfGpu ? error.message : ERRORS[error.code].meaning;
 }
 
 async function medianOf(rounds: number, measure: () => Promise<number>): Promise<number> {

@@ -240,6 +240,18 @@ describe('the waiting line', () => {
     expect(await simulated()).toBe(1);
   });
 
+  it('tells nobody but the log what broke in a worker', async () => {
+    await start({}, { FAULT_THROW_SEED: '7' });
+    const { status, text } = await send({ seed: 7 }).answer;
+    expect(status).toBe(500);
+    expect(JSON.parse(text)).toEqual({
+      error: 'The service failed in an unexpected way; its log has the details.',
+      code: 'INTERNAL',
+    });
+    expect(JSON.stringify(service.log())).toMatch(/TypeError.*experiment\.worker/);
+    expect(await outcome(send({ seed: 8 }))).toEqual([200, 'fwd=miss; stored']);
+  });
+
   it('holds nobody for longer than RUN_TIMEOUT_MS from arrival, and does not compute what nobody waits for', async () => {
     await start({ RUN_TIMEOUT_MS: '2000' }, { FAULT_DELAY_MS: '1300' });
     const runs = [0, 1, 2].map((seed) => send({ seed }));

@@ -62,12 +62,21 @@ describe('the rate limit, over real HTTP', () => {
   });
 
   it('counts every run whatever becomes of it, before its body is read', async () => {
-    service = await startReadyService({ RATE_LIMIT: '9' });
+    service = await startReadyService({ RATE_LIMIT: '11' });
     const raw = async (bytes: string) =>
       (await exchange(service.port, [bytes]))[0]!.headers['ratelimit-remaining'];
     const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
     const remaining = (answer: Answer) => answer.headers.get('ratelimit-remaining');
 
+    const broken = `${head}X-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    for (const [parts, left] of [
+      [[`${broken}no size\r\n`], '10'],
+      [[broken, 'no size\r\n'], '9'],
+    ] as const) {
+      const [answer] = await exchange(service.port, parts);
+      expect(answer!.status).toBe(400);
+      expect(answer!.headers).toMatchObject({ 'ratelimit-remaining': left, 'x-request-id': 'mine' });
+    }
     expect(remaining(await service.post({ seed: 1 }, RUN))).toBe('8');
     const cached = await service.post({ seed: 1 }, RUN);
     expect(cached.headers.get('cache-status')).toContain('hit');
@@ -83,6 +92,7 @@ describe('the rate limit, over real HTTP', () => {
     const [refused] = await exchange(service.port, [`${head}Content-Length: 100\r\n\r\n{`], { endAfter: 1 });
     expect(refused!.status).toBe(429);
     expect(await service.post('{', RUN)).toMatchObject({ status: 429 });
+    expect(await exchange(service.port, [`${broken}no size\r\n`])).toMatchObject([{ status: 429 }]);
   });
 
   it('takes no word for who a client is, unless a proxy that is trusted gives it', async () => {

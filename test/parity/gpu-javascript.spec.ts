@@ -20,15 +20,6 @@ describe('GpuEngine', () => {
     await engine.destroy();
   });
 
-  it('stops between submissions when it is told to', async () => {
-    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [2] });
-    let asked = 0;
-    const runs = await engine.simulateBatch(trains, 90, () => ++asked > 2);
-    expect(runs).toHaveLength(4);
-    expect(await engine.simulateBatch(trains, 90, () => true)).toEqual([]);
-    await engine.destroy();
-  });
-
   it('refuses a wiring whose sums would not be exact', () => {
     const sources = Array.from({ length: 600 }, (_, i) => i);
     const heavy = wiringOf(

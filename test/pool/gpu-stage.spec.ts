@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/engine/experiment.js';
-import { CodedError } from '../../src/errors.js';
+import { CodedError, ERRORS } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
 import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/pool/gpu-stage.js';
@@ -84,6 +84,21 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     return stage.state;
   };
   return { stage, queue, states, until };
+}
+
+/** @returns a worker of the host that sleeps before batches of a size or more, for ever if `ms` is undefined */
+function slowFrom(size: number, ms: string): string {
+  const worker = join(mkdtempSync(join(tmpdir(), 'gpu-stage-')), 'slow.worker.mjs');
+  writeFileSync(
+    worker,
+    `import answer from '${GPU_LIKE_WORKER}';
+     const cell = new Int32Array(new SharedArrayBuffer(4));
+     export default (task) => {
+       if (task.kind === 'batch' && task.experiments.length >= ${size}) Atomics.wait(cell, 0, 0, ${ms});
+       return answer(task);
+     };`,
+  );
+  return pathToFileURL(worker).href;
 }
 
 const experimentOf = (seed: number): Experiment => ({ ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed });
@@ -185,7 +200,10 @@ describe('GpuStage', () => {
       workerFile: GPU_LIKE_WORKER,
     };
     expect(await open({ opening }).until('lost')).toMatchObject({
-      reason: expect.stringContaining('The connectome file has changed') as string,
+      reason: ERRORS.CONNECTOME_INVALID.meaning,
+      error: expect.objectContaining({
+        message: expect.stringContaining('The connectome file has changed') as string,
+      }) as Error,
     });
   });
 
@@ -207,6 +225,42 @@ describe('GpuStage', () => {
         reason: 'a pretended GPU is never faster than the CPU workers together.',
       });
       expect(await run(queue, [1, 2, 3])).toEqual(['cpu', 'cpu', 'cpu']);
+    });
+
+    it('takes no batch that would take longer than one may, and loses no host over finding out', async () => {
+      const { stage, states, until } = open({
+        insists: false,
+        opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, '1_500') },
+      });
+      expect(await until('ready')).toMatchObject({ batchFrom: 1 });
+      expect(states.map(({ name }) => name)).toEqual(['starting', 'ready']);
+      expect(stage.batchOf(4)).toBe(1);
+    });
+
+    it('tries no wider batch than it takes to know that none is worth it', async () => {
+      const { until } = open({
+        insists: false,
+        opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, 'undefined') },
+        simulateOnCpu: async () => 0,
+      });
+      await until('off');
+    });
+
+    it('waits for an adapter that has worked and is away', async () => {
+      let isAway = false;
+      const askAdapter = async () => {
+        if (isAway) throw new CodedError('GPU_UNAVAILABLE', 'Vulkan has no adapter on this machine.');
+        return 'a pretended GPU';
+      };
+      const { states, until } = open({ insists: false, askAdapter });
+      const ready = await until('ready');
+      isAway = true;
+      process.kill(ready.name === 'ready' ? ready.processId : 0, 'SIGKILL');
+      await until('lost');
+      while (states.length < 4) await new Promise((done) => setTimeout(done, 10));
+      isAway = false;
+      await until('ready');
+      expect(states.map(({ name }) => name)).toEqual(['starting', 'ready', 'lost', 'lost', 'ready']);
     });
 
     it('stays off without a GPU and says why', async () => {

@@ -8,7 +8,7 @@ import { isRehearsed } from '../../dist/run/rehearse.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
-const { FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED } = process.env;
+const { FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED, FAULT_THROW_SEED } = process.env;
 
 if (FAULT_REFUSE_START && existsSync(FAULT_REFUSE_START)) {
   throw new Error('this worker was told not to start');
@@ -27,6 +27,8 @@ export default (task) => {
     if (seed === FAULT_EXIT_SEED) process.exit(9);
     if (seed === FAULT_MEMORY_SEED) fillMemory();
     if (seed === FAULT_SPIN_SEED) for (;;);
+    // Breaks deep inside, as a defect would.
+    if (seed === FAULT_THROW_SEED) task.experiment.stimulus = 'no such stimulus';
   }
   return answer(task);
 };

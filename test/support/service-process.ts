@@ -14,8 +14,10 @@ export interface Faults {
   readonly FAULT_EXIT_SEED?: string;
   /** or fills its memory, */
   readonly FAULT_MEMORY_SEED?: string;
-  /** or never ends. */
+  /** or never ends, */
   readonly FAULT_SPIN_SEED?: string;
+  /** or comes upon a defect of ours. */
+  readonly FAULT_THROW_SEED?: string;
   /** While a file of this name exists, no worker can start. */
   readonly FAULT_REFUSE_START?: string;
   /** While a file of this name exists, every run ends its worker. */

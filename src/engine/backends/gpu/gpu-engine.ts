@@ -79,17 +79,12 @@ export class GpuEngine {
   /**
    * @param trains one for each experiment, any number; more than fit side by side run one batch after another
    * @param durationSteps steps of 0.1 ms, the same for all
-   * @param isCancelled asked before each submission; when it says so, the runs that are left are not computed
-   * @returns the runs in the order of the trains, or fewer when cancelled
+   * @returns the runs in the order of the trains
    * @throws CodedError GPU_FAILED when the device is lost or refuses the work
    */
-  async simulateBatch(
-    trains: readonly KickTrain[],
-    durationSteps: number,
-    isCancelled: () => boolean = () => false,
-  ): Promise<GpuRun[]> {
+  async simulateBatch(trains: readonly KickTrain[], durationSteps: number): Promise<GpuRun[]> {
     const runs: GpuRun[] = [];
-    while (runs.length < trains.length && !isCancelled()) {
+    while (runs.length < trains.length) {
       const batch = trains.slice(runs.length, runs.length + this.widest);
       const { shape, result } = await this.#submit(batch, durationSteps, false);
       runs.push(...this.#decode(batch, durationSteps, shape, result));

@@ -1,0 +1,118 @@
+import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
+import { ExperimentQueue, type BatchStage } from './experiment-queue.js';
+import type { ExperimentResult, ExperimentTask } from './task.js';
+
+const LIMIT = 16;
+const WIDEST = 4;
+
+const RASTER = { steps: new Uint16Array(0), neurons: new Uint32Array(0) };
+const RESULT = { body: new Uint8Array(0), timings: { simulateMs: 0, serialiseMs: 0 } } as ExperimentResult;
+
+const taskOf = (seed: number): ExperimentTask => ({
+  kind: 'experiment',
+  experiment: { ...DEFAULT_EXPERIMENT, seed },
+  view: 'full',
+  gzip: false,
+});
+const settled = () => new Promise((resolve) => setTimeout(resolve));
+
+let end: (() => Promise<void>) | undefined;
+afterEach(() => end?.());
+
+/** A stage that is always faster than the one worker, which ends a run only when it is told to. */
+function slowWorkerBehindFastStage() {
+  const begun: { readonly task: ExperimentTask; end(): void }[] = [];
+  const batches: number[] = [];
+  let isBusy = false;
+  const stage: BatchStage = {
+    comesFirst: true,
+    batchOf: (waiting) => (isBusy ? 0 : Math.min(waiting, WIDEST)),
+    simulate: async (experiments) => {
+      batches.push(experiments.length);
+      isBusy = true;
+      await settled();
+      isBusy = false;
+      return experiments.map(() => RASTER);
+    },
+  };
+  const queue = new ExperimentQueue(
+    (task) => new Promise((resolve) => begun.push({ task, end: () => resolve(RESULT) })),
+    { slots: 1, limit: LIMIT, runTimeoutMs: 60_000, stage },
+  );
+  end = async () => {
+    for (const run of begun) {
+      run.end();
+      await settled();
+      await settled();
+    }
+    await queue.idle();
+  };
+  return { queue, begun, batches };
+}
+
+describe('ExperimentQueue before a stage that is faster than the workers', () => {
+  it('is full when as many wait as may, wherever they wait', async () => {
+    const { queue, begun } = slowWorkerBehindFastStage();
+    const results: Promise<unknown>[] = [];
+    const offer = async (owner: string) => {
+      results.push(queue.submit(taskOf(results.length), owner).result);
+      await settled();
+      await settled();
+    };
+    for (let i = 0; i < LIMIT + 1; i++) await offer(`client ${i}`);
+    expect([queue.running, queue.waiting]).toEqual([1, LIMIT]);
+    await expect(offer('one more')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+    await end!();
+    await Promise.all(results);
+    expect(begun).toHaveLength(results.length);
+    expect([queue.running, queue.waiting]).toEqual([0, 0]);
+  });
+
+  it('leaves one client half of the line, wherever its runs wait', async () => {
+    const { queue } = slowWorkerBehindFastStage();
+    for (let seed = 0; seed < LIMIT / 2 + 1; seed++) {
+      queue.submit(taskOf(seed), 'greedy');
+      await settled();
+    }
+    expect(() => queue.submit(taskOf(99), 'greedy')).toThrow('runs of this client are waiting');
+    queue.submit(taskOf(99), 'modest');
+  });
+
+  it('prepares no more than two batches ahead', async () => {
+    const { queue, batches } = slowWorkerBehindFastStage();
+    for (let seed = 0; seed < LIMIT; seed++) queue.submit(taskOf(seed), `client ${seed}`);
+    for (let i = 0; i < LIMIT; i++) await settled();
+    const taken = batches.reduce((sum, batch) => sum + batch, 0);
+    expect(taken).toBeLessThanOrEqual(2 * WIDEST + 1);
+  });
+
+  it('takes back a run that was simulated ahead, and writes no answer for it', async () => {
+    const { queue, begun } = slowWorkerBehindFastStage();
+    queue.submit(taskOf(1), 'a');
+    await settled();
+    const taken = queue.submit(taskOf(2), 'b');
+    await settled();
+    await settled();
+    queue.submit(taskOf(3), 'c');
+    await settled();
+    await settled();
+    expect(taken.cancel()).toBe(true);
+    await expect(taken.result).rejects.toMatchObject({ code: 'RUN_CANCELLED' });
+    expect(taken.cancel()).toBe(false);
+    begun[0]!.end();
+    await settled();
+    expect(begun.map(({ task }) => task.experiment.seed)).toEqual([1, 3]);
+    expect(begun[1]!.task.simulated).toBe(RASTER);
+  });
+
+  it('drops a run that is taken back while it is simulated ahead', async () => {
+    const { queue, begun } = slowWorkerBehindFastStage();
+    queue.submit(taskOf(1), 'a');
+    const taken = queue.submit(taskOf(2), 'b');
+    expect(taken.cancel()).toBe(true);
+    await expect(taken.result).rejects.toMatchObject({ code: 'RUN_CANCELLED' });
+    await settled();
+    await settled();
+    expect(begun.map(({ task }) => task.experiment.seed)).toEqual([1]);
+  });
+});
