@@ -21,6 +21,7 @@ export default {
     ],
   },
   transformIgnorePatterns: ['/node_modules/(?!(@nestjs|cookie|content-disposition)/)'],
+  globalSetup: '<rootDir>/test/support/built-sources.ts',
   testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],
   maxWorkers: 2,

@@ -11,13 +11,13 @@ import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
+import { TARGET_BITS } from '../dist/connectome/connectome.js';
 import { DELAY_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
 import { kicksOf, synapticEvents } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
-/** As in the kernel: a connection is a word of 18 bits of target and its signed synapses; a neuron two doubles. */
-const TARGET_BITS = 18;
+/** As in the kernel: a connection is a word of its target and its signed synapses; a neuron two doubles. */
 const LOOP = `
 export function deliver(rows: usize, words: usize, neurons: usize, spikes: usize, spikeCount: u32): void {
   const weight = f64x2(0.0917, 0.0306);

@@ -36,6 +36,7 @@ const root = join(work, 'gpu-bench');
 
 ['gpu', 'experiments', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
 copy('dist/cli/command.js');
+copy('dist/cli/progress.js');
 copy('dist/errors.js');
 copy('dist/connectome');
 copy('dist/engine');

@@ -17,6 +17,7 @@ import { GpuEngine } from '../dist/engine/backends/gpu/gpu-engine.js';
 import { WINDOW_STEPS } from '../dist/engine/backends/gpu/kernels.js';
 import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
+import { CodedError, shown } from '../dist/errors.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
 import { kicksOf } from './experiments.mjs';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
@@ -34,7 +35,12 @@ const COMMAND = {
       help: 'What is simulated.',
     },
     stimuli: { type: 'string', value: 'LIST', help: 'Comma list of stimuli; all of them by default.' },
-    widths: { type: 'string', value: 'LIST', default: '1,8,32,64', help: 'Sizes of a batch, powers of two.' },
+    widths: {
+      type: 'string',
+      value: 'LIST',
+      default: '1,8,32,64',
+      help: 'Sizes of a batch, ascending powers of two.',
+    },
     duration: { type: 'string', value: 'MS', default: '100', help: 'Duration of a run.' },
     seeds: {
       type: 'string',
@@ -52,7 +58,7 @@ async function measure(options) {
   const rounds = wholeNumber('rounds', options.rounds, 10_000);
   const seeds = wholeNumber('seeds', options.seeds, 10_000);
   const durationMs = wholeNumber('duration', options.duration, MAXIMUM_STEPS / STEPS_PER_MS);
-  const widths = options.widths.split(',').map((each) => wholeNumber('widths', each, MOST_EXPERIMENTS));
+  const widths = widthsIn(options.widths);
   const steps = durationMs * STEPS_PER_MS;
   const buffer = await readConnectomeFile(options.connectome);
   const connectome = openConnectome(buffer);
@@ -63,17 +69,31 @@ async function measure(options) {
     );
 
   const adapter = await requestGpuAdapter();
-  const engine = new GpuEngine(connectome, { mode: 'webgpu', widths });
+  // As the service does: what the adapter cannot bind is left out, here with a word.
+  const { largestArrayBytes } = adapter;
+  const engine = new GpuEngine(connectome, { mode: 'webgpu', widths, largestArrayBytes });
   const cpu = new KernelEngine(compileKernel(), connectome);
   const pool = await CpuPool.start(buffer, availableParallelism());
   const machine = { adapter, cpu: cpus()[0].model, cpuWorkers: pool.size, node: process.version };
   const digest = createHash('sha256');
   const rows = [];
   const checks = [];
+  const say = (text) => options.json || console.log(text);
+  say(`${adapter.name}${adapter.isSoftware ? ' (software: right, but its times say nothing)' : ''}`);
+  say(`${machine.cpu}, ${machine.cpuWorkers} cores, Node ${machine.node}; times in ms`);
+  const tooWide = widths.filter((width) => !engine.widths.includes(width));
+  if (tooWide.length > 0) {
+    say(
+      `left out: batches of ${tooWide.join(', ')}, as the adapter binds at most ${largestArrayBytes} bytes`,
+    );
+  }
+  say('');
   try {
+    // Each row is shown when it is there: what comes later may fail.
     for (const stimulus of stimuli) {
-      for (const width of widths) {
+      for (const width of engine.widths) {
         rows.push(await timesOf(stimulus, trainsOf(stimulus, width)));
+        if (!options.json) printNextRow(rows);
       }
       checks.push(await checkOf(stimulus, trainsOf(stimulus, seeds)));
     }
@@ -86,11 +106,6 @@ async function measure(options) {
   if (options.json) {
     console.log(JSON.stringify(report));
   } else {
-    console.log(
-      `${adapter.name}${adapter.isSoftware ? ' (software: right, but its times say nothing)' : ''}`,
-    );
-    console.log(`${machine.cpu}, ${machine.cpuWorkers} cores, Node ${machine.node}; times in ms\n`);
-    printRows(rows, false);
     console.log();
     printRows(checks, false);
     console.log(`\ndigest of all spikes ${report.digest}`);
@@ -101,7 +116,7 @@ async function measure(options) {
     const batch = trains.length;
     const compileMs = await timed(() => engine.simulateBatch(trains, steps));
     const gpuMs = await medianMs(rounds, () => engine.simulateBatch(trains, steps));
-    const readbackMs = await medianMs(rounds, await readbackOf(connectome.neuronCount * batch, steps));
+    const readbackMs = await readbackMsOf(connectome.neuronCount * batch, steps, rounds);
     const oneCpuMs = await medianMs(rounds, () => trains.forEach((train) => cpu.simulate(train, steps)));
     const poolMs = await medianMs(rounds, () => pool.simulate(trains, steps));
     return {
@@ -181,14 +196,35 @@ function answer(worker) {
   });
 }
 
-/** A kernel that does nothing but fill what a batch sends back, so that its time is that of the readback. */
-async function readbackOf(cellCount, steps) {
+/** The time of a kernel that does nothing but fill what a batch sends back: that of the readback. */
+async function readbackMsOf(cellCount, steps, rounds) {
   const floats = Math.ceil(cellCount / CELLS_PER_FLOAT) * Math.ceil(steps / WINDOW_STEPS);
   const gpu = new gpujs.GPU({ mode: 'webgpu' });
-  const rows = Math.ceil(floats / 4096);
-  const fill = gpu.createKernel('function () { return this.thread.x; }', { output: [4096 * rows] });
-  await fill();
-  return () => fill();
+  try {
+    const rows = Math.ceil(floats / 4096);
+    const fill = gpu.createKernel('function () { return this.thread.x; }', { output: [4096 * rows] });
+    await fill();
+    return await medianMs(rounds, () => fill());
+  } finally {
+    await gpu.destroy();
+  }
+}
+
+/** @throws CodedError USAGE where an engine would take them for what they are not */
+function widthsIn(list) {
+  const widths = list.split(',').map((each) => wholeNumber('widths', each, MOST_EXPERIMENTS));
+  if (widths.some((width, i) => !Number.isInteger(Math.log2(width)) || width <= (widths[i - 1] ?? 0))) {
+    throw new CodedError('USAGE', `--widths takes ascending powers of two, not ${shown(list)}.`);
+  }
+  return widths;
+}
+
+/** The last of the rows, and above the first one their keys; columns as wide as their keys, or a little wider. */
+function printNextRow(rows) {
+  const line = (cells, keys) => cells.map((cell, at) => String(cell).padStart(Math.max(9, keys[at].length)));
+  const keys = Object.keys(rows[0]);
+  if (rows.length === 1) console.log(line(keys, keys).join('  '));
+  console.log(line(Object.values(rows.at(-1)), keys).join('  '));
 }
 
 function equal(a, b) {

@@ -123,7 +123,7 @@ export const ERRORS = {
   GOLDEN_INVALID: {
     status: 500,
     exitCode: 1,
-    meaning: 'A golden file cannot be read or does not fit the connectome.',
+    meaning: 'A golden file cannot be read, has no spikes or does not fit the connectome.',
   },
 } as const satisfies Record<string, { status: number; exitCode: number; meaning: string }>;
 

@@ -7,6 +7,7 @@
  */
 import { parseArgs } from 'node:util';
 import { CodedError } from '../errors.js';
+import { ProgressLine } from './progress.js';
 
 export interface OptionDescription {
   readonly type: 'string' | 'boolean';
@@ -46,10 +47,15 @@ export interface Command<O extends Options> {
   readonly summary: string;
   readonly options: O;
   readonly positionals?: Positionals;
-  /** @returns the exit status, or nothing for 0 */
+  /**
+   * @param progress of this command: to be ended before anything is written to standard output; whatever else may
+   *   happen, it is ended after the command and before an error is shown
+   * @returns the exit status, or nothing for 0
+   */
   run(
     options: { readonly [Name in keyof O]: OptionValue<O[Name]> },
     positionals: readonly string[],
+    progress: ProgressLine,
   ): Promise<number | void>;
 }
 
@@ -71,7 +77,12 @@ async function statusOf<const O extends Options>(command: Command<O>, args: stri
       return 0;
     }
     const { values, positionals } = parse(command, args);
-    return (await command.run(values, positionals)) ?? 0;
+    const progress = new ProgressLine();
+    try {
+      return (await command.run(values, positionals, progress)) ?? 0;
+    } finally {
+      progress.end();
+    }
   } catch (error) {
     if (error instanceof CodedError) {
       process.stderr.write(`${error.message}\n`);

@@ -1,8 +1,8 @@
+import { STEPS_PER_MS } from '../engine/network.js';
 import type { NeuronLabels } from './experiment-source.js';
 import type { Condition } from './experiment-summary.js';
 
 const COLUMNS = 'stimulus,silenced,seed,time_ms,neuron,id,type,side';
-const STEPS_PER_MS = 10;
 
 /**
  * Every spike of every run as a row; rows of a run are ordered by time, then neuron. `neuron` is the index into

@@ -4,6 +4,7 @@
  */
 import type { TopLevelSpec } from 'vega-lite';
 import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
+import { STEPS_PER_MS } from '../engine/network.js';
 import { FRAME_MS } from '../engine/readout.js';
 import { COLOURS } from '../plot/svg.js';
 import type { NeuronLabels, RunBody } from './experiment-source.js';
@@ -15,7 +16,6 @@ const RASTER_HEIGHT = 340;
 const CHANNEL_HEIGHT = 30;
 const SMALLEST_LABELLED_BAND = 9;
 const SMALLEST_SPIKE = 2;
-const STEPS_PER_MS = 10;
 const STIMULATED = 'cell types with stimulated neurons';
 const OTHERS = 'other cell types';
 const [OTHER_COLOUR, STIMULATED_COLOUR, FIRST_COLOUR, SECOND_COLOUR] = COLOURS;
@@ -140,7 +140,8 @@ function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: Neu
   const neuronsOf = new Map<string, number[]>([...top.keys(), ''].map((type) => [type, []]));
   const responding = Int32Array.from(new Set(frames.flatMap(({ neurons }) => neurons))).sort();
   for (const neuron of responding) {
-    neuronsOf.get(top.has(labels.type(neuron)) ? labels.type(neuron) : '')!.push(neuron);
+    const label = labels.typeLabel(neuron);
+    neuronsOf.get(top.has(label) ? label : '')!.push(neuron);
   }
   let from = 0;
   const bands: Band[] = [];

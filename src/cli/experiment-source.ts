@@ -42,6 +42,8 @@ export interface NeuronLabels {
   readonly id: (neuron: number) => string;
   /** Empty for a neuron without a type. */
   readonly type: (neuron: number) => string;
+  /** As top_types names the type, which it does for a neuron without one, too. */
+  readonly typeLabel: (neuron: number) => string;
   readonly side: (neuron: number) => string;
 }
 

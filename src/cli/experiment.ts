@@ -9,7 +9,7 @@ import {
 import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
 import { VIEWS, type View } from '../engine/run-body.js';
 import { shown } from '../errors.js';
-import { renderSvg } from '../plot/svg.js';
+import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { runCommand } from './command.js';
 import { armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
@@ -18,7 +18,7 @@ import type { ExperimentSource, RunBody } from './experiment-source.js';
 import { summaryJson, type Condition } from './experiment-summary.js';
 import { tableOf } from './experiment-table.js';
 import { LocalExperiments, readConnectome, silenced } from './local-experiments.js';
-import { ProgressLine } from './progress.js';
+import type { ProgressLine } from './progress.js';
 import { RemoteExperiments } from './remote-experiments.js';
 import { writeWhole } from './write-whole.js';
 
@@ -67,12 +67,12 @@ await runCommand({
     csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
     plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
   },
-  async run({ url, connectome, json, view, csv, plot, ...request }) {
+  async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
       throw wrong('--csv and --plot need the spikes, which --view drive leaves out');
     }
     const arms = armsOf(request);
-    const progress = new ProgressLine();
+    if (plot !== undefined) await plottingLibrary();
     const sourceOf = await openSources(arms, url, connectome, progress);
     const single = isSingle(arms) ? await sourceOf(arms[0]!).run(firstOf(arms[0]!), view) : undefined;
     // Means need no spikes, and those of many runs are many.
@@ -85,10 +85,10 @@ await runCommand({
     const labels = () => sourceOf(arms[0]!).labels();
 
     if (csv !== undefined) {
-      writeWhole(csv, spikesCsv(conditions, await labels()));
+      await writeWhole(csv, spikesCsv(conditions, await labels()));
     }
     if (plot !== undefined) {
-      writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
+      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
     }
     if (!json) {
       process.stdout.write(tableOf(conditions, await modelName()));
@@ -125,7 +125,7 @@ async function openSources(
       throw wrong(`--url should be an address such as http://localhost:8080, found ${shown(url)}`);
     }
     const remote = new RemoteExperiments(url, (seconds) =>
-      progress.begin(`Waiting ${seconds} s for the rate limit of the service`, runsOf(arms), 'items'),
+      progress.note(`Waiting ${seconds} s for the rate limit of the service.`),
     );
     return () => remote;
   }

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { compareSpikes, neuronIndexById, parseGolden } from '../engine/golden.js';
@@ -35,7 +36,7 @@ await runCommand({
     maximum: 1000,
   },
   async run(options, files) {
-    const connectome = openConnectome(new Uint8Array(readFileSync(options.connectome)).buffer);
+    const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const engine =
       options.engine === 'kernel'
         ? new KernelEngine(compileKernel(), connectome)

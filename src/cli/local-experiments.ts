@@ -7,6 +7,7 @@ import { lesioned } from '../connectome/lesion.js';
 import { wildcard } from '../connectome/wildcard.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import type { Experiment } from '../engine/experiment.js';
+import { labelOfType } from '../engine/readout.js';
 import { ExperimentRunner, type View } from '../engine/run-body.js';
 import { CodedError, shown } from '../errors.js';
 import { compileKernel } from '../pool/kernel-file.js';
@@ -32,9 +33,11 @@ export class LocalExperiments implements ExperimentSource {
 
   labels(): Promise<NeuronLabels> {
     const { connectome } = this;
+    const typeOf = (i: number) => connectome.metadata.types[connectome.typeIndices[i]!]!;
     return Promise.resolve({
       id: (i) => connectome.neuronId(i),
-      type: (i) => connectome.metadata.types[connectome.typeIndices[i]!]!.name,
+      type: (i) => typeOf(i).name,
+      typeLabel: (i) => labelOfType(typeOf(i)),
       side: (i) => SIDES[connectome.sides[i]!]!,
     });
   }

@@ -7,10 +7,8 @@ import { readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
 import { readTables } from '../compiler/tables.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
-import type { Connectome } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { runCommand, usage } from './command.js';
-import { ProgressLine } from './progress.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({
@@ -28,7 +26,7 @@ await runCommand({
       type: 'string',
       choices: ['corrected', 'predicted'],
       default: 'corrected',
-      help: 'Which neurons inhibit, see data/signs.json.',
+      help: 'Which neurons inhibit: data/signs.json decides for tables; figures hold the signs of both rules.',
     },
     populations: {
       type: 'string',
@@ -36,22 +34,17 @@ await runCommand({
       help: 'Stimuli and channels, by default data/populations.json.',
     },
   },
-  async run({ tables, figures, out, signs, populations }) {
+  async run({ tables, figures, out, signs, populations }, _, progress) {
     const definitions = readPopulations(populations);
-    const progress = new ProgressLine();
-    let written: Connectome;
-    try {
-      const brain = await readBrain(tables, figures, progress);
-      progress.begin('Laying out the connectome', 0, 'items');
-      const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
-      progress.begin(`Writing ${out}`, 0, 'items');
-      writeWhole(out, file);
-      // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
-      written = openConnectome(await readConnectomeFile(out));
-    } finally {
-      progress.end();
-    }
-    const { metadata, digest } = written;
+    const brain = await readBrain(tables, figures, progress);
+    progress.begin('Laying out the connectome', 0, 'items');
+    const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
+    progress.begin(`Writing ${out}`, 0, 'items');
+    // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
+    const { metadata, digest } = await writeWhole(out, file, async (unfinished) =>
+      openConnectome(await readConnectomeFile(unfinished)),
+    );
+    progress.end();
     process.stdout.write(
       `${metadata.provenance.join('\n')}\n` +
         `${out}: ${metadata.neuronCount} neurons, ${metadata.connectionCount} connections, ` +

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { downloadTables, MANIFEST_FILE, readManifest, TABLES_URL } from '../compiler/download.js';
 import { runCommand, usage } from './command.js';
-import { ProgressLine } from './progress.js';
 import { writeWhole } from './write-whole.js';
 
 const LICENCE = `The tables are data of the FlyWire Consortium, release 783, under CC BY-NC 4.0
@@ -31,26 +30,18 @@ await runCommand({
       help: 'Check their SHA-256 against this file, a manifest.json of an earlier download.',
     },
   },
-  async run({ out, 'base-url': baseUrl, manifest }) {
+  async run({ out, 'base-url': baseUrl, manifest }, _, progress) {
     if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
       throw usage({ name }, `--base-url should be an http or https address, found ${baseUrl}`);
     }
     process.stdout.write(LICENCE);
     const expected = manifest === undefined ? undefined : await readManifest(manifest);
-    const progress = new ProgressLine();
-    const note = (sentence: string) => {
-      progress.end();
-      process.stderr.write(`${sentence}\n`);
-    };
-    try {
-      const files = await downloadTables({ dir: out, baseUrl, progress, note, expected });
-      progress.end();
-      writeWhole(join(out, MANIFEST_FILE), `${JSON.stringify({ baseUrl, files }, null, 2)}\n`);
-      for (const { sha256, bytes, file } of files) {
-        process.stdout.write(`${sha256}  ${file} (${bytes} bytes)\n`);
-      }
-    } finally {
-      progress.end();
+    const note = (sentence: string) => progress.note(sentence);
+    const files = await downloadTables({ dir: out, baseUrl, progress, note, expected });
+    progress.end();
+    await writeWhole(join(out, MANIFEST_FILE), `${JSON.stringify({ baseUrl, files }, null, 2)}\n`);
+    for (const { sha256, bytes, file } of files) {
+      process.stdout.write(`${sha256}  ${file} (${bytes} bytes)\n`);
     }
   },
 });

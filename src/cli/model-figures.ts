@@ -5,7 +5,6 @@ import { totalsOf } from '../compiler/figures/figures.js';
 import { measureFigures } from '../compiler/figures/measure-figures.js';
 import { readTables } from '../compiler/tables.js';
 import { runCommand } from './command.js';
-import { ProgressLine } from './progress.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({
@@ -20,8 +19,7 @@ await runCommand({
       help: 'A sentence on these tables, kept with the figures and with each brain drawn from them.',
     },
   },
-  async run({ tables, out, remark }) {
-    const progress = new ProgressLine();
+  async run({ tables, out, remark }, _, progress) {
     const brain = await readTables(tables, progress);
     progress.begin('Grouping the neurons and counting', 0, 'items');
     const measured = measureFigures(brain);
@@ -30,7 +28,7 @@ await runCommand({
     let bytes = 0;
     for (const [file, content] of encodeFigures(figures)) {
       progress.begin(`Writing ${file}`, 0, 'items');
-      writeWhole(join(out, file), content);
+      await writeWhole(join(out, file), content);
       bytes += content.length;
     }
     progress.end();

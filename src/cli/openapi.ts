@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { assembleApplication } from '../application.js';
 import { readEnvironment } from '../config/environment.js';
 import { describeApi } from '../openapi/openapi-document.js';
 import { runCommand } from './command.js';
+import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'openapi',
@@ -12,7 +12,7 @@ await runCommand({
   },
   async run({ out }) {
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));
-    writeFileSync(out, `${JSON.stringify(describeApi(app), null, 2)}\n`);
+    await writeWhole(out, `${JSON.stringify(describeApi(app), null, 2)}\n`);
     process.stdout.write(`${out}\n`);
   },
 });

@@ -23,11 +23,13 @@ describe('progress in a log', () => {
     progress.reached(50e6);
     at(11_000);
     progress.reached(55e6);
+    progress.note('It was there already.');
     progress.begin('Writing', 0, 'items');
     progress.end();
     expect(written).toEqual([
       'Reading a.csv.gz\n',
       'Reading a.csv.gz: 25 % of 200.0 MB, 5.0 MB/s, 30 s left\n',
+      'It was there already.\n',
       'Writing\n',
     ]);
   });
@@ -44,6 +46,33 @@ describe('progress on a terminal', () => {
     progress.reached(4);
     progress.end();
     expect(written).toEqual(['Running …', `${ERASE}Running: 40 % of 10, 3 s left`, ERASE]);
+  });
+
+  it('makes way for a note, and keeps the clock of the step', () => {
+    const { progress, written, at } = line(true);
+    progress.begin('Running', 100, 'items');
+    at(10_000);
+    progress.reached(20);
+    at(30_000);
+    progress.note('Waiting 20 s.');
+    at(50_000);
+    progress.reached(25);
+    progress.end();
+    // A run every two seconds, waits and all.
+    expect(written).toEqual([
+      'Running …',
+      `${ERASE}Running: 20 % of 100, 40 s left`,
+      `${ERASE}Waiting 20 s.\nRunning: 20 % of 100, 2 min 0 s left`,
+      `${ERASE}Running: 25 % of 100, 2 min 30 s left`,
+      ERASE,
+    ]);
+  });
+
+  it('leaves a note alone where no step is under way', () => {
+    const { progress, written } = line(true);
+    progress.note('Waiting 20 s.');
+    progress.end();
+    expect(written).toEqual(['Waiting 20 s.\n']);
   });
 
   it('never fills the line, which the terminal would wrap', () => {

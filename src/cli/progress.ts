@@ -51,6 +51,12 @@ export class ProgressLine implements Progress {
     this.stream.write(this.stream.isTTY ? `${ERASE_LINE}${this.#fitted()}` : `${this.#text()}\n`);
   }
 
+  /** A sentence on a line of its own; the step goes on below it, with the clock it has. */
+  note(sentence: string): void {
+    const isUnderWay = this.#step !== '' && this.stream.isTTY === true;
+    this.stream.write(`${isUnderWay ? ERASE_LINE : ''}${sentence}\n${isUnderWay ? this.#fitted() : ''}`);
+  }
+
   /** Clears the line on a terminal, so that what follows begins on a fresh one. Call it when all is done. */
   end(): void {
     if (this.#step !== '' && this.stream.isTTY) {
@@ -59,9 +65,9 @@ export class ProgressLine implements Progress {
     this.#step = '';
   }
 
-  /** A line that a terminal would wrap could not be erased again. */
+  /** A line that a terminal would wrap could not be erased again. Some terminals say that they have 0 columns. */
   #fitted(): string {
-    return this.#text().slice(0, (this.stream.columns ?? 80) - 1);
+    return this.#text().slice(0, (this.stream.columns || 80) - 1);
   }
 
   #text(): string {

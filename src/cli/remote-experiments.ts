@@ -1,5 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import { type CompactAtlas, decodeAtlas } from '../connectome/atlas-binary.js';
+import { SIDES } from '../connectome/connectome.js';
 import type { Experiment } from '../engine/experiment.js';
+import { labelOfType } from '../engine/readout.js';
 import type { View } from '../engine/run-body.js';
 import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
 import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
@@ -15,8 +18,6 @@ interface ModelBody {
 
 interface AtlasBody {
   readonly id: readonly string[];
-  readonly type: readonly string[];
-  readonly side: readonly string[];
 }
 
 /** Asks a running service. Where it limits the rate of runs, waits as long as it says. */
@@ -47,8 +48,17 @@ export class RemoteExperiments implements ExperimentSource {
 
   async labels(): Promise<NeuronLabels> {
     const { atlas_url: atlasUrl } = await this.#describe();
-    const { id, type, side } = parsed<AtlasBody>(await this.#fetch(atlasUrl.replace(/^\//, '')));
-    return { id: (i) => id[i]!, type: (i) => type[i]!, side: (i) => side[i]! };
+    const path = atlasUrl.replace(/^\//, '');
+    const { id } = parsed<AtlasBody>(await this.#fetch(path));
+    // Beside the JSON lies the compact form, which has no ids, but the super classes.
+    const { types, typeIndices, sides } = decoded(await this.#fetch(path.replace(/\.json$/, '.bin')));
+    const typeOf = (i: number) => types[typeIndices[i]!]!;
+    return {
+      id: (i) => id[i]!,
+      type: (i) => typeOf(i).name,
+      typeLabel: (i) => labelOfType(typeOf(i)),
+      side: (i) => SIDES[sides[i]!]!,
+    };
   }
 
   #describe(): Promise<ModelBody> {
@@ -56,7 +66,7 @@ export class RemoteExperiments implements ExperimentSource {
     return this.#model;
   }
 
-  async #fetch(path: string, init: RequestInit = {}): Promise<Uint8Array> {
+  async #fetch(path: string, init: RequestInit = {}): Promise<Uint8Array<ArrayBuffer>> {
     const url = `${this.baseUrl.replace(/\/$/, '')}/${path}`;
     for (let waits = 0; ; waits++) {
       const { response, body } = await this.#answer(url, init);
@@ -71,7 +81,10 @@ export class RemoteExperiments implements ExperimentSource {
     }
   }
 
-  async #answer(url: string, init: RequestInit): Promise<{ response: Response; body: Uint8Array }> {
+  async #answer(
+    url: string,
+    init: RequestInit,
+  ): Promise<{ response: Response; body: Uint8Array<ArrayBuffer> }> {
     try {
       const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
       return { response, body: new Uint8Array(await response.arrayBuffer()) };
@@ -97,6 +110,14 @@ function failureOf(url: string, status: number, body: Uint8Array): CodedError {
   }
   const known = typeof code === 'string' && Object.hasOwn(ERRORS, code);
   return new CodedError(known ? (code as ErrorCode) : 'SERVICE_UNREACHABLE', `${url}: ${error}`);
+}
+
+function decoded(body: Uint8Array<ArrayBuffer>): CompactAtlas {
+  try {
+    return decodeAtlas(body.buffer);
+  } catch (error) {
+    throw new CodedError('SERVICE_UNREACHABLE', `The atlas of the service: ${(error as Error).message}`);
+  }
 }
 
 function parsed<T>(body: Uint8Array): T {

@@ -10,7 +10,6 @@ import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand, usage } from './command.js';
-import { ProgressLine } from './progress.js';
 import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './reconstruction-check.js';
 import { meanResponses, servedStimulations, type Response } from './responses.js';
 
@@ -32,10 +31,9 @@ await runCommand({
     },
     seeds: { type: 'string', value: 'N', default: '4', help: 'Runs of each stimulus, with seeds from 1 on.' },
   },
-  async run(options) {
+  async run(options, _, progress) {
     const brains = countOf('brains', options.brains);
     const seeds = Array.from({ length: countOf('seeds', options.seeds) }, (_, i) => i + 1);
-    const progress = new ProgressLine();
     const kernel = compileKernel();
     const populations = readPopulations();
     const responsesOf = (brain: Brain): Response[] => {

@@ -1,5 +1,5 @@
 /** npm run validate: what the model does that is known of flies, and what not; writes docs/validation.md. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Brain } from '../compiler/brain.js';
 import { drawBrain } from '../compiler/figures/draw-brain.js';
@@ -10,14 +10,15 @@ import { readTables } from '../compiler/tables.js';
 import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { renderSvg } from '../plot/svg.js';
+import { CodedError } from '../errors.js';
+import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { ProgressLine } from './progress.js';
-import { tablesOf, withTables } from './validation/document.js';
+import { checkPlaces, tablesOf, withTables } from './validation/document.js';
 import { plotsOf } from './validation/plots.js';
 import { report } from './validation/report.js';
 import { Subject } from './validation/studies.js';
+import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'validate',
@@ -36,44 +37,65 @@ await runCommand({
     images: { type: 'string', value: 'DIR', help: 'Writes the plots there.' },
     json: { type: 'boolean', help: 'Prints all numbers as JSON instead.' },
   },
-  async run({ tables, figures, document, images, json }) {
-    const progress = new ProgressLine();
+  async run({ tables, figures, document, images, json }, _, progress) {
+    // What cannot be written is said now, not after all has been computed.
+    const text = document === undefined ? undefined : readDocument(document);
+    if (images !== undefined) {
+      makeFolder(images);
+      await plottingLibrary();
+    }
     const kernel = compileKernel();
     const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
     const populations = readPopulations();
     const connectomeOf = (brain: Brain, signRule: SignRule): Connectome =>
       openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
-    try {
-      const measured = await readTables(tables, progress);
-      const subjectOf = (rule: SignRule) => new Subject(connectomeOf(measured, rule), engineOf);
-      const drawn = connectomeOf(drawBrain(await readFigures(figures, progress), progress), 'corrected');
-      const found = report(
-        { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
-        new Subject(drawn, engineOf),
-        engineOf,
-        (study) => progress.begin(study, 0, 'items'),
-      );
-      const written = tablesOf(found);
-      if (document !== undefined) {
-        writeFileSync(document, withTables(readFileSync(document, 'utf8'), written));
-      }
-      if (images !== undefined) {
-        mkdirSync(images, { recursive: true });
-        for (const [file, plot] of Object.entries(plotsOf(found))) {
-          progress.begin(`Drawing ${file}`, 0, 'items');
-          writeFileSync(join(images, file), await renderSvg(plot));
-        }
-      }
-      progress.end();
-      process.stdout.write(
-        json
-          ? `${JSON.stringify(found)}\n`
-          : Object.entries(written)
-              .map(([name, text]) => `${name}\n\n${text}\n`)
-              .join(''),
-      );
-    } finally {
-      progress.end();
+    const measured = await readTables(tables, progress);
+    const subjectOf = (rule: SignRule) => new Subject(connectomeOf(measured, rule), engineOf);
+    const drawn = connectomeOf(drawBrain(await readFigures(figures, progress), progress), 'corrected');
+    const found = report(
+      { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
+      new Subject(drawn, engineOf),
+      engineOf,
+      (study) => progress.begin(study, 0, 'items'),
+    );
+    const written = tablesOf(found);
+    if (document !== undefined) {
+      await writeWhole(document, withTables(text!, written));
     }
+    if (images !== undefined) {
+      for (const [file, plot] of Object.entries(plotsOf(found))) {
+        progress.begin(`Drawing ${file}`, 0, 'items');
+        await writeWhole(join(images, file), await renderSvg(plot));
+      }
+    }
+    progress.end();
+    process.stdout.write(
+      json
+        ? `${JSON.stringify(found)}\n`
+        : Object.entries(written)
+            .map(([name, table]) => `${name}\n\n${table}\n`)
+            .join(''),
+    );
   },
 });
+
+/** @throws CodedError USAGE when it cannot be read or has no place for a table */
+function readDocument(path: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CodedError('USAGE', `${path} cannot be read: ${(error as Error).message}.`);
+  }
+  checkPlaces(text);
+  return text;
+}
+
+/** @throws CodedError USAGE */
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw new CodedError('USAGE', `${path} cannot be written to: ${(error as Error).message}.`);
+  }
+}

@@ -1,11 +1,11 @@
-import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/format.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/connectome.js';
 import { type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
 import { shown } from '../errors.js';
 import { tableFault } from './csv.js';
 import type { RootIdIndex } from './root-id-index.js';
 
 const INITIAL_CAPACITY = 1 << 20;
-/** Target and row in one exact double: 18 bits and 32. */
+/** Target and row in one exact double: TARGET_BITS and 32. */
 const ROW_RANGE = 2 ** 32;
 /** The fly has some eighty neuropils; more names than this mean that the column holds something else. */
 const MAXIMUM_NEUROPIL_CODE = 0xffff;

@@ -2,8 +2,14 @@
  * Turns a brain into the content of a connectome file: neurons in the order of type, side, id (the untyped
  * ones last, by super class, class, side, id), rows by presynaptic neuron, targets ascending.
  */
-import { type CellType, type ConnectomeMetadata, SIDES, type SignRule } from '../connectome/connectome.js';
-import { type ConnectomeContent, MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/format.js';
+import {
+  type CellType,
+  type ConnectomeMetadata,
+  MAXIMUM_SYNAPSES_PER_CONNECTION,
+  SIDES,
+  type SignRule,
+} from '../connectome/connectome.js';
+import type { ConnectomeContent } from '../connectome/format.js';
 import { type Brain, MINIMUM_SYNAPSES, type NeuronColumns } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
 
@@ -130,7 +136,7 @@ function rowsOf(
   for (let place = 0; place < neurons.count; place++) {
     rowStart[place + 1]! += rowStart[place]!;
   }
-  // Target (18 bits) and synapse count (13 bits) in one number, so that sorting numbers sorts connections.
+  // Target and synapse count in one number of 32 bits, so that sorting numbers sorts connections.
   const packed = new Uint32Array(count);
   const next = rowStart.slice();
   for (let k = 0; k < count; k++) {

@@ -12,7 +12,7 @@ import {
   type StimulusPopulation,
 } from '../connectome/populations.js';
 import { wildcard } from '../connectome/wildcard.js';
-import { CodedError } from '../errors.js';
+import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
 import { nearestNames } from './nearest-names.js';
@@ -57,6 +57,15 @@ function inOrder<P extends { readonly id: string }>(
   populations: readonly P[],
   ids: readonly string[],
 ): P[] {
+  for (const { id } of populations) {
+    if (!ids.includes(id)) {
+      const near = nearestNames(id, ids);
+      throw invalid(
+        `there is no ${kind} ${shown(id)}` +
+          (near.length === 0 ? `; there are ${ids.join(', ')}` : `; near matches: ${near.join(', ')}`),
+      );
+    }
+  }
   return ids.map((id) => {
     const [population, another] = populations.filter((each) => each.id === id);
     if (population === undefined || another !== undefined) {

@@ -5,8 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFile } from '../connectome/connectome.js';
-import { SIDES } from '../connectome/connectome.js';
-import { MAXIMUM_NEURONS } from '../connectome/format.js';
+import { MAXIMUM_NEURONS, SIDES } from '../connectome/connectome.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { ConnectionTable } from './connection-table.js';
 import { type CsvRow, readCsv, type RootId, tableFault } from './csv.js';

@@ -3,15 +3,21 @@ import type { ChannelPopulation, StimulusPopulation } from './populations.js';
 /** How signs were assigned to the outputs of neurons; see data/signs.json. */
 export type SignRule = 'predicted' | 'corrected';
 
+/** A connection fits into a word of 32 bits: its target in so many, its signed synapse count in the rest. */
+export const TARGET_BITS = 18;
+export const MAXIMUM_NEURONS = 2 ** TARGET_BITS - 1;
+export const MAXIMUM_SYNAPSES_PER_CONNECTION = 2 ** (31 - TARGET_BITS) - 1;
+
 /** What a simulation needs of a connectome, and all it needs. Small networks in tests are just this. */
 export interface Wiring {
+  /** At most MAXIMUM_NEURONS. */
   readonly neuronCount: number;
   readonly connectionCount: number;
   /** Length neuronCount + 1: connections of neuron i are rowStart[i] up to, not including, rowStart[i + 1]. */
   readonly rowStart: Uint32Array;
   /** Postsynaptic neuron of each connection, ascending within a row. */
   readonly targets: Uint32Array;
-  /** Synapses of each connection, 1 to 8191. */
+  /** Synapses of each connection, 1 to MAXIMUM_SYNAPSES_PER_CONNECTION. */
   readonly synapseCounts: Uint16Array;
   /** +1 where the outputs of a neuron excite, -1 where they inhibit. Length neuronCount. */
   readonly signs: Int8Array;

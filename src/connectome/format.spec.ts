@@ -171,6 +171,41 @@ describe('a file that is not what it should be', () => {
       /expected stimuli\[0\] to be an object, found null/,
     ],
     [
+      'provenance that is no text',
+      metadataWith({ provenance: [null] }),
+      /provenance of the metadata to be a list of texts, found \[null\]/,
+    ],
+    [
+      'transmitters that are no counts',
+      metadataWith({ transmitterCounts: { ACH: '5' } }),
+      /transmitterCounts of the metadata to be whole numbers by name, or left out, found {"ACH":"5"}/,
+    ],
+    [
+      'a selector that is no object',
+      metadataWith({ channels: content.metadata.channels.map((each) => ({ ...each, selectors: ['LC4'] })) }),
+      /channels\[0\]\.selectors of the metadata to be a list of objects, found \["LC4"\]/,
+    ],
+    [
+      'a stimulus without neurons',
+      {
+        ...metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, neuronCount: 0 })) }),
+        populations: content.populations.map((list, k) =>
+          k < content.metadata.stimuli.length ? new Uint32Array(0) : list,
+        ),
+      },
+      /stimuli\[0\]\.neuronCount of the metadata to be a whole number from 1 on, found 0/,
+    ],
+    [
+      'a channel without neurons, whose rate nobody could say',
+      {
+        ...metadataWith({ channels: content.metadata.channels.map((each) => ({ ...each, neuronCount: 0 })) }),
+        populations: content.populations.map((list, k) =>
+          k < content.metadata.stimuli.length ? list : new Uint32Array(0),
+        ),
+      },
+      /channels\[0\]\.neuronCount of the metadata to be a whole number from 1 on, found 0/,
+    ],
+    [
       'a stimulus missing',
       metadataWith({ stimuli: content.metadata.stimuli.slice(1) }),
       /expected the stimuli sugar, loom, .*, found loom,/,

@@ -15,7 +15,13 @@
  */
 import { createHash } from 'node:crypto';
 import { CodedError, shown } from '../errors.js';
-import { type Connectome, type ConnectomeMetadata, SIDES } from './connectome.js';
+import {
+  type Connectome,
+  type ConnectomeMetadata,
+  MAXIMUM_NEURONS,
+  MAXIMUM_SYNAPSES_PER_CONNECTION,
+  SIDES,
+} from './connectome.js';
 import { metadataFault } from './metadata.js';
 
 const MAGIC = 'NESCONN\n';
@@ -26,9 +32,6 @@ const DIGEST_BYTES = 32;
 const TABLE_ENTRY_BYTES = 32;
 const NAME_BYTES = 16;
 const ALIGNMENT = 64;
-/** The engines pack a target into 18 bits and a signed synapse count into 14. */
-export const MAXIMUM_NEURONS = 2 ** 18 - 1;
-export const MAXIMUM_SYNAPSES_PER_CONNECTION = 2 ** 13 - 1;
 
 /** Sections of a file, in this order. `each` names what there is one element of. */
 const SECTIONS = {

@@ -12,6 +12,10 @@ const count: Kind = {
   expected: 'a whole number from 0 on',
   test: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 };
+const size: Kind = {
+  expected: 'a whole number from 1 on',
+  test: (value) => count.test(value) && value !== 0,
+};
 const rate: Kind = {
   expected: 'a number above 0',
   test: (value) => Number.isFinite(value) && (value as number) > 0,
@@ -21,6 +25,20 @@ const object: Kind = {
   test: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 const list: Kind = { expected: 'a list', test: Array.isArray };
+
+function listOf(kind: Kind, plural: string): Kind {
+  return {
+    expected: `a list of ${plural}`,
+    test: (value) => Array.isArray(value) && value.every((each) => kind.test(each)),
+  };
+}
+
+/** A reconstruction has none. */
+const countsByName: Kind = {
+  expected: 'whole numbers by name, or left out',
+  test: (value) =>
+    value === undefined || (object.test(value) && Object.values(value as object).every(count.test)),
+};
 
 function oneOf(...values: readonly string[]): Kind {
   return { expected: values.join(' or '), test: (value) => values.includes(value as string) };
@@ -32,8 +50,9 @@ const POPULATION: Members = {
   id: text,
   label: text,
   description: text,
-  selectors: list,
-  neuronCount: count,
+  selectors: listOf(object, 'objects'),
+  /** A rate is a mean over them. */
+  neuronCount: size,
 };
 
 const METADATA: Members = {
@@ -46,7 +65,8 @@ const METADATA: Members = {
   neuronCount: count,
   connectionCount: count,
   synapseCount: count,
-  provenance: list,
+  transmitterCounts: countsByName,
+  provenance: listOf(text, 'texts'),
   sources: list,
   types: list,
   stimuli: list,

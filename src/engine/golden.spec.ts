@@ -28,8 +28,19 @@ describe('parseGolden', () => {
     ['kick,2000,720575940596125868', 2, /line 3: expected a step from 0 to 1999, found "2000"/],
     ['kick,,720575940596125868', 2, /line 3: expected a step from 0 to 1999, found ""/],
     ['jump,1,720575940596125868', 3, /line 4: expected stimulated, kick or spike, found "jump"/],
+    [
+      'kick,0,720575940597856265',
+      2,
+      /line 3: expected a kick of a neuron that a line "stimulated" names, found one of another/,
+    ],
   ])('refuses %p with the line', (line, at, message) => {
     expect(() => parseGolden(lines.with(at, line).join('\n'), 'x', ids)).toThrow(message);
+  });
+
+  it.each([1, 3])('refuses a file cut short behind %i lines: without spikes no check could fail', (count) => {
+    expect(() => parseGolden(lines.slice(0, count).join('\n'), 'x', ids)).toThrow(
+      'x: expected spikes to compare with, found none',
+    );
   });
 });
 

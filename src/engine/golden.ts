@@ -37,7 +37,8 @@ export function neuronIndexById(connectome: Connectome): Map<string, number> {
 /**
  * @param csv lines `stimulated,,ID` (a stimulated neuron), `kick,STEP,ID`, `spike,STEP,ID` below a header
  * @param name of the file, for messages
- * @throws CodedError GOLDEN_INVALID with the line, what was found and what was expected
+ * @throws CodedError GOLDEN_INVALID with the line, what was found and what was expected; also for a file without
+ *   spikes, which is cut short or compares nothing with nothing
  */
 export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<string, number>): GoldenRun {
   const lines = csv.split(/\r?\n/);
@@ -47,7 +48,8 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
       `${name}, line 1: expected the columns ${HEADER}, found ${shown(lines[0])}`,
     );
   }
-  const stimulated: number[] = [];
+  const stimulated = new Set<number>();
+  const kickLines = new Map<number, string>();
   const kicks: number[] = [];
   const spikes: number[] = [];
   lines.forEach((line, at) => {
@@ -59,7 +61,7 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
       throw new CodedError('GOLDEN_INVALID', `${where}: neuron ${shown(id)} is not in this connectome`);
     }
     if (event === 'stimulated') {
-      stimulated.push(neuron);
+      stimulated.add(neuron);
     } else if (event === 'kick' || event === 'spike') {
       if (!/^\d{1,4}$/.test(step) || Number(step) >= MAXIMUM_STEPS) {
         throw new CodedError(
@@ -68,6 +70,7 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
         );
       }
       (event === 'kick' ? kicks : spikes).push(Number(step) * STEP_STRIDE + neuron);
+      if (event === 'kick' && !kickLines.has(neuron)) kickLines.set(neuron, where);
     } else {
       throw new CodedError(
         'GOLDEN_INVALID',
@@ -75,6 +78,17 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
       );
     }
   });
+  for (const [neuron, where] of kickLines) {
+    if (!stimulated.has(neuron)) {
+      throw new CodedError(
+        'GOLDEN_INVALID',
+        `${where}: expected a kick of a neuron that a line "stimulated" names, found one of another`,
+      );
+    }
+  }
+  if (spikes.length === 0) {
+    throw new CodedError('GOLDEN_INVALID', `${name}: expected spikes to compare with, found none`);
+  }
   const kickTrain = toRaster(kicks);
   const spikeRaster = toRaster(spikes);
   const last = Math.max(kickTrain.steps.at(-1) ?? 0, spikeRaster.steps.at(-1) ?? 0);

@@ -3,7 +3,7 @@
  * cell type, all gathered in one pass over the spikes.
  */
 import { createHash } from 'node:crypto';
-import type { Connectome } from '../connectome/connectome.js';
+import type { CellType, Connectome } from '../connectome/connectome.js';
 import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
 import type { ChannelRates } from './drives.js';
 import { STEPS_PER_MS } from './network.js';
@@ -49,6 +49,11 @@ export interface DetailedReading extends Reading {
   readonly topTypes: readonly TopType[];
 }
 
+/** How top_types names a type; the neurons without one stand together by super class. */
+export function labelOfType({ name, superClass }: CellType): string {
+  return name || `untyped ${superClass}`.trim();
+}
+
 /** Reads the rasters of one connectome. Keeps counters between readings, so one reading at a time. */
 export class Readout {
   /** Bit c is set where the neuron belongs to channel c. */
@@ -69,9 +74,7 @@ export class Readout {
     this.#channelSizes = CHANNEL_IDS.map((id) => connectome.channelNeurons(id).length);
     this.#typeSizes = new Uint32Array(typeCount);
     for (const type of connectome.typeIndices) this.#typeSizes[type]!++;
-    this.#typeLabels = connectome.metadata.types.map(
-      ({ name, superClass }) => name || `untyped ${superClass}`.trim(),
-    );
+    this.#typeLabels = connectome.metadata.types.map(labelOfType);
     this.#hasSpiked = new Uint8Array(connectome.neuronCount);
     this.#typeSpikes = new Uint32Array(typeCount);
     this.#typeResponding = new Uint32Array(typeCount);

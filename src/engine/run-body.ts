@@ -7,8 +7,8 @@ import { modelId } from '../connectome/model-id.js';
 import { readDrives } from './drives.js';
 import type { Experiment } from './experiment.js';
 import { JsonBytes } from './json-bytes.js';
-import { STEPS_PER_MS } from './network.js';
-import { rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
+import { MAXIMUM_STEPS, STEPS_PER_MS } from './network.js';
+import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
 import { runId } from './run-id.js';
 import type { KickTrain, SimulationEngine, SpikeRaster } from './simulation.js';
 import { drawKicks } from './stimulus.js';
@@ -20,7 +20,7 @@ export type View = (typeof VIEWS)[number];
 const HEAD_BYTES = 4096;
 const FRAME_BYTES = 512;
 const SPIKE_BYTES = 12;
-const FRAMES_AT_MOST = 40;
+const FRAMES_AT_MOST = MAXIMUM_STEPS / (FRAME_MS * STEPS_PER_MS);
 
 const NO_KICKS: KickTrain = {
   stimulated: new Uint32Array(0),

@@ -30,7 +30,7 @@ const CONFIG = {
 /**
  * @param spec without a config of its own where the common one will do
  * @returns one svg element; equal descriptions give equal text
- * @throws CodedError USAGE where the plotting library is not installed: the service itself does without it
+ * @throws CodedError USAGE as plottingLibrary does
  */
 export async function renderSvg(spec: TopLevelSpec): Promise<string> {
   const { vega, vegaLite } = await plottingLibrary();
@@ -47,7 +47,11 @@ export async function renderSvg(spec: TopLevelSpec): Promise<string> {
   }
 }
 
-async function plottingLibrary() {
+/**
+ * Imported when it is needed: the service itself does without it. A command asks for it before it computes for long.
+ * @throws CodedError USAGE where it is not installed
+ */
+export async function plottingLibrary() {
   try {
     return { vega: await import('vega'), vegaLite: await import('vega-lite') };
   } catch (error) {

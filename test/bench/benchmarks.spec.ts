@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
+import { runBuilt } from '../support/commands.js';
 import { describeWith } from '../support/requirements.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -62,6 +64,26 @@ it('bench:memory computes the same row of bodies with any number of workers', ()
   expect(one).toMatchObject({ failed: 0, workers: [{ workers: 1 }] });
   expect(one.samples.map(({ runs }) => runs)).toEqual(Array.from({ length: 20 }, (_, i) => 3 * (i + 1)));
 }, 60_000);
+
+it('bench:http measures the stimulus that it was asked for', async () => {
+  const rows = bench<Row & { view: string; failed: number; runsPerSecond: number }>(
+    'http',
+    '--seconds 1 --stimulus loom'.split(' '),
+  );
+  expect(rows).toHaveLength(16);
+  for (const view of ['drive', 'full']) {
+    const args = ['--stimulus', 'loom', '--json', '--view', view, '--connectome', smallConnectomeFile()];
+    const digest = createHash('sha256')
+      .update((await runBuilt('experiment', args)).stdout)
+      .digest('hex');
+    const own = rows.filter((row) => row.view === view);
+    expect(new Set(own.map((row) => row.digest))).toEqual(new Set([digest.slice(0, 16)]));
+  }
+  for (const row of rows) {
+    expect(row.failed).toBe(0);
+    expect(row.runsPerSecond).toBeGreaterThan(0);
+  }
+}, 120_000);
 
 interface MemoryReport {
   readonly digest: string;

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { RunBody } from '../../src/cli/experiment-source.js';
+import { runOnTerminal } from '../support/commands.js';
+import { describeWith } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -109,6 +111,9 @@ describe('npm run experiment', () => {
     const drawn = points.sort((a, b) => b - a).slice(0, 2);
     expect(drawn[0]! + drawn[1]!).toBe(spikes.total);
     expect(svg).toContain('S_sugar');
+    // As the table of the same run names them, and not among the rest.
+    expect(svg).toContain('untyped central');
+    expect(svg).not.toContain('others');
     expect(svg).toContain('Small test brain');
   });
 
@@ -161,12 +166,16 @@ describe('npm run experiment beside a service', () => {
   });
 
   it('shows the same through --url as without it', async () => {
-    const [local, remote] = ['local.csv', 'remote.csv'].map((name) => join(directory, name));
     const args = ['--stimulus', 'song', '--compare', 'heat', '--trials', '2'];
-    const here = await experiment(...args, '--csv', local!);
-    const there = await experiment(...args, '--csv', remote!, '--url', `${service.url}/`);
+    const written = (side: string) => ['csv', 'svg'].map((kind) => join(directory, `${side}.${kind}`));
+    const [[localCsv, localPlot], [remoteCsv, remotePlot]] = [written('local'), written('remote')];
+    const here = await experiment(...args, '--csv', localCsv!, '--plot', localPlot!);
+    const there = await experiment(
+      ...[...args, '--csv', remoteCsv!, '--plot', remotePlot!, '--url', `${service.url}/`],
+    );
     expect(there.stdout).toBe(here.stdout);
-    expect(readFileSync(remote!, 'utf8')).toBe(readFileSync(local!, 'utf8'));
+    expect(readFileSync(remoteCsv!, 'utf8')).toBe(readFileSync(localCsv!, 'utf8'));
+    expect(readFileSync(remotePlot!, 'utf8')).toBe(readFileSync(localPlot!, 'utf8'));
   });
 
   it('repeats what the service says of a failure', async () => {
@@ -176,25 +185,67 @@ describe('npm run experiment beside a service', () => {
   });
 });
 
+/** Answers requests with these, one after the other, as a service would: a status and a body. */
+async function answering(
+  answers: readonly (readonly [number, string])[],
+  ask: (url: string) => Promise<void>,
+): Promise<void> {
+  const left = [...answers];
+  const server = createServer((_, response) => {
+    const [status, body] = left.shift()!;
+    response.writeHead(status, status === 429 ? { 'retry-after': '0' } : {}).end(body);
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  try {
+    await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.close();
+  }
+}
+const TOO_MANY = [429, '{"error":"too many","code":"RATE_LIMITED"}'] as const;
+const BROKEN = [500, '{"error":"broken","code":"INTERNAL"}'] as const;
+const NAMED = [200, '{"name":"A brain"}'] as const;
+
 describe('npm run experiment against a busy service', () => {
   it('waits as long as it is told, then goes on', async () => {
     const body = (await experiment('--json', '--view', 'drive')).stdout;
-    let refusals = 2;
-    const server = createServer((request, response) => {
-      if (refusals-- > 0) {
-        response.writeHead(429, { 'retry-after': '0' }).end('{"error":"too many","code":"RATE_LIMITED"}');
-      } else {
-        response.end(body);
-      }
-    });
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    try {
+    await answering([TOO_MANY, TOO_MANY, [200, body]], async (url) => {
       const finished = await experiment('--url', url, '--json', '--view', 'drive');
       expect(finished).toMatchObject({ status: 0, stdout: body });
-      expect(finished.stderr).toContain('Waiting 0 s for the rate limit of the service');
-    } finally {
-      server.close();
-    }
+      expect(finished.stderr).toBe('Waiting 0 s for the rate limit of the service.\n'.repeat(2));
+    });
+  });
+});
+
+describeWith(['python'], 'npm run experiment on a terminal', () => {
+  const ERASE = '\r\u001b[2K';
+  const linesOf = (text: string) => text.trimEnd().split('\r\n');
+
+  it('clears what it showed of its progress before it says what went wrong', async () => {
+    const body = (await experiment('--json', '--view', 'drive')).stdout;
+    await answering([[200, body], BROKEN], async (url) => {
+      const { status, stdout } = await runOnTerminal('experiment', ['--url', url, '--trials', '3']);
+      expect(status).toBe(1);
+      expect(stdout).toContain('Running experiments …');
+      const [last, ...others] = stdout.split(ERASE).reverse();
+      expect(linesOf(last!)).toEqual([`${url}/api/v1/run?view=drive: broken`]);
+      expect(others.join('')).not.toContain('\n');
+    });
+  });
+
+  it('notes a wait on a line of its own, and goes on with its step or its output below', async () => {
+    const body = (await experiment('--json', '--view', 'drive')).stdout;
+    const note = 'Waiting 0 s for the rate limit of the service.';
+    await answering([TOO_MANY, [200, body], NAMED], async (url) => {
+      const { stdout } = await runOnTerminal('experiment', ['--url', url, '--view', 'drive']);
+      expect(linesOf(stdout).slice(0, 2)).toEqual([note, 'A brain']);
+    });
+    await answering([[200, body], TOO_MANY, [200, body], NAMED], async (url) => {
+      const { stdout } = await runOnTerminal('experiment', ['--url', url, '--trials', '2']);
+      const [before, after] = stdout.split(`${ERASE}${note}\r\n`);
+      expect(before).toMatch(/^Running experiments …/);
+      expect(after).toMatch(/^Running experiments/);
+      expect(linesOf(after!.split(ERASE).at(-1)!)[0]).toBe('A brain');
+    });
   });
 });

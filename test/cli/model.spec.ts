@@ -146,6 +146,51 @@ describe('model:inspect', () => {
   });
 });
 
+describe('golden', () => {
+  const goldenFile = join(dir, 'golden.csv');
+  const compare = (file: string) => runBuilt('golden', ['--connectome', file, goldenFile]);
+
+  it('counts the spikes of a run that differ', async () => {
+    // A kick of 68.75 mV makes a stimulated neuron spike one step later; the second spike is made up.
+    const lines = ['event,step,root_id', 'stimulated,,N_0000', 'kick,0,N_0000', 'spike,1,N_0000'];
+    writeFileSync(goldenFile, `${lines.join('\n')}\n`);
+    const file = smallConnectomeFile();
+    expect(await compare(file)).toEqual({
+      status: 0,
+      stdout: 'golden.csv spikes 1 missing 0 extra 0\n',
+      stderr: '',
+    });
+    writeFileSync(goldenFile, [...lines, 'spike,1,N_0001'].join('\n'));
+    expect(await compare(file)).toMatchObject({
+      status: 1,
+      stdout: 'golden.csv spikes 1 missing 1 extra 0\n',
+    });
+  });
+
+  it('says in one line that the connectome is missing, or that there is nothing to compare with', async () => {
+    writeFileSync(goldenFile, 'event,step,root_id\n');
+    const missing = await compare(join(dir, 'none.connectome'));
+    expect(missing).toMatchObject({ status: 1, stdout: '' });
+    expect(missing.stderr).toMatch(/^The connectome file .*none\.connectome cannot be read: ENOENT.*\n$/);
+    expect(await compare(smallConnectomeFile())).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${goldenFile}: expected spikes to compare with, found none\n`,
+    });
+  });
+});
+
+describe('openapi', () => {
+  it('makes the folder it is told to write to, and says in one line where that cannot be', async () => {
+    const out = join(dir, 'interface', 'openapi.json');
+    expect(await runBuilt('openapi', ['--out', out])).toMatchObject({ status: 0, stdout: `${out}\n` });
+    expect(readFileSync(out, 'utf8')).toBe(readFileSync('openapi.json', 'utf8'));
+    const refused = await runBuilt('openapi', ['--out', join(out, 'below')]);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^.*below cannot be written: [^\n]+\n$/);
+  });
+});
+
 describe('every command', () => {
   it.each<[string, string[], string]>([
     ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],

@@ -1,12 +1,15 @@
 /** docs/validation.md makes claims: its tables are those that the command writes, and its sentences follow from them. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { RUNAWAY_NEURONS, tablesOf, withTables } from '../../src/cli/validation/document.js';
 import { PATHWAYS, type Report } from '../../src/cli/validation/report.js';
-import { shuffledWiring } from '../../src/cli/validation/studies.js';
+import { SHUFFLES, shuffledWiring, type Shuffle } from '../../src/cli/validation/studies.js';
+import type { Wiring } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { STIMULUS_IDS, type ChannelId } from '../../src/connectome/populations.js';
+import { runBuilt } from '../support/commands.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -31,13 +34,70 @@ describe('withTables', () => {
 });
 
 describe('shuffledWiring', () => {
-  it('keeps the connections of every neuron in both directions, and deals out new targets', () => {
-    const connectome = opened(smallConnectomeFile());
-    const shuffled = shuffledWiring(connectome);
+  const connectome = opened(smallConnectomeFile());
+  const { neuronCount, connectionCount, signs } = connectome;
+  /** Source, target and synapses of each connection. */
+  const connectionsOf = ({ rowStart, targets, synapseCounts }: Wiring) =>
+    Array.from({ length: neuronCount }, (_, source) =>
+      Array.from(targets.subarray(rowStart[source], rowStart[source + 1]), (target, k) => ({
+        source,
+        target,
+        synapses: synapseCounts[rowStart[source]! + k]!,
+      })),
+    ).flat();
+  type Connection = ReturnType<typeof connectionsOf>[number];
+  const inAnyOrder = (wiring: Wiring, of: (each: Connection) => unknown) =>
+    connectionsOf(wiring)
+      .map((each) => String(of(each)))
+      .sort();
+
+  it.each<[Shuffle, (each: Connection) => unknown]>([
+    ['outputs', ({ source, synapses }) => [source, synapses]],
+    ['inputs', ({ source, target, synapses }) => [signs[source], target, synapses]],
+  ])('deals out new targets and keeps connections in both directions and %s', (kept, ofNeuron) => {
+    const shuffled = shuffledWiring(connectome, kept, 0);
+    expect(shuffled).toMatchObject({ neuronCount, connectionCount });
     expect(shuffled.rowStart).toEqual(connectome.rowStart);
-    expect(shuffled.synapseCounts).toEqual(connectome.synapseCounts);
-    expect(Array.from(shuffled.targets).sort()).toEqual(Array.from(connectome.targets).sort());
-    expect(shuffled.targets).not.toEqual(connectome.targets);
+    expect(shuffled.signs).toEqual(signs);
+    for (const each of [ofNeuron, ({ target }: Connection) => target]) {
+      expect(inAnyOrder(shuffled, each)).toEqual(inAnyOrder(connectome, each));
+    }
+    const before = new Set(inAnyOrder(connectome, ({ source, target }) => [source, target]));
+    const same = inAnyOrder(shuffled, ({ source, target }) => [source, target]).filter((each) =>
+      before.has(each),
+    );
+    // Dealt out among 152 targets, a twelfth of which is right: 8 % by chance.
+    expect(same.length).toBeLessThan(0.2 * connectionCount);
+    expect(shuffledWiring(connectome, kept, 0)).toEqual(shuffled);
+    expect(shuffledWiring(connectome, kept, 1)).not.toEqual(shuffled);
+  });
+
+  it.each(SHUFFLES)('gives a wiring as any other: ascending rows, no neuron reaching itself (%s)', (kept) => {
+    // By chance alone every second row of this network would reach a neuron twice.
+    const { rowStart, targets } = shuffledWiring(connectome, kept, 0);
+    for (let i = 0; i < neuronCount; i++) {
+      const row = [...targets.subarray(rowStart[i], rowStart[i + 1])];
+      expect(row).toEqual([...new Set(row)].sort((a, b) => a - b));
+      expect(row).not.toContain(i);
+    }
+  });
+});
+
+describe('validate', () => {
+  it.each([
+    [
+      'has no place for its tables',
+      (path: string) => writeFileSync(path, '# Validation\n'),
+      'The document has no place for signs',
+    ],
+    ['cannot be read', () => {}, 'cannot be read: ENOENT'],
+  ])('says that a document %s before it reads the tables', async (_, prepare, message) => {
+    const path = join(mkdtempSync(join(tmpdir(), 'validate-')), 'document.md');
+    prepare(path);
+    const { status, stderr } = await runBuilt('validate', ['--tables', '/none', '--document', path]);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 });
 
@@ -92,7 +152,7 @@ describeWith(['tables'], 'docs/validation.md', () => {
     }
   });
 
-  it('is right about lesions and the shuffled wiring', () => {
+  it('is right about lesions', () => {
     const rateWithout = (stimulus: string, ...types: string[]) =>
       found.lesions.find((each) => each.stimulus === stimulus && each.silenced.join() === types.join())!
         .rateHz.mean;
@@ -105,12 +165,49 @@ describeWith(['tables'], 'docs/validation.md', () => {
     const ofSugar = found.lesions.filter(({ stimulus }) => stimulus === 'sugar');
     expect(ofSugar).toHaveLength(41);
     for (const { rateHz } of ofSugar) expect(rateHz.mean).toBeGreaterThan(0.9 * rateWithout('sugar'));
-    const meaningful = found.shuffled.responses.flatMap(({ channels }) =>
-      channels.filter(
-        ({ id, rateHz }) => ['escape', 'proboscis', 'stop', 'wing'].includes(id) && rateHz.mean >= 1,
-      ),
+  });
+
+  it('is right about what is left when the wiring is shuffled', () => {
+    const answer = (responses: Report['responses']['corrected'], stimulus: string) =>
+      responses.find((each) => each.stimulus === stimulus)!;
+    const silent = { mean: 0, sd: 0 };
+    const rateIn = (responses: Report['responses']['corrected'], stimulus: string, channel: string) =>
+      answer(responses, stimulus).channels.find(({ id }) => id === channel)?.rateHz ?? silent;
+    const { outputs, inputs } = found.shuffled;
+    const pathways = [
+      ['sugar', 'stop'],
+      ['sugar', 'proboscis'],
+      ['loom', 'escape'],
+      ['loom', 'wing'],
+      ['song', 'escape'],
+    ] as const;
+    for (const [stimulus, channel] of pathways) {
+      const { mean } = rateIn(found.responses.corrected, stimulus, channel);
+      expect(mean).toBeGreaterThan(20);
+      expect(rateIn(outputs.responses, stimulus, channel).mean).toBeLessThan(mean / 20);
+      if (stimulus !== 'song') expect(rateIn(inputs.responses, stimulus, channel).mean).toBeLessThan(0.1);
+    }
+    const { mean, sd } = rateIn(inputs.responses, 'song', 'escape');
+    expect(text).toContain(`${mean.toFixed(1)} ± ${sd.toFixed(1)} Hz`);
+    for (const [stimulus, channel] of [
+      ['song', 'escape'],
+      ['sugar', 'turn_right'],
+      ['loom', 'turn_left'],
+    ] as const) {
+      const byChance = rateIn(inputs.responses, stimulus, channel);
+      expect(byChance.mean).toBeGreaterThan(1);
+      expect(byChance.sd).toBeGreaterThan(byChance.mean);
+    }
+    const ratios = [outputs, inputs].flatMap(({ responses }) =>
+      responses.map(({ stimulus, responding }) => ({
+        stimulus,
+        ratio: responding.mean / answer(found.responses.corrected, stimulus).responding.mean,
+      })),
     );
-    expect(meaningful).toEqual([]);
+    ratios.sort((a, b) => a.ratio - b.ratio);
+    expect(ratios[0]!.stimulus).toBe('heat');
+    expect(Math.abs(ratios[0]!.ratio - 1 / 8)).toBeLessThan(0.01);
+    expect(Math.abs(ratios.at(-1)!.ratio - 8 / 7)).toBeLessThan(0.01);
   });
 
   it('is right about what is silent', () => {

@@ -16,8 +16,22 @@ export function runBuilt(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<CommandResult> {
+  return finished(process.execPath, [resolve(`dist/cli/${name}.js`), ...args], environment);
+}
+
+/** The same on a terminal, where both outputs are one; needs Python. Lines end with CR and LF there. */
+export function runOnTerminal(name: string, args: readonly string[]): Promise<CommandResult> {
+  const script = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+  return finished('python3', ['-c', script, process.execPath, resolve(`dist/cli/${name}.js`), ...args], {});
+}
+
+function finished(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<CommandResult> {
   return new Promise((done, failed) => {
-    const child = spawn(process.execPath, [resolve(`dist/cli/${name}.js`), ...args], {
+    const child = spawn(program, args, {
       env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

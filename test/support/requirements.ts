@@ -31,7 +31,17 @@ const present = {
 
 export type Requirement = keyof typeof present;
 
-const required = (process.env['REQUIRE'] ?? '').split(',').filter(Boolean);
+const required = requirementsIn(process.env['REQUIRE'] ?? '');
+
+/** @throws Error for a name that no test asks for: a misspelt one would demand nothing. */
+export function requirementsIn(list: string): string[] {
+  const names = list.split(',').filter(Boolean);
+  const unknown = names.filter((name) => !Object.hasOwn(present, name));
+  if (unknown.length > 0) {
+    throw new Error(`REQUIRE knows ${Object.keys(present).join(', ')}; found ${unknown.join(', ')}`);
+  }
+  return names;
+}
 
 /** A describe block that runs only where everything it needs is there. */
 export function describeWith(needs: readonly Requirement[], name: string, body: () => void): void {

@@ -5,36 +5,39 @@
 import { CHANNEL_IDS } from '../../connectome/populations.js';
 import { CodedError } from '../../errors.js';
 import { PATHWAYS, type Report } from './report.js';
-import type { Spread, StimulusResponse } from './studies.js';
+import { SHUFFLES, type Spread, type StimulusResponse } from './studies.js';
 
 /** Glomeruli that recruit more than this many neurons have set the olfactory system on fire. */
 export const RUNAWAY_NEURONS = 1000;
 const STRONGEST_CHANNELS = 3;
 const STRONGEST_LESIONS = 8;
 
+const TABLES: Readonly<Record<string, (report: Report) => string>> = {
+  signs,
+  overlaps: overlapTable,
+  glomeruli: glomerulusTable,
+  doses: doseTable,
+  recruitment: recruitmentTable,
+  shuffled: shuffledTable,
+  loom: (report) => lesionTable(report, 'loom'),
+  sugar: (report) => lesionTable(report, 'sugar'),
+  discrimination: discriminationTable,
+  silent: silentChannels,
+  reconstruction: reconstructionTable,
+  models: modelTable,
+};
+
 /** @returns each table of a report by its name, as Markdown */
 export function tablesOf(report: Report): Record<string, string> {
-  return {
-    signs: signs(report),
-    overlaps: overlapTable(report),
-    glomeruli: glomerulusTable(report),
-    doses: doseTable(report),
-    recruitment: recruitmentTable(report),
-    shuffled: shuffledTable(report),
-    loom: lesionTable(report, 'loom'),
-    sugar: lesionTable(report, 'sugar'),
-    discrimination: discriminationTable(report),
-    silent: silentChannels(report),
-    reconstruction: reconstructionTable(report),
-    models: table(
-      ['rule', 'digest of the connectome', 'neurons that spike without a stimulus'],
-      (['predicted', 'corrected'] as const).map((rule) => [
-        rule,
-        `\`${report.connectomes[rule].slice(0, 16)}…\``,
-        String(report.spontaneous[rule]),
-      ]),
-    ),
-  };
+  return Object.fromEntries(Object.entries(TABLES).map(([name, written]) => [name, written(report)]));
+}
+
+/**
+ * @param text of the document
+ * @throws CodedError USAGE as withTables does for the tables of a report
+ */
+export function checkPlaces(text: string): void {
+  withTables(text, Object.fromEntries(Object.keys(TABLES).map((name) => [name, ''])));
 }
 
 /**
@@ -52,6 +55,17 @@ export function withTables(text: string, tables: Readonly<Record<string, string>
     throw new CodedError('USAGE', `The document has no place for ${[...missing].join(', ')}.`);
   }
   return filled;
+}
+
+function modelTable({ connectomes, spontaneous }: Report): string {
+  return table(
+    ['rule', 'digest of the connectome', 'neurons that spike without a stimulus'],
+    (['predicted', 'corrected'] as const).map((rule) => [
+      rule,
+      `\`${connectomes[rule].slice(0, 16)}…\``,
+      String(spontaneous[rule]),
+    ]),
+  );
 }
 
 function signs({ responses: { predicted, corrected } }: Report): string {
@@ -150,16 +164,19 @@ function doseRows(
   );
 }
 
-function shuffledTable({ responses: { corrected }, shuffled: { responses } }: Report): string {
+function shuffledTable({ responses: { corrected }, shuffled }: Report): string {
   return table(
-    ['stimulus', 'responding', 'responding, shuffled', 'channels (Hz)', 'channels, shuffled (Hz)'],
-    corrected.map((own, i) => [
-      own.stimulus,
-      shown(own.responding, 0),
-      shown(responses[i]!.responding, 0),
-      channelsOf(own),
-      channelsOf(responses[i]!),
-    ]),
+    [
+      'stimulus',
+      'responding',
+      ...SHUFFLES.map((kept) => `${kept} kept`),
+      'channels (Hz)',
+      ...SHUFFLES.map((kept) => `${kept} kept (Hz)`),
+    ],
+    corrected.map((own, i) => {
+      const all = [own, ...SHUFFLES.map((kept) => shuffled[kept].responses[i]!)];
+      return [own.stimulus, ...all.map(({ responding }) => shown(responding, 0)), ...all.map(channelsOf)];
+    }),
   );
 }
 
@@ -184,12 +201,10 @@ function lesionTable({ lesions }: Report, stimulus: string): string {
 function discriminationTable({ discrimination, shuffled }: Report): string {
   return table(
     ['wiring', 'runs', 'told right', 'taken for another'],
-    (
-      [
-        ['as measured', discrimination],
-        ['shuffled', shuffled.discrimination],
-      ] as const
-    ).map(([name, { runs, right, mistaken }]) => [
+    [
+      ['as measured', discrimination] as const,
+      ...SHUFFLES.map((kept) => [`shuffled, ${kept} kept`, shuffled[kept].discrimination] as const),
+    ].map(([name, { runs, right, mistaken }]) => [
       name,
       String(runs),
       `${Math.round((100 * right) / runs)} %`,
@@ -200,7 +215,7 @@ function discriminationTable({ discrimination, shuffled }: Report): string {
 
 function silentChannels({ responses: { corrected } }: Report): string {
   const driven = new Set(corrected.flatMap(({ channels }) => channels.map(({ id }) => id)));
-  const weak = new Set(
+  const strong = new Set(
     corrected.flatMap(({ channels }) =>
       channels.filter(({ rateHz }) => rateHz.mean >= 1).map(({ id }) => id),
     ),
@@ -212,7 +227,7 @@ function silentChannels({ responses: { corrected } }: Report): string {
       ['never reached by any stimulus', named(CHANNEL_IDS.filter((id) => !driven.has(id)))],
       [
         'reached, but below 1 Hz for every stimulus',
-        named(CHANNEL_IDS.filter((id) => driven.has(id) && !weak.has(id))),
+        named(CHANNEL_IDS.filter((id) => driven.has(id) && !strong.has(id))),
       ],
     ],
   );

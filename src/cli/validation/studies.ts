@@ -19,6 +19,10 @@ const NOMINAL_RATE_HZ = 150;
 /** Intensities, up to the most that is allowed. */
 const DOSES = [0, 0.125, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2];
 const SHUFFLE_SEED = 783;
+/** So often another connection is drawn for one that does not fit: far more than a sparse wiring needs. */
+const MAXIMUM_TRIES = 10_000;
+/** Target and synapse count in one double that sorts by target. */
+const COUNT_RANGE = 2 ** 16;
 
 export interface Spread {
   readonly mean: number;
@@ -79,16 +83,20 @@ export interface StimulusResponse {
   readonly channels: readonly { readonly id: ChannelId; readonly rateHz: Spread }[];
 }
 
-/** What each stimulus of the service recruits, and which channels it drives. */
-export function stimulusResponses(subject: Subject, seeds: readonly number[]): StimulusResponse[] {
+/** What each stimulus of the service recruits, and which channels it drives: over seeds, and wirings if there are more. */
+export function stimulusResponses(
+  subjects: readonly [Subject, ...Subject[]],
+  seeds: readonly number[],
+): StimulusResponse[] {
+  const [{ connectome }] = subjects;
   return STIMULUS_IDS.map((stimulus) => {
-    const runs = seeds.map((seed) => subject.stimulate(stimulus, seed));
+    const runs = subjects.flatMap((subject) => seeds.map((seed) => subject.stimulate(stimulus, seed)));
     const channels = CHANNEL_IDS.map((id) => ({ id, rateHz: spreadOf(runs.map(({ rates }) => rates[id])) }))
       .filter(({ rateHz }) => rateHz.mean > 0)
       .sort((a, b) => b.rateHz.mean - a.rateHz.mean);
     return {
       stimulus,
-      stimulated: subject.connectome.stimulusNeurons(stimulus).length,
+      stimulated: connectome.stimulusNeurons(stimulus).length,
       responding: spreadOf(runs.map(({ responding }) => responding)),
       channels,
     };
@@ -221,23 +229,106 @@ export function recruitedTypes(subject: Subject, stimulus: StimulusId, seeds: re
 // ---- controls ----------------------------------------------------------------------------------------------
 
 /**
- * Every neuron keeps its number of connections, in both directions, their synapses and its sign; whom it reaches is
- * dealt out anew. What is left of a response afterwards does not come from who is connected to whom.
+ * What a neuron keeps, beside its sign and its number of connections in both directions, when whom it reaches is
+ * dealt out anew: the synapses that it gives, or those that it receives, excitatory and inhibitory ones apart.
  */
-export function shuffledWiring(wiring: Wiring): Wiring {
-  const { neuronCount, rowStart } = wiring;
-  const targets = wiring.targets.slice();
-  const random = new PhiloxSequence(SHUFFLE_SEED, 0, PHILOX_STREAM.shuffle);
-  for (let at = targets.length - 1; at > 0; at--) {
-    const other = random.nextBelow(at + 1);
-    [targets[at], targets[other]] = [targets[other]!, targets[at]!];
+export const SHUFFLES = ['outputs', 'inputs'] as const;
+export type Shuffle = (typeof SHUFFLES)[number];
+
+/**
+ * The same neurons, connected by chance. What is left of a response afterwards does not come from who is connected
+ * to whom. A wiring as any other: no neuron reaches itself, none another one twice.
+ * @param deal 0 is one shuffle, 1 another
+ */
+export function shuffledWiring(wiring: Wiring, kept: Shuffle, deal: number): Wiring {
+  const { connectionCount, rowStart, signs } = wiring;
+  const random = new PhiloxSequence(SHUFFLE_SEED, deal, PHILOX_STREAM.shuffle);
+  const sources = sourcesOf(wiring);
+  /** The connection whose target this one has got. */
+  const from = sources.map((_, k) => k);
+  const exchange = (a: number, b: number): void => {
+    const taken = from[a]!;
+    from[a] = from[b]!;
+    from[b] = taken;
+  };
+  // Only connections of one deck exchange their targets.
+  const deckOf = kept === 'outputs' ? withoutDecks(connectionCount) : decksBySign(sources, signs);
+  for (const deck of new Set([deckOf(1), deckOf(-1)])) {
+    for (let at = deck.length - 1; at > 0; at--) exchange(deck[at]!, deck[random.nextBelow(at + 1)]!);
   }
-  for (let i = 0; i < neuronCount; i++) targets.subarray(rowStart[i], rowStart[i + 1]).sort();
-  return { ...wiringOf(wiring), targets };
+
+  const targetOf = (k: number): number => wiring.targets[from[k]!]!;
+  const reaches = (source: number, target: number): boolean => {
+    for (let k = rowStart[source]!; k < rowStart[source + 1]!; k++) {
+      if (targetOf(k) === target) return true;
+    }
+    return false;
+  };
+  const fits = (k: number, target: number): boolean => sources[k] !== target && !reaches(sources[k]!, target);
+  for (const k of misfits(wiring, targetOf)) {
+    const deck = deckOf(signs[sources[k]!]!);
+    let other: number;
+    let tries = 0;
+    do {
+      if (tries++ === MAXIMUM_TRIES)
+        throw new Error(`no connection can exchange its target with number ${k}`);
+      other = deck[random.nextBelow(deck.length)]!;
+    } while (!fits(k, targetOf(other)) || !fits(other, targetOf(k)));
+    exchange(k, other);
+  }
+  return withTargets(wiring, targetOf, (k) => wiring.synapseCounts[kept === 'outputs' ? k : from[k]!]!);
 }
 
-/** Without what else a connectome has. */
-function wiringOf({ neuronCount, connectionCount, rowStart, targets, synapseCounts, signs }: Wiring): Wiring {
+function sourcesOf({ neuronCount, connectionCount, rowStart }: Wiring): Uint32Array {
+  const sources = new Uint32Array(connectionCount);
+  for (let i = 0; i < neuronCount; i++) sources.fill(i, rowStart[i], rowStart[i + 1]);
+  return sources;
+}
+
+type DeckOf = (sign: number) => Uint32Array;
+
+function withoutDecks(connectionCount: number): DeckOf {
+  const all = new Uint32Array(connectionCount).map((_, k) => k);
+  return () => all;
+}
+
+function decksBySign(sources: Uint32Array, signs: Int8Array): DeckOf {
+  const decks: { excitatory: number[]; inhibitory: number[] } = { excitatory: [], inhibitory: [] };
+  sources.forEach((source, k) => (signs[source]! > 0 ? decks.excitatory : decks.inhibitory).push(k));
+  const [excitatory, inhibitory] = [Uint32Array.from(decks.excitatory), Uint32Array.from(decks.inhibitory)];
+  return (sign) => (sign > 0 ? excitatory : inhibitory);
+}
+
+/** Connections of a neuron to itself, or to one that an earlier connection of its row reaches. */
+function misfits({ neuronCount, rowStart }: Wiring, targetOf: (k: number) => number): number[] {
+  const found: number[] = [];
+  /** 1 + the last neuron that was seen to reach this one. */
+  const reachedFrom = new Uint32Array(neuronCount);
+  for (let source = 0; source < neuronCount; source++) {
+    for (let k = rowStart[source]!; k < rowStart[source + 1]!; k++) {
+      const target = targetOf(k);
+      if (source === target || reachedFrom[target] === source + 1) found.push(k);
+      reachedFrom[target] = source + 1;
+    }
+  }
+  return found;
+}
+
+/** The wiring with other targets and synapses in its rows, sorted as they have to be. */
+function withTargets(
+  { neuronCount, connectionCount, rowStart, signs }: Wiring,
+  targetOf: (k: number) => number,
+  synapsesOf: (k: number) => number,
+): Wiring {
+  const packed = new Float64Array(connectionCount);
+  for (let k = 0; k < connectionCount; k++) packed[k] = targetOf(k) * COUNT_RANGE + synapsesOf(k);
+  for (let i = 0; i < neuronCount; i++) packed.subarray(rowStart[i], rowStart[i + 1]).sort();
+  const targets = new Uint32Array(connectionCount);
+  const synapseCounts = new Uint16Array(connectionCount);
+  packed.forEach((both, k) => {
+    targets[k] = Math.floor(both / COUNT_RANGE);
+    synapseCounts[k] = both % COUNT_RANGE;
+  });
   return { neuronCount, connectionCount, rowStart, targets, synapseCounts, signs };
 }
 
@@ -259,15 +350,21 @@ export interface Discrimination {
  */
 export function discrimination(subject: Subject, seeds: readonly number[]): Discrimination {
   const vectors = STIMULUS_IDS.map((stimulus) =>
-    seeds.map((seed) => CHANNEL_IDS.map((id) => subject.stimulate(stimulus, seed).rates[id])),
+    seeds.map((seed) => {
+      const { rates } = subject.stimulate(stimulus, seed);
+      return CHANNEL_IDS.map((id) => rates[id]);
+    }),
   );
+  const meansOf = (runs: readonly (readonly number[])[]) =>
+    CHANNEL_IDS.map((_, k) => spreadOf(runs.map((vector) => vector[k]!)).mean);
+  const means = vectors.map(meansOf);
   const mistakes = new Map<string, number>();
   let right = 0;
   vectors.forEach((runs, own) =>
     runs.forEach((vector, left) => {
       const distances = vectors.map((others, stimulus) => {
-        const known = others.filter((_, i) => stimulus !== own || i !== left);
-        return vector.reduce((sum, x, k) => sum + (x - spreadOf(known.map((each) => each[k]!)).mean) ** 2, 0);
+        const mean = stimulus === own ? meansOf(others.filter((_, i) => i !== left)) : means[stimulus]!;
+        return vector.reduce((sum, x, k) => sum + (x - mean[k]!) ** 2, 0);
       });
       const nearest = distances.indexOf(Math.min(...distances));
       if (nearest === own) right++;

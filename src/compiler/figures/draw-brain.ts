@@ -1,3 +1,4 @@
+import { MAXIMUM_NEURONS } from '../../connectome/connectome.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
 import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES, type NeuronColumns } from '../brain.js';
 import { type Progress, silent } from '../progress.js';
@@ -14,7 +15,7 @@ export const DEFAULT_SEED = 783;
 const PURPOSES = ['connections', 'positions'] as const;
 /** Pre, post and synapse count in one double that sorts as they should: 18 + 18 + 16 bits. */
 const COUNT_RANGE = 2 ** 16;
-const NEURON_RANGE = 2 ** 18;
+const NEURON_RANGE = MAXIMUM_NEURONS + 1;
 
 /**
  * Draws a brain of the size that the figures come from: the same cells by type and side, and between each

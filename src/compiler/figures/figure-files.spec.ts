@@ -123,7 +123,7 @@ describe('figures on disk', () => {
       'groups.csv.gz',
       2,
       'A,left,central,x,,2,1,1,1,7,133,100 100,2 2 3,1 0 0 0 0 0',
-      /line 2: expected output_percent to be 2 whole numbers with blanks between them, found "133"/,
+      /line 2: expected output_percent to be 2 whole numbers of at most 7 digits with blanks between them, found "133"/,
     ],
     [
       'groups.csv.gz',
@@ -142,6 +142,18 @@ describe('figures on disk', () => {
       3,
       'B,right,central,,,1,-1,1,0,0,,,0 9 0,',
       /^groups.csv.gz was altered: figures.json promises the SHA-256 "[0-9a-f]{64}", it has [0-9a-f]{64}/,
+    ],
+    [
+      'groups.csv.gz',
+      3,
+      'B,right,central,,,1,-1,1,0,0,,,0 2147484 0,',
+      /line 3: expected position_um to be 3 whole numbers of at most 6 digits with blanks between them, found "0 2147484 0"/,
+    ],
+    [
+      'groups.csv.gz',
+      2,
+      'A,left,central,x,,2,1,1,1,7,133 67,100 100,2 2 3,-960456 0 0 0 0 0',
+      /line 2: expected position_spread_um to be 6 whole numbers of at most 5 digits/,
     ],
     [
       'pairs.csv.gz',
@@ -175,6 +187,19 @@ describe('figures on disk', () => {
     ],
     ['pairs.csv.gz', 3, ',1,2,4,1,,', /line 3: expected missing_pre to be so few/],
     ['pairs.csv.gz', 3, ',1,2,4,,1,', /line 3: expected missing_post to be so few/],
+    // Two connections from or to one cell of a group of two: one of them would be from that cell to itself.
+    [
+      'pairs.csv.gz',
+      2,
+      ',,2,3,,1,',
+      /line 2: expected missing_post to be so few that the other cells have room/,
+    ],
+    [
+      'pairs.csv.gz',
+      2,
+      ',,2,3,1,,',
+      /line 2: expected missing_pre to be so few that the other cells have room/,
+    ],
     ['pairs.csv.gz', 2, ',,1,3,,,6', /line 2: expected spread to be a number below 6/],
     [
       'pairs.csv.gz',

@@ -7,8 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, gzipSync } from 'node:zlib';
-import { type SourceFile, SIDES } from '../../connectome/connectome.js';
-import { MAXIMUM_NEURONS } from '../../connectome/format.js';
+import { MAXIMUM_NEURONS, type SourceFile, SIDES } from '../../connectome/connectome.js';
 import { CodedError, shown } from '../../errors.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { readChecked } from '../checked-json.js';
@@ -32,8 +31,10 @@ const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/figures.schema
 const GROUPS_FILE = 'groups.csv.gz';
 const PAIRS_FILE = 'pairs.csv.gz';
 
-const WHOLE_NUMBER = /^\d{1,7}$/;
-const SIGNED_NUMBER = /^-?\d{1,7}$/;
+const PERCENT = { digits: 7, pattern: /^\d{1,7}$/ };
+/** A mean and the spread in three directions, times at most BALL_RADIUS, add up to a position in nm of 32 bits. */
+const MEAN_UM = { digits: 6, pattern: /^\d{1,6}$/ };
+const SPREAD_UM = { digits: 5, pattern: /^-?\d{1,5}$/ };
 
 const GROUP_COLUMNS = [
   'type',
@@ -196,10 +197,10 @@ function groupIn(row: CsvRow): CellGroup {
     correctedSign: signIn(row, 7),
     selfConnections: row.countOrNone(8),
     selfSynapses: row.countOrNone(9),
-    outputPercent: numbersIn(row, 10, strataOf(cells)),
-    inputPercent: numbersIn(row, 11, strataOf(cells)),
-    meanPositionUm: numbersIn(row, 12, 3),
-    positionSpreadUm: numbersIn(row, 13, cells === 1 ? 0 : SPREAD_NUMBERS, SIGNED_NUMBER),
+    outputPercent: numbersIn(row, 10, strataOf(cells), PERCENT),
+    inputPercent: numbersIn(row, 11, strataOf(cells), PERCENT),
+    meanPositionUm: numbersIn(row, 12, 3, MEAN_UM),
+    positionSpreadUm: numbersIn(row, 13, cells === 1 ? 0 : SPREAD_NUMBERS, SPREAD_UM),
   };
   if (!(SIDES as readonly string[]).includes(group.side)) {
     throw row.fault(1, 'left, right, center or nothing');
@@ -222,11 +223,16 @@ function signIn(row: CsvRow, column: number): number {
   return Number(text);
 }
 
-function numbersIn(row: CsvRow, column: number, count: number, pattern = WHOLE_NUMBER): number[] {
+function numbersIn(row: CsvRow, column: number, count: number, form: typeof PERCENT): number[] {
   const text = row.text(column);
   const parts = text === '' ? [] : text.split(' ');
-  if (parts.length !== count || parts.some((part) => !pattern.test(part))) {
-    throw row.fault(column, count === 0 ? 'nothing' : `${count} whole numbers with blanks between them`);
+  if (parts.length !== count || parts.some((part) => !form.pattern.test(part))) {
+    throw row.fault(
+      column,
+      count === 0
+        ? 'nothing'
+        : `${count} whole numbers of at most ${form.digits} digits with blanks between them`,
+    );
   }
   return parts.map(Number);
 }
@@ -277,10 +283,15 @@ class PairRows {
     }
     const preCells = Math.min(pre.cells, connections) - row.countOrNone(4);
     const postCells = Math.min(post.cells, connections) - row.countOrNone(5);
-    if (preCells < 1 || preCells * Math.min(post.cells, connections) < connections) {
+    // Within a group the one cell of a side is itself no partner: no pair is a connection of a cell to itself.
+    const room = (sources: number, targets: number): number =>
+      pre === post && Math.min(sources, targets) === 1
+        ? Math.min(sources * targets, pre.cells - 1)
+        : sources * targets;
+    if (preCells < 1 || room(preCells, Math.min(post.cells, connections)) < connections) {
       throw row.fault(4, `so few that the other cells have room for ${connections} connections`);
     }
-    if (postCells < 1 || preCells * postCells < connections) {
+    if (postCells < 1 || room(preCells, postCells) < connections) {
       throw row.fault(5, `so few that the other cells have room for ${connections} connections`);
     }
     if (spread >= SYNAPSE_SPREADS.length) {

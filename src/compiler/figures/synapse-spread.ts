@@ -1,5 +1,5 @@
 import type { PhiloxSequence } from '../../engine/philox.js';
-import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/format.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { SYNAPSE_SPREADS } from './figures.js';
 

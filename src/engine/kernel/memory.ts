@@ -11,6 +11,9 @@ const PAGE_BYTES: usize = 65536;
 
 /** The raster is sorted by neuron in two digits of so many bits. */
 export const DIGIT_BITS: u32 = 9;
+/** Of a neuron in a connection and in the raster; the host knows it as TARGET_BITS of src/connectome/connectome.ts. */
+const TARGET_BITS: i32 = <i32>(2 * DIGIT_BITS);
+const TARGET_MASK: u32 = (1 << TARGET_BITS) - 1;
 const CURSORS_BYTES: usize = sizeof<u32>() << DIGIT_BITS;
 
 /** The one section whose address is a constant: the loops that take most of the time go through it. */
@@ -119,7 +122,7 @@ export class Neuron {
   }
 }
 
-/** One word: the signed synapse count in the upper 14 bits, the target in the lower 18. */
+/** One word: the signed synapse count in the upper bits, the target in the lower ones. */
 @unmanaged
 export class Connection {
   word: i32;
@@ -136,12 +139,12 @@ export class Connection {
 
   @inline
   get target(): u32 {
-    return (<u32>this.word) & 0x3ffff;
+    return (<u32>this.word) & TARGET_MASK;
   }
 
   @inline
   get signedSynapses(): f64 {
-    return <f64>(this.word >> 18);
+    return <f64>(this.word >> TARGET_BITS);
   }
 }
 

@@ -5,7 +5,9 @@ import {
   type Connection,
   type Event,
 } from '../../../../test/support/small-network.js';
+import { MAXIMUM_NEURONS, MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../../connectome/connectome.js';
 import { compileKernel } from '../../../pool/kernel-file.js';
+import { ReferenceEngine } from '../../reference-engine.js';
 import { KernelEngine } from './kernel-engine.js';
 
 const kernel = compileKernel();
@@ -88,12 +90,34 @@ describe('KernelEngine', () => {
   });
 
   it('refuses what does not fit into a word', () => {
-    expect(() => new KernelEngine(kernel, wiringOf(2, [[0, 1, 8191]]))).not.toThrow();
     expect(() => new KernelEngine(kernel, wiringOf(2, [[0, 1, 8192]]))).toThrow(
       'up to 8191 synapses a connection, not 8192',
     );
-    expect(() => new KernelEngine(kernel, wiringOf(2 ** 18 + 1, []))).toThrow(
-      'up to 262144 neurons, not 262145',
+    expect(() => new KernelEngine(kernel, wiringOf(MAXIMUM_NEURONS + 1, []))).toThrow(
+      'up to 262143 neurons, not 262144',
     );
   });
+
+  // Host and kernel each know how a connection is packed: here all bits of it count.
+  it.each([1, -1])(
+    'packs the last neuron and the most synapses as the kernel reads them, sign %p',
+    (sign) => {
+      const last = MAXIMUM_NEURONS - 1;
+      const largest = wiringOf(MAXIMUM_NEURONS, [
+        [0, last, sign * MAXIMUM_SYNAPSES_PER_CONNECTION],
+        [1, last, 300],
+      ]);
+      const both = kicksOf(
+        [0, 1],
+        [
+          [0, 1],
+          [50, 0],
+          [50, 1],
+        ],
+      );
+      const found = spikesOf(new KernelEngine(kernel, largest).simulate(both, 200));
+      expect(found).toEqual(spikesOf(new ReferenceEngine(largest).simulate(both, 200)));
+      expect(found.filter(([, neuron]) => neuron === last)).not.toEqual([]);
+    },
+  );
 });

@@ -2,7 +2,12 @@
  * The CPU backend: the kernel of engine/kernel, compiled to WebAssembly, behind the contract of the engines.
  * This file only carries things in and out of its memory; what is computed, and why it is right, is said there.
  */
-import type { Wiring } from '../../../connectome/connectome.js';
+import {
+  MAXIMUM_NEURONS,
+  MAXIMUM_SYNAPSES_PER_CONNECTION,
+  TARGET_BITS,
+  type Wiring,
+} from '../../../connectome/connectome.js';
 import {
   DELAY_STEPS,
   KICK_MV,
@@ -34,11 +39,6 @@ interface Kernel {
   simulate(stepCount: number, kickCount: number): number;
 }
 
-/** A connection is one word: 18 bits of target, the rest its signed synapse count. */
-const TARGET_BITS = 18;
-const MAXIMUM_NEURONS = 2 ** TARGET_BITS;
-const MAXIMUM_SYNAPSES = 2 ** (31 - TARGET_BITS) - 1;
-
 /**
  * Keeps a neuron on the list of hot ones when rounding alone decides whether it belongs there: the line is
  * lowered by far more than the rounding errors of a run (some 1e-12), and by far less than would cost time.
@@ -50,7 +50,7 @@ export class KernelEngine implements SimulationEngine {
 
   /**
    * @param module dist/engine/kernel/kernel.wasm, compiled; engines of several threads can share it
-   * @param wiring up to 2^18 neurons with up to 8191 synapses a connection; it is copied
+   * @param wiring is copied
    * @throws RangeError where the wiring does not fit
    */
   constructor(
@@ -104,9 +104,9 @@ export class KernelEngine implements SimulationEngine {
       excitatory[i] = sign > 0 ? 1 : 0;
       for (let c = rowStart[i]!; c < rowStart[i + 1]!; c++) {
         const synapses = synapseCounts[c]!;
-        if (synapses > MAXIMUM_SYNAPSES) {
+        if (synapses > MAXIMUM_SYNAPSES_PER_CONNECTION) {
           throw new RangeError(
-            `the kernel takes up to ${MAXIMUM_SYNAPSES} synapses a connection, not ${synapses}`,
+            `the kernel takes up to ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses a connection, not ${synapses}`,
           );
         }
         words[c] = ((sign * synapses) << TARGET_BITS) | targets[c]!;

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import refuseOldBuild, { buildFault } from './built-sources.js';
+
+const root = mkdtempSync(join(tmpdir(), 'checkout-'));
+const touch = (path: string, atS: number): void => {
+  mkdirSync(join(root, path, '..'), { recursive: true });
+  writeFileSync(join(root, path), '');
+  utimesSync(join(root, path), atS, atS);
+};
+const older = (path: string) =>
+  `${path} is newer than the build that the tests would run: npm run build makes it anew.`;
+
+describe('buildFault', () => {
+  it('names a source that is newer than the build, and lets specs be newer', () => {
+    touch('src/engine/stimulus.ts', 1000);
+    expect(buildFault(root, 'src')).toBe('Nothing was built yet: npm run build does it.');
+    touch('dist/main.js', 2000);
+    expect(buildFault(root, 'src')).toBeNull();
+    touch('src/engine/stimulus.spec.ts', 3000);
+    expect(buildFault(root, 'src')).toBeNull();
+    touch('src/engine/stimulus.ts', 3000);
+    expect(buildFault(root, 'src')).toBe(older('src/engine/stimulus.ts'));
+    touch('dist/main.js', 4000);
+    expect(buildFault(root, 'src')).toBeNull();
+  });
+});
+
+describe('refuseOldBuild', () => {
+  const refuse = (...patterns: string[]) => refuseOldBuild({ rootDir: root, testPathPatterns: { patterns } });
+
+  it('asks specs beside the sources for a new kernel alone, all others for everything', () => {
+    touch('src/engine/kernel/kernel.ts', 1000);
+    touch('src/engine/stimulus.ts', 3000);
+    touch('dist/main.js', 2000);
+    expect(() => refuse()).toThrow(older('src/engine/stimulus.ts'));
+    expect(() => refuse('src/engine', 'test/e2e')).toThrow(older('src/engine/stimulus.ts'));
+    expect(() => refuse('src/engine/stimulus.spec.ts', join(root, 'src/compiler'))).not.toThrow();
+    touch('src/engine/kernel/kernel.ts', 3000);
+    expect(() => refuse('src/engine')).toThrow(older('src/engine/kernel/kernel.ts'));
+  });
+});
