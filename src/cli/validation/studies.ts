@@ -83,7 +83,7 @@ export interface StimulusResponse {
   readonly channels: readonly { readonly id: ChannelId; readonly rateHz: Spread }[];
 }
 
-/** What each stimulus of the service recruits, and which channels it drives: over seeds, and wirings if there are more. */
+/** What each stimulus of the service recruits, and which channels it drives, over all seeds and subjects. */
 export function stimulusResponses(
   subjects: readonly [Subject, ...Subject[]],
   seeds: readonly number[],
