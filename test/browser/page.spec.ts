@@ -84,6 +84,52 @@ describeWith(['chromium'], 'the page', () => {
     await second.page.close();
   });
 
+  it('repeats the very intensity of a link, also one between the steps of the range', async () => {
+    const { page } = await open(LOOM_HASH.replace('1.5', '0.33'));
+    const intensities: number[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') intensities.push(request.postDataJSON().intensity);
+    });
+    await expectText(page, '#key', /intensity 0\.33,/);
+    expect(await page.locator('#intensity-shown').innerText()).toBe('0.33');
+    expect(await page.locator('#intensity').getAttribute('aria-valuetext')).toBe('0.33');
+    await page.getByRole('button', { name: 'Next seed' }).click();
+    await expectText(page, '#key', /intensity 0\.33, seed 8/);
+    await page.locator('#intensity').press('ArrowRight');
+    expect(await page.locator('#intensity-shown').innerText()).toBe('0.4');
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#key', /intensity 0\.4,/);
+    expect(intensities.slice(-2)).toEqual([0.33, 0.4]);
+    await page.close();
+  });
+
+  it('keeps a type pointed out where the next run has it, and lets go of it where not', async () => {
+    const still = { reducedMotion: 'reduce' } as const;
+    const { page } = await open(LOOM_HASH, still);
+    const typeOn = (on: Page) => on.locator('#types').getByRole('button', { name: 'S_loom', exact: true });
+    const pressed = page.locator('#types button[aria-pressed=true]');
+    await typeOn(page).click();
+    await page.getByRole('button', { name: 'Next seed' }).click();
+    await expectText(page, '#key', /seed 8/);
+    expect(await pressed.allInnerTexts()).toEqual(['S_loom']);
+    const other = await open(LOOM_HASH.replace('seed=7', 'seed=8'), still);
+    await expectText(other.page, '#key', /seed 8/);
+    const unmarked = await brainOf(other.page);
+    await typeOn(other.page).click();
+    const marked = await brainOf(other.page);
+    expect(marked).not.toBe(unmarked);
+    expect(await brainOf(page)).toBe(marked);
+
+    await page.getByText('Nothing', { exact: true }).click();
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#key', /^Nothing/);
+    expect(await pressed.count()).toBe(0);
+    const silent = await open(LOOM_HASH.replace('loom', 'none'), still);
+    await expectText(silent.page, '#key', /^Nothing/);
+    expect(await brainOf(page)).toBe(await brainOf(silent.page));
+    for (const each of [page, other.page, silent.page]) await each.close();
+  });
+
   it('gives a curl command whose body is the request', async () => {
     const { page } = await open(LOOM_HASH);
     await page.locator('#results').waitFor();
@@ -235,6 +281,12 @@ async function expectText(page: Page, selector: string, pattern: RegExp): Promis
 /** Everything on the page that a run decides. */
 async function shownNumbers(page: Page): Promise<string[]> {
   return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
+}
+
+/** What is seen of the brain, for pages of one size to be compared; the edges depend on where the page stands. */
+async function brainOf(page: Page): Promise<string> {
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  return (await page.locator('#brain').screenshot()).toString('base64');
 }
 
 /** Pixels of a canvas of a plot that are not transparent. */
