@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { encodeConnectome } from '../../src/connectome/format.js';
 import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
+import { type Gateway, startGateway, type Way } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, startService, type Service } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
@@ -207,10 +208,13 @@ describeWith(['chromium'], 'the page', () => {
     const button = page.locator('#alert button');
     expect(await button.isDisabled()).toBe(true);
     const before = await button.innerText();
+    const spoken = await page.locator('#alert').ariaSnapshot();
+    expect(spoken).toContain('button "Try again"');
     await page.waitForFunction(
       (text) => document.querySelector('#alert button')!.textContent !== text,
       before,
     );
+    expect(await page.locator('#alert').ariaSnapshot()).toBe(spoken);
     await page.close();
     await limited.stop();
   });
@@ -226,6 +230,64 @@ describeWith(['chromium'], 'the page', () => {
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();
     await late.stop();
+  });
+
+  describe('behind a proxy', () => {
+    let gateway: Gateway;
+
+    beforeEach(async () => {
+      gateway = await startGateway(service);
+    });
+    afterEach(() => gateway.stop());
+
+    const openThere = (path?: string) => openPage(browser, gateway, path);
+
+    it('asks again, after a pause, while the replicas have different models', async () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'next-connectome-')), 'next.connectome');
+      const content = smallConnectome();
+      writeFileSync(
+        file,
+        encodeConnectome({ ...content, metadata: { ...content.metadata, name: 'The next one' } }),
+      );
+      const moved = await startReadyService({ CONNECTOME_FILE: file });
+      gateway.wayOf = (path) => (path === '/api/v1/model' ? moved : service);
+      const { page } = await openThere();
+      await expectText(page, '#alert', /There is no atlas.*Try again in \d+ s/s);
+      gateway.wayOf = () => moved;
+      await page.locator('#run:enabled').waitFor();
+      expect(await page.locator('#alert').isVisible()).toBe(false);
+      await page.close();
+      await moved.stop();
+    });
+
+    it.each<[string, string, Way]>([
+      ['an ingress without a service', '/api/v1/model', { status: 502, html: '<h1>Bad Gateway</h1>' }],
+      ['a portal that answers for the model', '/api/v1/model', { status: 200, html: '<h1>Log in</h1>' }],
+      ['a portal that answers for the atlas', '/atlas/', { status: 200, html: '<h1>Log in</h1>' }],
+    ])('asks again, after a pause, where it meets %s', async (_, path, way) => {
+      gateway.wayOf = (asked) => (asked.startsWith(path) ? way : service);
+      const { page } = await openThere();
+      await expectText(page, '#alert', /did not answer as it should.*Try again in \d+ s/s);
+      gateway.wayOf = () => service;
+      await page.locator('#run:enabled').waitFor();
+      expect(await page.locator('#alert').isVisible()).toBe(false);
+      await page.close();
+    });
+
+    it('offers a run again that was answered with anything but a word on the request', async () => {
+      const { page } = await openThere();
+      await page.locator('#run:enabled').waitFor();
+      const run = page.getByRole('button', { name: 'Run experiment' });
+      for (const status of [404, 408, 500, 502, 504]) {
+        gateway.wayOf = () => ({ status, html: '' });
+        await run.click();
+        await expectText(page, '#alert', new RegExp(`did not answer as it should.*${status}`, 's'));
+      }
+      gateway.wayOf = () => service;
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.locator('#results').waitFor();
+      await page.close();
+    });
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { byId, grouped } from './dom.js';
 import { defaultsOf, ExperimentForm } from './experiment-form.js';
 import { Notices } from './notices.js';
 import { Results } from './results.js';
-import { fetchAtlas, fetchModel, postRun, ServiceFailure } from './service/client.js';
+import { asFailure, fetchAtlas, fetchModel, postRun } from './service/client.js';
 import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
 import type { Model } from '../../model/model.dto.js';
 import { rasterOf, type Run } from './service/run-result.js';
@@ -158,9 +158,4 @@ function listenForCopies(): void {
       );
     });
   });
-}
-
-function asFailure(error: unknown): ServiceFailure {
-  if (error instanceof ServiceFailure) return error;
-  return new ServiceFailure('unavailable', error instanceof Error ? error.message : String(error), 0);
 }
