@@ -13,6 +13,7 @@ import { smallConnectome } from '../support/small-connectome.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
 const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
+const RUN_PATH = '/api/v1/run';
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeWith(['chromium'], 'the page', () => {
@@ -83,6 +84,19 @@ describeWith(['chromium'], 'the page', () => {
     expect([...first.problems, ...second.problems]).toEqual([]);
     await first.page.close();
     await second.page.close();
+  });
+
+  it('follows links that change what a run is compared with, or nothing but that', async () => {
+    const { page, problems } = await open(LOOM_HASH);
+    await expectText(page, '#key', /Stimulus loom/);
+    await follow(page, `${LOOM_HASH}&kept.stimulus=food`);
+    await expectText(page, '#key', /^Stimulus loom.*Kept: Stimulus food/s);
+    expect(await page.locator('#link').innerText()).toContain('kept.stimulus=food');
+    await follow(page, LOOM_HASH);
+    await page.locator('#drop').waitFor({ state: 'hidden' });
+    expect(await page.locator('#key').innerText()).not.toContain('Kept');
+    expect(problems).toEqual([]);
+    await page.close();
   });
 
   it('repeats the very intensity of a link, also one between the steps of the range', async () => {
@@ -175,6 +189,11 @@ describeWith(['chromium'], 'the page', () => {
     await expectText(page, '#key', /Stimulus loom/);
     await page.locator('#types button').first().press('Enter');
     expect(await page.locator('#types button').first().getAttribute('aria-pressed')).toBe('true');
+    await page.locator('#next-seed').focus();
+    for (const seed of [43, 44]) {
+      await page.keyboard.press('Enter');
+      await expectText(page, '#key', new RegExp(`seed ${seed}`));
+    }
     await page.close();
   });
 
@@ -242,6 +261,18 @@ describeWith(['chromium'], 'the page', () => {
 
     const openThere = (path?: string) => openPage(browser, gateway, path);
 
+    /** Lets requests to `path` wait until the returned function is called; the first `count` of them. */
+    function hold(path: string, count = Infinity): () => void {
+      let release!: () => void;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let seen = 0;
+      gateway.wayOf = async (asked) => {
+        if (asked === path && ++seen <= count) await released;
+        return service;
+      };
+      return release;
+    }
+
     it('asks again, after a pause, while the replicas have different models', async () => {
       const file = join(mkdtempSync(join(tmpdir(), 'next-connectome-')), 'next.connectome');
       const content = smallConnectome();
@@ -286,6 +317,60 @@ describeWith(['chromium'], 'the page', () => {
       gateway.wayOf = () => service;
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.locator('#results').waitFor();
+      await page.close();
+    });
+
+    it('shows the run that was asked for last, whichever answer comes last', async () => {
+      const release = hold(RUN_PATH, 1);
+      const { page } = await openThere(LOOM_HASH);
+      const late = page.waitForResponse((response) => response.request().postDataJSON()?.stimulus === 'loom');
+      await expectText(page, '#status', /Simulating/);
+      await follow(page, '#stimulus=food');
+      await expectText(page, '#key', /^Stimulus food/);
+      release();
+      await (await late).finished();
+      // Whatever the page makes of the late answer, it has made before another one comes.
+      await page.evaluate(async (path) => (await fetch(path)).text(), '/api/v1/model');
+      expect(await page.locator('#key').innerText()).toMatch(/^Stimulus food/);
+      expect(new URL(page.url()).hash).toContain('stimulus=food');
+      await page.close();
+    });
+
+    it('drops a run that is under way when a link asks for what is on the page', async () => {
+      const { page } = await openThere(LOOM_HASH);
+      await expectText(page, '#key', /^Stimulus loom/);
+      const release = hold(RUN_PATH);
+      await page.getByRole('button', { name: 'Next seed' }).click();
+      await expectText(page, '#status', /Simulating/);
+      await follow(page, `${LOOM_HASH}&`);
+      await page.locator('#run:enabled').waitFor();
+      expect(await page.locator('#status').innerText()).toBe('');
+      expect(await page.locator('#seed').inputValue()).toBe('7');
+      release();
+      await page.close();
+    });
+
+    it('takes no run before the model is there, nor while another one is under way', async () => {
+      const runs: unknown[] = [];
+      const [run, nextSeed] = ['#run', '#next-seed'] as const;
+      const giveModel = hold('/api/v1/model');
+      const { page } = await openThere();
+      page.on('request', (request) => {
+        if (request.method() === 'POST') runs.push(request.postDataJSON());
+      });
+      await expectText(page, '#status', /Waiting for the model/);
+      expect(await Promise.all([run, nextSeed].map((id) => page.isDisabled(id)))).toEqual([true, true]);
+      giveModel();
+      await page.locator(`${run}:enabled`).waitFor();
+
+      const giveRun = hold(RUN_PATH);
+      await page.click(nextSeed);
+      await expectText(page, '#status', /Simulating/);
+      expect(await Promise.all([run, nextSeed].map((id) => page.isDisabled(id)))).toEqual([true, true]);
+      giveRun();
+      await expectText(page, '#key', /seed 43/);
+      expect(await Promise.all([run, nextSeed].map((id) => page.isDisabled(id)))).toEqual([false, false]);
+      expect(runs).toEqual([expect.objectContaining({ duration_ms: 100, seed: 43 })]);
       await page.close();
     });
   });
@@ -338,6 +423,11 @@ async function expectText(page: Page, selector: string, pattern: RegExp): Promis
       new RegExp(source!, flags).test(document.querySelector<HTMLElement>(css!)?.innerText ?? ''),
     [selector, pattern.source, pattern.flags] as const,
   );
+}
+
+/** As when somebody opens a link to the page in the tab that shows it. */
+async function follow(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => (location.hash = to), hash);
 }
 
 /** Everything on the page that a run decides. */

@@ -13,9 +13,12 @@ export class ExperimentForm {
   readonly #form = byId<HTMLFormElement>('experiment');
   readonly #intensity = byId<HTMLInputElement>('intensity');
   readonly #seed = byId<HTMLInputElement>('seed');
+  readonly #buttons = [byId<HTMLButtonElement>('run'), byId<HTMLButtonElement>('next-seed')];
   #model: Model | undefined;
   /** What the range stands for: it rounds to its steps itself, but a link may hold any number. */
   #exactIntensity = Number(this.#intensity.value);
+  /** The button that lost the focus when it was disabled. */
+  #pressed: HTMLButtonElement | undefined;
 
   constructor(onSubmit: (experiment: Experiment) => void) {
     this.#form.addEventListener('submit', (event) => {
@@ -48,6 +51,15 @@ export class ExperimentForm {
       input.max = String(range.maximum);
     }
     this.write(defaultsOf(model));
+  }
+
+  /** Holds both buttons back that run something, or lets go of them where the keyboard left them. */
+  allowRuns(allowed: boolean): void {
+    this.#pressed ??= this.#buttons.find((button) => button === document.activeElement);
+    for (const button of this.#buttons) button.disabled = !allowed;
+    if (!allowed) return;
+    if (document.activeElement === document.body) this.#pressed?.focus({ preventScroll: true });
+    this.#pressed = undefined;
   }
 
   labelOf(stimulus: string): string {
