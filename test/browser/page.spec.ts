@@ -6,12 +6,14 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { encodeConnectome } from '../../src/connectome/format.js';
 import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
+import { type Gateway, startGateway, type Way } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, startService, type Service } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
 const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
+const RUN_PATH = '/api/v1/run';
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeWith(['chromium'], 'the page', () => {
@@ -84,6 +86,65 @@ describeWith(['chromium'], 'the page', () => {
     await second.page.close();
   });
 
+  it('follows links that change what a run is compared with, or nothing but that', async () => {
+    const { page, problems } = await open(LOOM_HASH);
+    await expectText(page, '#key', /Stimulus loom/);
+    await follow(page, `${LOOM_HASH}&kept.stimulus=food`);
+    await expectText(page, '#key', /^Stimulus loom.*Kept: Stimulus food/s);
+    expect(await page.locator('#link').innerText()).toContain('kept.stimulus=food');
+    await follow(page, LOOM_HASH);
+    await page.locator('#drop').waitFor({ state: 'hidden' });
+    expect(await page.locator('#key').innerText()).not.toContain('Kept');
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('repeats the very intensity of a link, also one between the steps of the range', async () => {
+    const { page } = await open(LOOM_HASH.replace('1.5', '0.33'));
+    const intensities: number[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') intensities.push(request.postDataJSON().intensity);
+    });
+    await expectText(page, '#key', /intensity 0\.33,/);
+    expect(await page.locator('#intensity-shown').innerText()).toBe('0.33');
+    expect(await page.locator('#intensity').getAttribute('aria-valuetext')).toBe('0.33');
+    await page.getByRole('button', { name: 'Next seed' }).click();
+    await expectText(page, '#key', /intensity 0\.33, seed 8/);
+    await page.locator('#intensity').press('ArrowRight');
+    expect(await page.locator('#intensity-shown').innerText()).toBe('0.4');
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#key', /intensity 0\.4,/);
+    expect(intensities.slice(-2)).toEqual([0.33, 0.4]);
+    await page.close();
+  });
+
+  it('keeps a type pointed out where the next run has it, and lets go of it where not', async () => {
+    const still = { reducedMotion: 'reduce' } as const;
+    const { page } = await open(LOOM_HASH, still);
+    const typeOn = (on: Page) => on.locator('#types').getByRole('button', { name: 'S_loom', exact: true });
+    const pressed = page.locator('#types button[aria-pressed=true]');
+    await typeOn(page).click();
+    await page.getByRole('button', { name: 'Next seed' }).click();
+    await expectText(page, '#key', /seed 8/);
+    expect(await pressed.allInnerTexts()).toEqual(['S_loom']);
+    const other = await open(LOOM_HASH.replace('seed=7', 'seed=8'), still);
+    await expectText(other.page, '#key', /seed 8/);
+    const unmarked = await brainOf(other.page);
+    await typeOn(other.page).click();
+    const marked = await brainOf(other.page);
+    expect(marked).not.toBe(unmarked);
+    expect(await brainOf(page)).toBe(marked);
+
+    await page.getByText('Nothing', { exact: true }).click();
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#key', /^Nothing/);
+    expect(await pressed.count()).toBe(0);
+    const silent = await open(LOOM_HASH.replace('loom', 'none'), still);
+    await expectText(silent.page, '#key', /^Nothing/);
+    expect(await brainOf(page)).toBe(await brainOf(silent.page));
+    for (const each of [page, other.page, silent.page]) await each.close();
+  });
+
   it('gives a curl command whose body is the request', async () => {
     const { page } = await open(LOOM_HASH);
     await page.locator('#results').waitFor();
@@ -128,6 +189,11 @@ describeWith(['chromium'], 'the page', () => {
     await expectText(page, '#key', /Stimulus loom/);
     await page.locator('#types button').first().press('Enter');
     expect(await page.locator('#types button').first().getAttribute('aria-pressed')).toBe('true');
+    await page.locator('#next-seed').focus();
+    for (const seed of [43, 44]) {
+      await page.keyboard.press('Enter');
+      await expectText(page, '#key', new RegExp(`seed ${seed}`));
+    }
     await page.close();
   });
 
@@ -161,10 +227,13 @@ describeWith(['chromium'], 'the page', () => {
     const button = page.locator('#alert button');
     expect(await button.isDisabled()).toBe(true);
     const before = await button.innerText();
+    const spoken = await page.locator('#alert').ariaSnapshot();
+    expect(spoken).toContain('button "Try again"');
     await page.waitForFunction(
       (text) => document.querySelector('#alert button')!.textContent !== text,
       before,
     );
+    expect(await page.locator('#alert').ariaSnapshot()).toBe(spoken);
     await page.close();
     await limited.stop();
   });
@@ -180,6 +249,130 @@ describeWith(['chromium'], 'the page', () => {
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();
     await late.stop();
+  });
+
+  describe('behind a proxy', () => {
+    let gateway: Gateway;
+
+    beforeEach(async () => {
+      gateway = await startGateway(service);
+    });
+    afterEach(() => gateway.stop());
+
+    const openThere = (path?: string) => openPage(browser, gateway, path);
+
+    /** Lets requests to `path` wait until the returned function is called; the first `count` of them. */
+    function hold(path: string, count = Infinity): () => void {
+      let release!: () => void;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      let seen = 0;
+      gateway.wayOf = async (asked) => {
+        if (asked === path && ++seen <= count) await released;
+        return service;
+      };
+      return release;
+    }
+
+    it('asks again, after a pause, while the replicas have different models', async () => {
+      const file = join(mkdtempSync(join(tmpdir(), 'next-connectome-')), 'next.connectome');
+      const content = smallConnectome();
+      writeFileSync(
+        file,
+        encodeConnectome({ ...content, metadata: { ...content.metadata, name: 'The next one' } }),
+      );
+      const moved = await startReadyService({ CONNECTOME_FILE: file });
+      gateway.wayOf = (path) => (path === '/api/v1/model' ? moved : service);
+      const { page } = await openThere();
+      await expectText(page, '#alert', /There is no atlas.*Try again in \d+ s/s);
+      gateway.wayOf = () => moved;
+      await page.locator('#run:enabled').waitFor();
+      expect(await page.locator('#alert').isVisible()).toBe(false);
+      await page.close();
+      await moved.stop();
+    });
+
+    it.each<[string, string, Way]>([
+      ['an ingress without a service', '/api/v1/model', { status: 502, html: '<h1>Bad Gateway</h1>' }],
+      ['a portal that answers for the model', '/api/v1/model', { status: 200, html: '<h1>Log in</h1>' }],
+      ['a portal that answers for the atlas', '/atlas/', { status: 200, html: '<h1>Log in</h1>' }],
+    ])('asks again, after a pause, where it meets %s', async (_, path, way) => {
+      gateway.wayOf = (asked) => (asked.startsWith(path) ? way : service);
+      const { page } = await openThere();
+      await expectText(page, '#alert', /did not answer as it should.*Try again in \d+ s/s);
+      gateway.wayOf = () => service;
+      await page.locator('#run:enabled').waitFor();
+      expect(await page.locator('#alert').isVisible()).toBe(false);
+      await page.close();
+    });
+
+    it('offers a run again that was answered with anything but a word on the request', async () => {
+      const { page } = await openThere();
+      await page.locator('#run:enabled').waitFor();
+      const run = page.getByRole('button', { name: 'Run experiment' });
+      for (const status of [404, 408, 500, 502, 504]) {
+        gateway.wayOf = () => ({ status, html: '' });
+        await run.click();
+        await expectText(page, '#alert', new RegExp(`did not answer as it should.*${status}`, 's'));
+      }
+      gateway.wayOf = () => service;
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.locator('#results').waitFor();
+      await page.close();
+    });
+
+    it('shows the run that was asked for last, whichever answer comes last', async () => {
+      const release = hold(RUN_PATH, 1);
+      const { page } = await openThere(LOOM_HASH);
+      const late = page.waitForResponse((response) => response.request().postDataJSON()?.stimulus === 'loom');
+      await expectText(page, '#status', /Simulating/);
+      await follow(page, '#stimulus=food');
+      await expectText(page, '#key', /^Stimulus food/);
+      release();
+      await (await late).finished();
+      // Whatever the page makes of the late answer, it has made before another one comes.
+      await page.evaluate(async (path) => (await fetch(path)).text(), '/api/v1/model');
+      expect(await page.locator('#key').innerText()).toMatch(/^Stimulus food/);
+      expect(new URL(page.url()).hash).toContain('stimulus=food');
+      await page.close();
+    });
+
+    it('drops a run that is under way when a link asks for what is on the page', async () => {
+      const { page } = await openThere(LOOM_HASH);
+      await expectText(page, '#key', /^Stimulus loom/);
+      const release = hold(RUN_PATH);
+      await page.getByRole('button', { name: 'Next seed' }).click();
+      await expectText(page, '#status', /Simulating/);
+      await follow(page, `${LOOM_HASH}&`);
+      await page.locator('#run:enabled').waitFor();
+      expect(await page.locator('#status').innerText()).toBe('');
+      expect(await page.locator('#seed').inputValue()).toBe('7');
+      release();
+      await page.close();
+    });
+
+    it('takes no run before the model is there, nor while another one is under way', async () => {
+      const runs: unknown[] = [];
+      const [run, nextSeed] = ['#run', '#next-seed'] as const;
+      const giveModel = hold('/api/v1/model');
+      const { page } = await openThere();
+      page.on('request', (request) => {
+        if (request.method() === 'POST') runs.push(request.postDataJSON());
+      });
+      await expectText(page, '#status', /Waiting for the model/);
+      expect(await Promise.all([run, nextSeed].map((id) => page.isDisabled(id)))).toEqual([true, true]);
+      giveModel();
+      await page.locator(`${run}:enabled`).waitFor();
+
+      const giveRun = hold(RUN_PATH);
+      await page.click(nextSeed);
+      await expectText(page, '#status', /Simulating/);
+      expect(await Promise.all([run, nextSeed].map((id) => page.isDisabled(id)))).toEqual([true, true]);
+      giveRun();
+      await expectText(page, '#key', /seed 43/);
+      expect(await Promise.all([run, nextSeed].map((id) => page.isDisabled(id)))).toEqual([false, false]);
+      expect(runs).toEqual([expect.objectContaining({ duration_ms: 100, seed: 43 })]);
+      await page.close();
+    });
   });
 
   it.each([
@@ -232,9 +425,20 @@ async function expectText(page: Page, selector: string, pattern: RegExp): Promis
   );
 }
 
+/** As when somebody opens a link to the page in the tab that shows it. */
+async function follow(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => (location.hash = to), hash);
+}
+
 /** Everything on the page that a run decides. */
 async function shownNumbers(page: Page): Promise<string[]> {
   return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
+}
+
+/** What is seen of the brain, for pages of one size to be compared; the edges depend on where the page stands. */
+async function brainOf(page: Page): Promise<string> {
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  return (await page.locator('#brain').screenshot()).toString('base64');
 }
 
 /** Pixels of a canvas of a plot that are not transparent. */

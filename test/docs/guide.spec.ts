@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { launchChromium } from '../support/browser.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { freePort } from '../support/free-port.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -44,9 +45,9 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-/** The code of an example, aimed at the service of this test. */
-function codeOf(name: string): string {
-  return examples.get(name)!.code.replaceAll(DOCUMENTED_ORIGIN, service.url);
+/** The code of an example, aimed at the service of this test or at another one. */
+function codeOf(name: string, origin = service.url): string {
+  return examples.get(name)!.code.replaceAll(DOCUMENTED_ORIGIN, origin);
 }
 
 /** What it prints; fails where it fails. Runs in a directory of its own, where it may write. */
@@ -150,16 +151,25 @@ describeWith(['python'], 'docs/guide.md in Python', () => {
 describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () => {
   let browser: Browser;
   let pages: Server;
+  /** What stands before a service that is not there. */
+  let proxy: Server;
   let html = '';
 
   beforeAll(async () => {
     browser = await launchChromium();
     pages = createServer((_, response) => response.setHeader('content-type', 'text/html').end(html));
-    await new Promise<void>((ready) => pages.listen(0, '127.0.0.1', ready));
+    proxy = createServer((_, response) => {
+      response.writeHead(503, { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' });
+      response.end('<h1>Service Unavailable</h1>');
+    });
+    for (const server of [pages, proxy]) {
+      await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    }
   });
   afterAll(async () => {
     await browser.close();
     pages.close();
+    proxy.close();
   });
 
   async function open(content: string) {
@@ -187,14 +197,47 @@ describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () =
     expect(problems).toEqual([]);
   });
 
-  it('animates a game between answers: one run, many pictures', async () => {
-    const game = `${codeOf('game-loop')}\nglobalThis.fly = fly;`;
+  it('says that it got no run, and lets it be tried again, while nobody listens', async () => {
+    const { page, problems } = await open(codeOf('browser-page', `http://127.0.0.1:${await freePort()}`));
+    const said = page.getByText(/^That did not work: ./);
+    await said.waitFor();
+    await page.evaluate("document.getElementById('result').textContent = ''");
+    await page.click('#run:enabled');
+    await said.waitFor();
+    expect(await page.isEnabled('#run')).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
+  it('says what came instead of a run where a proxy answers', async () => {
+    const { port } = proxy.address() as AddressInfo;
+    const { page, problems } = await open(codeOf('browser-page', `http://127.0.0.1:${port}`));
+    await page.getByText('That did not work: The answer was 503.').waitFor();
+    expect(await page.isEnabled('#run')).toBe(true);
+    expect(problems).toEqual([]);
+  });
+
+  interface Window {
+    fly: { x: number; glow(now: number): number; see(stimulus: string): Promise<void> };
+  }
+
+  function gameOf(code: string): string {
+    const script = `<script type="module">${code}\nglobalThis.fly = fly;</script>`;
+    return `<!doctype html><meta charset="utf-8" /><title>Game</title>${script}`;
+  }
+
+  it('lets a game go on while nobody listens, and ask again at a later event', async () => {
     const { page, problems, runs } = await open(
-      `<!doctype html><meta charset="utf-8" /><title>Game</title><script type="module">${game}</script>`,
+      gameOf(codeOf('game-loop', `http://127.0.0.1:${await freePort()}`)),
     );
-    interface Window {
-      fly: { x: number; glow(now: number): number };
-    }
+    // The game sees something again and again; what it asks fails, and it asks once more after the pause.
+    await page.waitForFunction(() => (globalThis as unknown as Window).fly !== undefined);
+    await page.evaluate(() => setInterval(() => void (globalThis as unknown as Window).fly.see('loom'), 100));
+    while (runs.length < 2) await page.waitForEvent('request', { timeout: 30_000 });
+    expect(problems).toEqual([]);
+  });
+
+  it('animates a game between answers: one run, many pictures', async () => {
+    const { page, problems, runs } = await open(gameOf(codeOf('game-loop')));
     // It flees from the looming shadow, and glows while the frames of the answer last.
     await page.waitForFunction(() => (globalThis as unknown as Window).fly?.x > 20, undefined, {
       timeout: 30_000,

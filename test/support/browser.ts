@@ -1,5 +1,4 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
-import type { Service } from './service.js';
 
 /** Debian's Chromium, headless, with WebGL computed by the CPU, and silent on the network. */
 export async function launchChromium(): Promise<Browser> {
@@ -34,7 +33,7 @@ export interface PageOptions {
 
 export async function openPage(
   browser: Browser,
-  service: Service,
+  service: { readonly url: string },
   path = '/',
   { width = 1280, height = 900, colorScheme = 'dark', reducedMotion = 'no-preference' }: PageOptions = {},
 ): Promise<WatchedPage> {

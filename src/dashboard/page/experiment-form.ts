@@ -13,13 +13,19 @@ export class ExperimentForm {
   readonly #form = byId<HTMLFormElement>('experiment');
   readonly #intensity = byId<HTMLInputElement>('intensity');
   readonly #seed = byId<HTMLInputElement>('seed');
+  readonly #buttons = [byId<HTMLButtonElement>('run'), byId<HTMLButtonElement>('next-seed')];
   #model: Model | undefined;
+  /** What the range stands for: it rounds to its steps itself, but a link may hold any number. */
+  #exactIntensity = Number(this.#intensity.value);
+  /** The button that lost the focus when it was disabled. */
+  #pressed: HTMLButtonElement | undefined;
 
   constructor(onSubmit: (experiment: Experiment) => void) {
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
       onSubmit(this.read());
     });
+    this.#intensity.addEventListener('input', () => (this.#exactIntensity = Number(this.#intensity.value)));
     this.#form.addEventListener('input', () => this.#explain());
     byId('next-seed').addEventListener('click', () => {
       this.#seed.value = String((Number(this.#seed.value) + 1) % (Number(this.#seed.max) + 1));
@@ -47,6 +53,15 @@ export class ExperimentForm {
     this.write(defaultsOf(model));
   }
 
+  /** Holds both buttons back that run something, or lets go of them where the keyboard left them. */
+  allowRuns(allowed: boolean): void {
+    this.#pressed ??= this.#buttons.find((button) => button === document.activeElement);
+    for (const button of this.#buttons) button.disabled = !allowed;
+    if (!allowed) return;
+    if (document.activeElement === document.body) this.#pressed?.focus({ preventScroll: true });
+    this.#pressed = undefined;
+  }
+
   labelOf(stimulus: string): string {
     return [...(this.#model?.stimuli ?? []), NONE].find(({ id }) => id === stimulus)?.label ?? stimulus;
   }
@@ -56,7 +71,7 @@ export class ExperimentForm {
     return {
       stimulus: String(values.get('stimulus')),
       duration_ms: Number(values.get('duration_ms')),
-      intensity: Number(this.#intensity.value),
+      intensity: this.#exactIntensity,
       seed: Number(this.#seed.value),
     };
   }
@@ -68,7 +83,11 @@ export class ExperimentForm {
         .querySelectorAll<HTMLInputElement>(`input[name="${name}"]`)
         .forEach((input) => (input.checked = input.value === String(experiment[name]) || input.checked));
     }
-    this.#intensity.value = String(experiment.intensity);
+    const { min, max } = this.#intensity;
+    if (experiment.intensity >= Number(min) && experiment.intensity <= Number(max)) {
+      this.#intensity.value = String(experiment.intensity);
+      this.#exactIntensity = experiment.intensity;
+    }
     this.#seed.value = String(experiment.seed);
     this.#explain();
   }
@@ -76,6 +95,7 @@ export class ExperimentForm {
   #explain(): void {
     const { stimulus, intensity } = this.read();
     byId('intensity-shown').textContent = String(intensity);
+    this.#intensity.setAttribute('aria-valuetext', String(intensity));
     const found = this.#model?.stimuli.find(({ id }) => id === stimulus);
     byId('stimulus-description').textContent =
       found === undefined

@@ -4,7 +4,7 @@ import { byId, grouped } from './dom.js';
 import { defaultsOf, ExperimentForm } from './experiment-form.js';
 import { Notices } from './notices.js';
 import { Results } from './results.js';
-import { fetchAtlas, fetchModel, postRun, ServiceFailure } from './service/client.js';
+import { asFailure, fetchAtlas, fetchModel, postRun } from './service/client.js';
 import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
 import type { Model } from '../../model/model.dto.js';
 import { rasterOf, type Run } from './service/run-result.js';
@@ -14,12 +14,13 @@ import { onThemeChange, readTheme } from './theme.js';
 const RESIZE_PAUSE_MS = 150;
 
 const notices = new Notices();
-const runButton = byId<HTMLButtonElement>('run');
 const form = new ExperimentForm((experiment) => void run(experiment));
 let stage: Stage | undefined;
 let results: Results | undefined;
 let current: Run | undefined;
 let kept: Run | undefined;
+/** The number of the last request for runs, by click or by address; what comes of an earlier one is dropped. */
+let lastRequest = 0;
 
 await start();
 
@@ -54,7 +55,7 @@ function present(model: Model, atlas: CompactAtlas): void {
     byId('shown-moment').textContent =
       'This browser shows no WebGL, so the brain stays dark; the rest works.';
   }
-  runButton.disabled = false;
+  form.allowRuns(true);
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
   addEventListener('hashchange', () => void runFromAddress(model));
@@ -74,14 +75,18 @@ function present(model: Model, atlas: CompactAtlas): void {
 async function runFromAddress(model: Model): Promise<void> {
   const shared = fromHash(location.hash, defaultsOf(model));
   if (shared.current === undefined) return;
+  form.write(shared.current);
   if (shared.kept !== undefined && !(kept && equal(kept.response, shared.kept))) {
     const answer = await ask(shared.kept, () => void runFromAddress(model));
     if (answer === undefined) return;
     kept = answer;
   }
   if (shared.kept === undefined) kept = undefined;
-  if (current && equal(current.response, shared.current)) return;
-  form.write(shared.current);
+  if (current && equal(current.response, shared.current)) {
+    settle();
+    showRuns();
+    return;
+  }
   await run(shared.current);
 }
 
@@ -92,21 +97,35 @@ async function run(experiment: Experiment): Promise<void> {
   showRuns();
 }
 
-/** @returns nothing when the service gave no answer; then the page says why and offers `retry` */
+/**
+ * @returns nothing when the service gave no answer; then the page says why and offers `retry`. Nothing, too, when
+ * something else was asked for in the meantime, however the two answers arrive.
+ */
 async function ask(experiment: Experiment, retry: () => void): Promise<Run | undefined> {
+  const request = ++lastRequest;
   notices.clear();
   notices.status('Simulating …');
-  runButton.disabled = true;
+  form.allowRuns(false);
   try {
     const response = await postRun(experiment);
-    notices.status('');
-    return { response, raster: rasterOf(response) };
+    const answer = { response, raster: rasterOf(response) };
+    if (request !== lastRequest) return undefined;
+    settle();
+    return answer;
   } catch (error) {
+    if (request !== lastRequest) return undefined;
+    settle();
     notices.failure(asFailure(error), retry);
     return undefined;
-  } finally {
-    runButton.disabled = false;
   }
+}
+
+/** Nothing is waited for any more. */
+function settle(): void {
+  lastRequest++;
+  notices.clear();
+  notices.status('');
+  form.allowRuns(true);
 }
 
 function compareWith(run: Run | undefined): void {
@@ -158,9 +177,4 @@ function listenForCopies(): void {
       );
     });
   });
-}
-
-function asFailure(error: unknown): ServiceFailure {
-  if (error instanceof ServiceFailure) return error;
-  return new ServiceFailure('unavailable', error instanceof Error ? error.message : String(error), 0);
 }

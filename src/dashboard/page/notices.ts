@@ -6,6 +6,7 @@ const TITLES = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',
   unavailable: 'The model is not available just now.',
+  failed: 'The service did not answer as it should.',
   refused: 'The service refused this experiment.',
 };
 
@@ -27,7 +28,8 @@ export class Notices {
 
   /**
    * Shows why a call failed, with a button to try again where that can help. While the service asks to wait
-   * it counts down and holds the button back.
+   * it counts down and holds the button back. The seconds are only for the eye: with every other change a
+   * screen reader would read the whole alert again.
    * @param automatic tries again by itself when the countdown ends
    */
   failure(failure: ServiceFailure, retry: () => void, automatic = false): void {
@@ -38,23 +40,30 @@ export class Notices {
       element('p', {}, failure.message),
     ];
     if (failure.kind !== 'refused') {
-      const button = element('button', { type: 'button' }, 'Try again');
+      const wait = element('span', { 'aria-hidden': 'true' });
+      const button = element('button', { type: 'button' }, 'Try again', wait);
       button.addEventListener('click', () => {
         this.clear();
         retry();
       });
       children.push(button);
       if (failure.kind === 'limited' || automatic)
-        this.#countDown(button, failure.retryAfterS, retry, automatic);
+        this.#countDown(button, wait, failure.retryAfterS, retry, automatic);
     }
     this.#alert.replaceChildren(...children);
     this.#alert.hidden = false;
   }
 
-  #countDown(button: HTMLButtonElement, seconds: number, retry: () => void, automatic: boolean): void {
+  #countDown(
+    button: HTMLButtonElement,
+    wait: HTMLElement,
+    seconds: number,
+    retry: () => void,
+    automatic: boolean,
+  ): void {
     if (seconds <= 0) {
       button.disabled = false;
-      button.textContent = 'Try again';
+      wait.textContent = '';
       if (automatic) {
         this.clear();
         retry();
@@ -62,7 +71,7 @@ export class Notices {
       return;
     }
     button.disabled = !automatic;
-    button.textContent = `Try again in ${seconds} s`;
-    this.#timer = setTimeout(() => this.#countDown(button, seconds - 1, retry, automatic), 1000);
+    wait.textContent = ` in ${seconds} s`;
+    this.#timer = setTimeout(() => this.#countDown(button, wait, seconds - 1, retry, automatic), 1000);
   }
 }

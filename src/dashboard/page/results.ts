@@ -20,6 +20,8 @@ interface Listeners {
 
 export class Results {
   #plots: uPlot[] = [];
+  /** The type that is pointed out in the brain. */
+  #marked: TopType | undefined;
 
   constructor(
     private readonly model: Model,
@@ -36,7 +38,7 @@ export class Results {
     this.#showKey(run, kept);
     this.#showSummary(run, kept);
     this.#showBars(run, kept);
-    fillTypeTable(byId<HTMLTableElement>('types'), run.response.top_types, this.listeners.onMark);
+    this.#showTypes(run);
     this.#showLinks(run, kept);
     this.draw(run, kept, theme);
   }
@@ -121,6 +123,20 @@ export class Results {
         minimum < 0 && ((response.drive[id] ?? 0) < 0 || (keptResponse?.drive[id] ?? 0) < 0),
     );
     fillBars(byId<HTMLTableElement>('drives'), drives, [lowest ? -1 : 0, 1]);
+  }
+
+  /** What was pointed out before stays so where the new table has it, too. */
+  #showTypes({ response: { top_types } }: Run): void {
+    const mark = (type: TopType | undefined): void => {
+      this.#marked = type;
+      this.listeners.onMark(type);
+    };
+    mark(
+      top_types.find(
+        ({ type, super_class }) => type === this.#marked?.type && super_class === this.#marked.super_class,
+      ),
+    );
+    fillTypeTable(byId<HTMLTableElement>('types'), top_types, this.#marked, mark);
   }
 
   #showLinks({ response }: Run, kept: Run | undefined): void {

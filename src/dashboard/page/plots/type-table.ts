@@ -4,9 +4,11 @@ import type { TopType } from '../../../run/run-response.dto.js';
 
 const COLUMNS = ['Type', 'Super class', 'Responding', 'Spikes', 'Rate', 'Stimulated'];
 
+/** @param marked is pressed from the start */
 export function fillTypeTable(
   table: HTMLTableElement,
   types: readonly TopType[],
+  marked: TopType | undefined,
   onMark: (type: TopType | undefined) => void,
 ): void {
   const head = element('tr', {}, ...COLUMNS.map((name) => element('th', { scope: 'col' }, name)));
@@ -14,7 +16,12 @@ export function fillTypeTable(
   for (const type of types) {
     const button = element(
       'button',
-      { type: 'button', class: 'quiet', 'aria-pressed': 'false', title: 'Point out in the brain' },
+      {
+        type: 'button',
+        class: 'quiet',
+        'aria-pressed': String(type === marked),
+        title: 'Point out in the brain',
+      },
       type.type,
     );
     button.addEventListener('click', () => {

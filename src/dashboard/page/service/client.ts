@@ -8,7 +8,10 @@ const DEFAULT_RETRY_S = 5;
 /** The specification suggests this timeout for a run. */
 const TIMEOUT_MS = 60_000;
 
-export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'refused';
+/** What a run is answered with when sending the same one again would change nothing. */
+const REFUSALS = [400, 413, 415];
+
+export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused';
 
 /** Why a call brought no answer, in a form that the page can show. */
 export class ServiceFailure extends Error {
@@ -25,28 +28,49 @@ export class ServiceFailure extends Error {
 }
 
 export async function fetchModel(): Promise<Model> {
-  return (await (await call('/api/v1/model')).json()) as Model;
+  return (await call('/api/v1/model', (response) => response.json())) as Model;
 }
 
 /** @param url `atlas_url` of the model; the compact form lies beside the JSON */
 export async function fetchAtlas(url: string): Promise<ArrayBuffer> {
-  return (await call(url.replace(/\.json$/, '.bin'))).arrayBuffer();
+  return call(url.replace(/\.json$/, '.bin'), (response) => response.arrayBuffer());
 }
 
 export async function postRun(experiment: Experiment): Promise<FullRun> {
-  const response = await call('/api/v1/run', {
+  const init = {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(experiment),
-  });
-  return (await response.json()) as FullRun;
+  };
+  return (await call('/api/v1/run', (response) => response.json(), init)) as FullRun;
 }
 
-async function call(url: string, init: RequestInit = {}): Promise<Response> {
-  let response: Response;
+/** Any failure in the form that the page can show, also of an answer that is not what it should be. */
+export function asFailure(error: unknown): ServiceFailure {
+  if (error instanceof ServiceFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
+}
+
+/** @param read takes the body, which may fail as the connection may */
+async function call<T>(
+  url: string,
+  read: (response: Response) => Promise<T>,
+  init: RequestInit = {},
+): Promise<T> {
   try {
-    response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (!response.ok) throw await failureOf(response, init.method === 'POST');
+    return await read(response);
   } catch (error) {
+    if (error instanceof ServiceFailure) throw error;
+    if (error instanceof SyntaxError) {
+      throw new ServiceFailure(
+        'failed',
+        'The answer is not the service’s own: it is not JSON.',
+        DEFAULT_RETRY_S,
+      );
+    }
     const slow = error instanceof DOMException && error.name === 'TimeoutError';
     throw new ServiceFailure(
       'offline',
@@ -54,12 +78,17 @@ async function call(url: string, init: RequestInit = {}): Promise<Response> {
       DEFAULT_RETRY_S,
     );
   }
-  if (response.ok) return response;
+}
+
+/** Proxies answer, too, and replicas may differ for a while, so most of what is no answer is worth another try. */
+async function failureOf(response: Response, isOfRun: boolean): Promise<ServiceFailure> {
   const message = await errorOf(response);
-  const retryAfterS = Number(response.headers.get('retry-after')) || DEFAULT_RETRY_S;
-  if (response.status === 429) throw new ServiceFailure('limited', message, retryAfterS);
-  if (response.status === 503) throw new ServiceFailure('unavailable', message, retryAfterS);
-  throw new ServiceFailure('refused', message, 0);
+  if (isOfRun && REFUSALS.includes(response.status)) return new ServiceFailure('refused', message, 0);
+  const askedForS = Number(response.headers.get('retry-after'));
+  const retryAfterS = askedForS > 0 ? askedForS : DEFAULT_RETRY_S;
+  if (response.status === 429) return new ServiceFailure('limited', message, retryAfterS);
+  if (response.status === 503) return new ServiceFailure('unavailable', message, retryAfterS);
+  return new ServiceFailure('failed', message, retryAfterS);
 }
 
 async function errorOf(response: Response): Promise<string> {

@@ -1,0 +1,43 @@
+import { createServer, request as ask } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Service } from './service.js';
+
+/** Where a request goes: on to a service, or no further, and then the proxy answers it. */
+export type Way = Service | { readonly status: number; readonly html: string };
+
+/** A reverse proxy before services; a test says what becomes of each path. */
+export interface Gateway {
+  readonly url: string;
+  wayOf: (path: string) => Way | Promise<Way>;
+  stop(): Promise<void>;
+}
+
+/** @param service gets everything for as long as the test says nothing else */
+export async function startGateway(service: Service): Promise<Gateway> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const way = await gateway.wayOf(request.url!);
+      if ('html' in way) {
+        response.writeHead(way.status, { 'content-type': 'text/html' }).end(way.html);
+        return;
+      }
+      const { method, headers, url: path } = request;
+      const onward = ask({ host: '127.0.0.1', port: way.port, method, headers, path }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy());
+      request.pipe(onward);
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const gateway: Gateway = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    wayOf: () => service,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return gateway;
+}
