@@ -4,9 +4,12 @@ import type { SlidingWindow, WindowReading } from './sliding-window.js';
 /** A rate limit that takes longer than this to ask is not worth waiting for. */
 const ANSWER_WITHIN_MS = 250;
 const CONNECT_WITHIN_MS = 2_000;
-/** How often an absent Redis is looked for. */
+/** How often a Redis that is away is tried again. */
 const RETRY_MS = 500;
 const KEY_PREFIX = 'nes:runs:';
+/** No client is called so: clients are addresses. Its key lies where theirs do, for rules that go by names. */
+const PROBE = 'probe';
+const PROBE_WINDOW_MS = 1;
 
 /**
  * The moments of a client's last runs, oldest first, as in SlidingLog. Redis runs a script as a whole, so no two
@@ -39,6 +42,7 @@ export interface RedisWindowOptions {
   readonly windowMs: number;
   /** Decides while Redis is away; until then it is told of everything that was allowed here. */
   readonly local: SlidingWindow;
+  /** Redis cannot be reached, or does not do what it is asked. */
   readonly onAway: (reason: string) => void;
   readonly onBack: () => void;
 }
@@ -47,7 +51,10 @@ type ScriptedRedis = Redis & {
   count(key: string, limit: number, windowMs: number): Promise<[number, number, number]>;
 };
 
-/** One window for all replicas, in Redis. While Redis is away each replica has one of its own. */
+/**
+ * One window for all replicas, in Redis. While Redis is away each replica has one of its own. One that refuses to
+ * count, being full, read-only or forbidden to us, is as good as away.
+ */
 export class RedisWindow implements SlidingWindow {
   readonly #redis: ScriptedRedis;
   #isAway = false;
@@ -62,7 +69,10 @@ export class RedisWindow implements SlidingWindow {
       maxRetriesPerRequest: 0,
       commandTimeout: ANSWER_WITHIN_MS,
       connectTimeout: CONNECT_WITHIN_MS,
+      disconnectTimeout: ANSWER_WITHIN_MS,
       retryStrategy: () => RETRY_MS,
+      // It was master until a failover; only a new connection finds who is that now.
+      reconnectOnError: ({ message }) => message.includes('READONLY'),
     }) as ScriptedRedis;
     this.#redis.defineCommand('count', { numberOfKeys: 1, lua: COUNT_SCRIPT });
     this.#redis.on('error', (error: Error) => this.#leave(error));
@@ -95,7 +105,7 @@ export class RedisWindow implements SlidingWindow {
   #leave(error: Error): void {
     if (this.#isAway || this.#closed) return;
     this.#isAway = true;
-    const { code = error.message } = error as NodeJS.ErrnoException;
+    const { code = codeOf(error.message) } = error as NodeJS.ErrnoException;
     this.options.onAway(code);
     this.#lookLater();
   }
@@ -104,10 +114,10 @@ export class RedisWindow implements SlidingWindow {
     this.#retryTimer = setTimeout(() => void this.#look(), RETRY_MS).unref();
   }
 
-  /** The connection alone is no proof: a Redis that hangs keeps it. */
+  /** Neither connection nor PING is proof: a Redis that is full or read-only has both. Only counting is. */
   async #look(): Promise<void> {
     try {
-      await this.#redis.ping();
+      await this.#redis.count(`${KEY_PREFIX}${PROBE}`, 1, PROBE_WINDOW_MS);
     } catch {
       if (!this.#closed) this.#lookLater();
       return;
@@ -115,4 +125,9 @@ export class RedisWindow implements SlidingWindow {
     this.#isAway = false;
     this.options.onBack();
   }
+}
+
+/** Of what Redis answers the word it begins with: everybody may read it at /readyz, and the rest names users. */
+function codeOf(message: string): string {
+  return /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0] ?? message;
 }
