@@ -87,6 +87,22 @@ describeWith(['redis'], 'the window in Redis', () => {
     expect((await window.count('d')).allowed).toBe(true);
   });
 
+  it('takes back what is given back, in Redis and in what is remembered for its absence', async () => {
+    const one = await watched();
+    const { window: other } = await watched();
+    const readings = [await one.window.count('e'), await one.window.count('e'), await other.count('e')];
+    expect((await other.count('e')).giveBack).toBeUndefined();
+    await readings[0]!.giveBack!();
+    expect(await other.count('e')).toMatchObject({ allowed: true, remaining: 0 });
+    expect((await other.count('e')).allowed).toBe(false);
+
+    await redis.kill();
+    await until(one.isAway);
+    // Two of what it counted itself, less the one that was given back.
+    expect(await one.window.count('e')).toMatchObject({ allowed: true, remaining: LIMIT - 2 });
+    await redis.start();
+  });
+
   describe.each<[string, string[][], string[][]]>([
     ['is full', [['CONFIG', 'SET', 'maxmemory', '1']], [['CONFIG', 'SET', 'maxmemory', '0']]],
     ['may only be read', [['REPLICAOF', '127.0.0.1', '1']], [['REPLICAOF', 'NO', 'ONE']]],

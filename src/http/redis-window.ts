@@ -33,7 +33,7 @@ if count < limit then
   redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
   redis.call('PEXPIRE', KEYS[1], window)
 end
-return { allowed, limit - count, tonumber(oldest or now) + window - now }
+return { allowed, limit - count, tonumber(oldest or now) + window - now, now }
 `;
 
 export interface RedisWindowOptions {
@@ -48,7 +48,7 @@ export interface RedisWindowOptions {
 }
 
 type ScriptedRedis = Redis & {
-  count(key: string, limit: number, windowMs: number): Promise<[number, number, number]>;
+  count(key: string, limit: number, windowMs: number): Promise<[number, number, number, number]>;
 };
 
 /**
@@ -82,14 +82,16 @@ export class RedisWindow implements SlidingWindow {
   async count(client: string): Promise<WindowReading> {
     const { limit, windowMs, local } = this.options;
     if (this.#isAway) return local.count(client);
+    const key = `${KEY_PREFIX}${client}`;
     try {
-      const [allowed, remaining, resetMs] = await this.#redis.count(
-        `${KEY_PREFIX}${client}`,
-        limit,
-        windowMs,
-      );
-      if (allowed === 1) await local.count(client);
-      return { allowed: allowed === 1, remaining, resetMs };
+      const [allowed, remaining, resetMs, moment] = await this.#redis.count(key, limit, windowMs);
+      if (allowed !== 1) return { allowed: false, remaining, resetMs };
+      const here = await local.count(client);
+      const giveBack = async () => {
+        await here.giveBack?.();
+        await this.#takeOut(key, moment);
+      };
+      return { allowed: true, remaining, resetMs, giveBack };
     } catch (error) {
       this.#leave(error as Error);
       return local.count(client);
@@ -100,6 +102,15 @@ export class RedisWindow implements SlidingWindow {
     this.#closed = true;
     clearTimeout(this.#retryTimer);
     this.#redis.disconnect();
+  }
+
+  async #takeOut(key: string, moment: number): Promise<void> {
+    if (this.#isAway) return;
+    try {
+      await this.#redis.lrem(key, -1, moment);
+    } catch (error) {
+      this.#leave(error as Error);
+    }
   }
 
   #leave(error: Error): void {
