@@ -10,6 +10,15 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';
 const FIGURES = 'data/cell-types';
+/** What the compiler reads and what it is made of: the default connectome is made anew where one of these changed. */
+const SOURCES_OF_DEFAULT = [
+  'data',
+  'src/compiler',
+  'src/connectome',
+  'src/engine/philox.ts',
+  'src/cli/model-compile.ts',
+];
+const ANY_ADDRESS = ['0.0.0.0', '::'];
 
 if (olderThan('node_modules/.package-lock.json', 'package-lock.json')) {
   step('Installing');
@@ -25,9 +34,8 @@ step('Starting');
 process.env.LOG_LEVEL ||= 'warn';
 const { app } = await import('../dist/main.js');
 if (app) {
-  const { port } = app.getHttpServer().address();
-  const url = `http://localhost:${port}`;
-  while (!(await fetch(`${url}/readyz`)).ok) await new Promise((resolve) => setTimeout(resolve, 100));
+  const url = urlOf(app.getHttpServer().address());
+  while (!(await isReady(url))) await new Promise((resolve) => setTimeout(resolve, 100));
   console.log(`
 The service answers at ${url}
 Try: curl -X POST '${url}/api/v1/run?view=drive' -H 'Content-Type: application/json' -d '{"stimulus":"loom"}'`);
@@ -41,8 +49,27 @@ function npm(...args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+function urlOf({ address, family, port }) {
+  if (ANY_ADDRESS.includes(address)) return `http://localhost:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+/** No answer is one as well: whoever ends the service while it loads sees it end, and no failure of this question. */
+async function isReady(url) {
+  try {
+    return (await fetch(`${url}/readyz`)).ok;
+  } catch {
+    return false;
+  }
+}
+
 function sourcesOfDefault() {
-  return ['data/populations.json', ...readdirSync(FIGURES).map((file) => `${FIGURES}/${file}`)];
+  return SOURCES_OF_DEFAULT.flatMap(filesIn).filter((file) => !/\.(connectome|spec\.ts)$/.test(file));
+}
+
+function filesIn(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path).flatMap((name) => filesIn(`${path}/${name}`));
 }
 
 function olderThan(made, source) {

@@ -1,5 +1,6 @@
 /** npm run config: what the service would run with, from this environment. */
 import { type Environment, MEANINGS, readEnvironment } from '../config/environment.js';
+import { withoutPassword } from '../config/redis-url.js';
 import { runCommand } from './command.js';
 
 await runCommand({
@@ -13,18 +14,13 @@ await runCommand({
     const names = Object.keys(MEANINGS) as (keyof Environment)[];
     const rows = names.map((name) => ({
       name,
-      value: withoutPassword(environment[name]),
+      value: name === 'REDIS_URL' ? withoutPassword(environment[name]) : environment[name],
       source: (process.env[name] ?? '') === '' ? 'default' : 'environment',
       meaning: MEANINGS[name],
     }));
     process.stdout.write(json ? `${JSON.stringify(rows, null, 2)}\n` : asTable(rows));
   },
 });
-
-/** What is printed is pasted into tickets. */
-function withoutPassword(value: string | number): string | number {
-  return typeof value === 'string' ? value.replace(/^(rediss?:\/\/[^:@/]*:)[^@]*@/, '$1***@') : value;
-}
 
 function asTable(rows: readonly Readonly<Record<string, string | number>>[]): string {
   const columns = ['name', 'value', 'source', 'meaning'] as const;

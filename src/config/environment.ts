@@ -5,18 +5,9 @@
 import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';
 import { plainToInstance, Transform } from 'class-transformer';
-import {
-  IsIn,
-  IsInt,
-  IsNotEmpty,
-  Matches,
-  Max,
-  Min,
-  validateSync,
-  ValidateBy,
-  ValidateIf,
-} from 'class-validator';
+import { IsIn, IsInt, IsNotEmpty, Max, Min, validateSync, ValidateBy, ValidateIf } from 'class-validator';
 import { CodedError, shown } from '../errors.js';
+import { isRedisUrl, withoutPassword } from './redis-url.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const BACKENDS = ['auto', 'cpu', 'gpu'] as const;
@@ -53,7 +44,9 @@ export class Environment {
   @ValidateBy(
     { name: 'isProxyList', validator: { validate: isProxyList } },
     {
-      message: must(`a comma list of addresses, networks (10.0.0.0/8) or ${NAMED_NETWORKS.join(', ')}`),
+      message: must(
+        `a comma list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`,
+      ),
     },
   )
   TRUST_PROXY = '';
@@ -71,7 +64,13 @@ export class Environment {
   CACHE_BYTES = 64 * 1024 * 1024;
 
   @ValidateIf((_, value) => value !== '')
-  @Matches(/^rediss?:\/\/\S+$/, { message: must('a URL that begins with redis:// or rediss://') })
+  @ValidateBy(
+    { name: 'isRedisUrl', validator: { validate: isRedisUrl } },
+    {
+      message: ({ property, value }) =>
+        must('a URL that begins with redis:// or rediss://')({ property, value: withoutPassword(value) }),
+    },
+  )
   REDIS_URL = '';
 
   @OneOf(LOG_LEVELS)
@@ -150,6 +149,7 @@ function isAddressOrNetwork(entry: string): boolean {
   return (
     bits > 0 &&
     rest.length === 0 &&
-    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+    // A /0 would believe everybody, so Fastify refuses it.
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits))
   );
 }

@@ -4,9 +4,12 @@ import type { SlidingWindow, WindowReading } from './sliding-window.js';
 /** A rate limit that takes longer than this to ask is not worth waiting for. */
 const ANSWER_WITHIN_MS = 250;
 const CONNECT_WITHIN_MS = 2_000;
-/** How often an absent Redis is looked for. */
+/** How often a Redis that is away is tried again. */
 const RETRY_MS = 500;
 const KEY_PREFIX = 'nes:runs:';
+/** No client is called so: clients are addresses. Its key lies where theirs do, for rules that go by names. */
+const PROBE = 'probe';
+const PROBE_WINDOW_MS = 1;
 
 /**
  * The moments of a client's last runs, oldest first, as in SlidingLog. Redis runs a script as a whole, so no two
@@ -30,7 +33,7 @@ if count < limit then
   redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
   redis.call('PEXPIRE', KEYS[1], window)
 end
-return { allowed, limit - count, tonumber(oldest or now) + window - now }
+return { allowed, limit - count, tonumber(oldest or now) + window - now, now }
 `;
 
 export interface RedisWindowOptions {
@@ -39,15 +42,19 @@ export interface RedisWindowOptions {
   readonly windowMs: number;
   /** Decides while Redis is away; until then it is told of everything that was allowed here. */
   readonly local: SlidingWindow;
+  /** Redis cannot be reached, or does not do what it is asked. */
   readonly onAway: (reason: string) => void;
   readonly onBack: () => void;
 }
 
 type ScriptedRedis = Redis & {
-  count(key: string, limit: number, windowMs: number): Promise<[number, number, number]>;
+  count(key: string, limit: number, windowMs: number): Promise<[number, number, number, number]>;
 };
 
-/** One window for all replicas, in Redis. While Redis is away each replica has one of its own. */
+/**
+ * One window for all replicas, in Redis. While Redis is away each replica has one of its own. One that refuses to
+ * count, being full, read-only or forbidden to us, is as good as away.
+ */
 export class RedisWindow implements SlidingWindow {
   readonly #redis: ScriptedRedis;
   #isAway = false;
@@ -62,7 +69,10 @@ export class RedisWindow implements SlidingWindow {
       maxRetriesPerRequest: 0,
       commandTimeout: ANSWER_WITHIN_MS,
       connectTimeout: CONNECT_WITHIN_MS,
+      disconnectTimeout: ANSWER_WITHIN_MS,
       retryStrategy: () => RETRY_MS,
+      // It was master until a failover; only a new connection finds who is that now.
+      reconnectOnError: ({ message }) => message.includes('READONLY'),
     }) as ScriptedRedis;
     this.#redis.defineCommand('count', { numberOfKeys: 1, lua: COUNT_SCRIPT });
     this.#redis.on('error', (error: Error) => this.#leave(error));
@@ -72,14 +82,16 @@ export class RedisWindow implements SlidingWindow {
   async count(client: string): Promise<WindowReading> {
     const { limit, windowMs, local } = this.options;
     if (this.#isAway) return local.count(client);
+    const key = `${KEY_PREFIX}${client}`;
     try {
-      const [allowed, remaining, resetMs] = await this.#redis.count(
-        `${KEY_PREFIX}${client}`,
-        limit,
-        windowMs,
-      );
-      if (allowed === 1) await local.count(client);
-      return { allowed: allowed === 1, remaining, resetMs };
+      const [allowed, remaining, resetMs, moment] = await this.#redis.count(key, limit, windowMs);
+      if (allowed !== 1) return { allowed: false, remaining, resetMs };
+      const here = await local.count(client);
+      const giveBack = async () => {
+        await here.giveBack?.();
+        await this.#takeOut(key, moment);
+      };
+      return { allowed: true, remaining, resetMs, giveBack };
     } catch (error) {
       this.#leave(error as Error);
       return local.count(client);
@@ -92,10 +104,19 @@ export class RedisWindow implements SlidingWindow {
     this.#redis.disconnect();
   }
 
+  async #takeOut(key: string, moment: number): Promise<void> {
+    if (this.#isAway) return;
+    try {
+      await this.#redis.lrem(key, -1, moment);
+    } catch (error) {
+      this.#leave(error as Error);
+    }
+  }
+
   #leave(error: Error): void {
     if (this.#isAway || this.#closed) return;
     this.#isAway = true;
-    const { code = error.message } = error as NodeJS.ErrnoException;
+    const { code = codeOf(error.message) } = error as NodeJS.ErrnoException;
     this.options.onAway(code);
     this.#lookLater();
   }
@@ -104,10 +125,10 @@ export class RedisWindow implements SlidingWindow {
     this.#retryTimer = setTimeout(() => void this.#look(), RETRY_MS).unref();
   }
 
-  /** The connection alone is no proof: a Redis that hangs keeps it. */
+  /** Neither connection nor PING is proof: a Redis that is full or read-only has both. Only counting is. */
   async #look(): Promise<void> {
     try {
-      await this.#redis.ping();
+      await this.#redis.count(`${KEY_PREFIX}${PROBE}`, 1, PROBE_WINDOW_MS);
     } catch {
       if (!this.#closed) this.#lookLater();
       return;
@@ -115,4 +136,9 @@ export class RedisWindow implements SlidingWindow {
     this.#isAway = false;
     this.options.onBack();
   }
+}
+
+/** Of what Redis answers the word it begins with: everybody may read it at /readyz, and the rest names users. */
+function codeOf(message: string): string {
+  return /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0] ?? message;
 }

@@ -43,6 +43,22 @@ describe('SlidingLog', () => {
     ]);
   });
 
+  it('takes back what is given back, as if it had not been asked for', () => {
+    const window = windowOf(2, 1_000);
+    const first = window.count('a');
+    nowMs = 400;
+    expect(window.count('a')).toMatchObject({ allowed: true, remaining: 0, resetMs: 600 });
+    const refused = window.count('a');
+    expect([refused.allowed, refused.giveBack]).toEqual([false, undefined]);
+    void first.giveBack!();
+    expect(window.count('a')).toMatchObject({ allowed: true, remaining: 0, resetMs: 1_000 });
+    // It has left the window by itself; nothing else leaves for it.
+    nowMs = 1_500;
+    expect(window.count('a')).toMatchObject({ remaining: 1 });
+    void first.giveBack!();
+    expect(window.count('a')).toMatchObject({ allowed: true, remaining: 0 });
+  });
+
   it('never lets more than the limit pass in any window, and refuses only with the window full', () => {
     fc.assert(
       fc.property(

@@ -6,6 +6,8 @@ export interface WindowReading {
   readonly remaining: number;
   /** Until the oldest that is counted leaves the window, and one more may come. */
   readonly resetMs: number;
+  /** There where one was counted: takes it out again, as if it had not been asked for. */
+  readonly giveBack?: () => void | Promise<void>;
 }
 
 /** Counts what clients do; in memory, or shared between replicas. */
@@ -49,6 +51,13 @@ export class SlidingLog implements SlidingWindow {
     const allowed = moments.length < limit;
     if (allowed) moments.push(now);
     this.#momentsOf.set(client, moments);
-    return { allowed, remaining: limit - moments.length, resetMs: moments[0]! + windowMs - now };
+    const reading = { allowed, remaining: limit - moments.length, resetMs: moments[0]! + windowMs - now };
+    return allowed ? { ...reading, giveBack: () => remove(moments, now) } : reading;
   }
+}
+
+/** Equal ones are as good as each other. */
+function remove(moments: number[], moment: number): void {
+  const at = moments.lastIndexOf(moment);
+  if (at >= 0) moments.splice(at, 1);
 }

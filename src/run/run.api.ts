@@ -41,7 +41,8 @@ export function ApiRun(): MethodDecorator {
       description:
         'Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is ' +
         'optional; an empty object, or no body at all, runs the default experiment. Each request counts ' +
-        'towards the rate limit, whatever its outcome, except those refused with 429.',
+        'towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before ' +
+        'the run began.',
     }),
     ApiBody({
       type: RunRequest,

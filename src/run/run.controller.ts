@@ -4,7 +4,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
-import { RATE_LIMITED } from '../http/rate-limit.js';
+import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
 import { isRehearsal } from '../http/rehearsal.js';
 import { ApiRun } from './run.api.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
@@ -29,13 +29,17 @@ export class RunController {
     const gzip = acceptsGzip(request);
     const experiment = experimentOf(body);
     const report = openReport(request, experiment, view);
-    const answer = await this.runs.run({
+    const run = this.runs.run({
       experiment,
       view,
       gzip,
       client: clientOf(request),
       gone: whenGone(request, reply),
       isRehearsal: isRehearsal(request),
+    });
+    const answer = await run.catch(async (error: unknown) => {
+      await giveBackUnlessBegun(error, request, reply);
+      throw error;
     });
     report.answer = answer;
     const bytes = gzip ? await answer.result.gzip() : answer.result.identity;

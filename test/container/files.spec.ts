@@ -71,6 +71,13 @@ describe('docker/Dockerfile', () => {
     expect(set['NVIDIA_DRIVER_CAPABILITIES']).toBe('compute,graphics,utility');
   });
 
+  it('says how to build the images by the names that the other files use', () => {
+    const named = [...readFileSync('docker/Dockerfile', 'utf8').matchAll(/--target (\w+) -t (\S+) \.$/gm)];
+    expect(named.map(([, target, image]) => [target, image])).toEqual(
+      ['cpu', 'gpu'].map((target) => [target, `neural-experiment-service:${target}`]),
+    );
+  });
+
   it('exposes the default ports, asks /readyz, and ends as a user without rights', () => {
     const last = (keyword: string) => steps.filter((step) => step.keyword === keyword).at(-1)!;
     expect(last('EXPOSE').words).toEqual([DEFAULTS.PORT, DEFAULTS.METRICS_PORT].map(String));
@@ -86,6 +93,8 @@ describe('docker/Dockerfile', () => {
 });
 
 interface ComposeService {
+  readonly image?: string;
+  readonly user?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string };
   readonly environment?: Record<string, string>;
   readonly profiles?: readonly string[];
@@ -95,10 +104,16 @@ interface ComposeService {
   readonly [member: string]: unknown;
 }
 
+const { services } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
+  services: Record<string, ComposeService>;
+};
+
+/** As Compose fills in what the shell does not set. */
+function byDefault(value: string): string {
+  return value.replace(/\$\{\w+:-([^}]*)\}/, '$1');
+}
+
 describe('docker/compose.yaml', () => {
-  const { services } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
-    services: Record<string, ComposeService>;
-  };
   const own = Object.entries(services).filter(([, service]) => service.build !== undefined);
 
   it('has the service, one with a GPU, and two replicas behind nginx with Redis and Prometheus', () => {
@@ -118,13 +133,10 @@ describe('docker/compose.yaml', () => {
     '%s is built from a target that is there, sets what is allowed, and may finish',
     (_, service) => {
       expect(service.build).toMatchObject({ context: '..', dockerfile: 'docker/Dockerfile' });
+      expect(service.image).toBe(`neural-experiment-service:${service.build!.target}`);
       expect(stageNames).toContain(service.build!.target);
       const set = Object.fromEntries(
-        // As Compose fills in what the shell does not set.
-        Object.entries(service.environment!).map(([name, value]) => [
-          name,
-          value.replace(/\$\{\w+:-([^}]*)\}/, '$1'),
-        ]),
+        Object.entries(service.environment!).map(([name, value]) => [name, byDefault(value)]),
       );
       expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
       expect(() => readEnvironment(set)).not.toThrow();
@@ -132,6 +144,12 @@ describe('docker/compose.yaml', () => {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     },
   );
+
+  it('asks for a GPU and leaves what the driver is to bring along to the image', () => {
+    expect(services['gpu']).toMatchObject({
+      deploy: { resources: { reservations: { devices: [{ driver: 'nvidia', capabilities: ['gpu'] }] } } },
+    });
+  });
 
   it('leads its ports to those that are listened on', () => {
     const listened = [DEFAULTS.PORT, DEFAULTS.METRICS_PORT, 9090];
@@ -143,9 +161,9 @@ describe('docker/compose.yaml', () => {
     expect(readFileSync('docker/nginx.conf', 'utf8')).toContain(`listen ${DEFAULTS.PORT};`);
   });
 
-  it('mounts files that are there and depends on services that are there', () => {
+  it('mounts files and folders that are there, or Docker would make them as root, and depends on services that are there', () => {
     for (const { volumes = [], depends_on = [] } of Object.values(services)) {
-      const files = volumes.map((volume) => volume.split(':')[0]!).filter((file) => /\.\w+$/.test(file));
+      const files = volumes.map((volume) => byDefault(volume).split(':')[0]!);
       expect(files.filter((file) => !existsSync(`docker/${file}`))).toEqual([]);
       const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
       expect(names.filter((name: string) => services[name] === undefined)).toEqual([]);
@@ -165,19 +183,39 @@ describe('docker/compose.yaml', () => {
   });
 });
 
+describe('docker/nginx.conf', () => {
+  const conf = readFileSync('docker/nginx.conf', 'utf8');
+  const secondsOf = (directive: string) =>
+    Number(new RegExp(`^\\s*${directive} (\\d+)s;`, 'm').exec(conf)![1]);
+
+  it('waits for a run as long as it may take, and begins none again that took that long', () => {
+    expect(secondsOf('proxy_read_timeout') * 1000).toBeGreaterThan(DEFAULTS.RUN_TIMEOUT_MS);
+    expect(secondsOf('proxy_next_upstream_timeout') * 1000).toBeLessThan(DEFAULTS.RUN_TIMEOUT_MS);
+  });
+});
+
 describe('docker/kubernetes.yaml', () => {
   const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) => {
     expect(each.errors).toEqual([]);
     return each.toJS();
   });
-  const deployments = documents.filter(({ kind }) => kind === 'Deployment');
+  const named = (wanted: string, name: string) =>
+    documents.find(({ kind, metadata }) => kind === wanted && metadata.name === name);
+  const NAME = 'neural-experiment-service';
+  const REDIS = 'neural-experiment-redis';
+  const service = named('Service', NAME);
+  const deployments = documents.filter(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name !== REDIS,
+  );
 
-  it('has a service, a budget for disruptions, and a deployment for either image', () => {
-    expect(documents.map(({ kind }) => kind)).toEqual([
-      'Service',
-      'PodDisruptionBudget',
-      'Deployment',
-      'Deployment',
+  it('has a service, a budget for disruptions, Redis, and a deployment for either image', () => {
+    expect(documents.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
+      ['Service', NAME],
+      ['PodDisruptionBudget', NAME],
+      ['Service', REDIS],
+      ['Deployment', REDIS],
+      ['Deployment', NAME],
+      ['Deployment', `${NAME}-gpu`],
     ]);
     const targets = deployments.map(({ spec }) => spec.template.spec.containers[0].image.split(':')[1]);
     expect(targets).toEqual(['cpu', 'gpu']);
@@ -190,8 +228,8 @@ describe('docker/kubernetes.yaml', () => {
     it('selects the pods it makes, and the service does too', () => {
       const { labels } = spec.template.metadata;
       expect(labels).toMatchObject(spec.selector.matchLabels);
-      expect(labels).toMatchObject(documents[0].spec.selector);
-      expect(labels).toMatchObject(documents[1].spec.selector.matchLabels);
+      expect(labels).toMatchObject(service.spec.selector);
+      expect(labels).toMatchObject(named('PodDisruptionBudget', NAME).spec.selector.matchLabels);
     });
 
     it('sets variables that are there, to values that are allowed', () => {
@@ -200,6 +238,7 @@ describe('docker/kubernetes.yaml', () => {
       );
       expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
       expect(() => readEnvironment(set)).not.toThrow();
+      expect(set['REDIS_URL']).toBe(`redis://${REDIS}:${named('Service', REDIS).spec.ports[0].port}`);
       // A core for each worker and one for the rest.
       expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
     });
@@ -215,7 +254,7 @@ describe('docker/kubernetes.yaml', () => {
         ]),
       );
       expect(ports).toEqual({ http: DEFAULTS.PORT, metrics: DEFAULTS.METRICS_PORT });
-      expect(documents[0].spec.ports[0].targetPort).toBe('http');
+      expect(service.spec.ports[0].targetPort).toBe('http');
       expect(spec.template.metadata.annotations['prometheus.io/port']).toBe(String(DEFAULTS.METRICS_PORT));
     });
 
@@ -232,6 +271,23 @@ describe('docker/kubernetes.yaml', () => {
         capabilities: { drop: ['ALL'] },
       });
     });
+  });
+
+  it('runs the Redis of Compose, which no service selects but its own', () => {
+    const { template, selector } = named('Deployment', REDIS).spec;
+    const [container] = template.spec.containers;
+    const { image, command, user } = services['redis']!;
+    expect([container.image, container.args]).toEqual([image, command]);
+    const { runAsUser, runAsGroup, runAsNonRoot } = template.spec.securityContext;
+    expect([`${runAsUser}:${runAsGroup}`, runAsNonRoot]).toEqual([user, true]);
+    expect(template.metadata.labels).toMatchObject(selector.matchLabels);
+    expect(template.metadata.labels).toMatchObject(named('Service', REDIS).spec.selector);
+    expect(template.metadata.labels).not.toMatchObject(service.spec.selector);
+    const { name, containerPort } = container.ports[0];
+    expect(named('Service', REDIS).spec.ports).toEqual([
+      expect.objectContaining({ port: containerPort, targetPort: name }),
+    ]);
+    expect(services['replica-1']!.environment!['REDIS_URL']).toMatch(new RegExp(`:${containerPort}$`));
   });
 
   it('asks for a GPU where the image is that of the GPU', () => {

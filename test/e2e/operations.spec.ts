@@ -176,15 +176,8 @@ it('a metrics port that is taken ends the start with a message', async () => {
 
 it('a start with an environment that cannot be used ends with 2 and one line that lists every fault', () => {
   const wrong = { PORT: '99999', RATE_LIMIT: 'many', TRUST_PROXY: 'everyone', REDIS_URL: 'http://redis' };
-  const start = () =>
-    execFileSync(process.execPath, [resolve('dist/main.js')], {
-      env: { PATH: process.env['PATH'], ...wrong },
-      encoding: 'utf8',
-      stdio: 'pipe',
-      timeout: 20_000,
-    });
   const line = Object.entries(wrong).map(([name, value]) => `${name} must be [^;]*, got "?${value}"?`);
-  expect(start).toThrow(
+  expect(() => startWrongly(wrong)).toThrow(
     expect.objectContaining({
       status: 2,
       stdout: '',
@@ -192,6 +185,37 @@ it('a start with an environment that cannot be used ends with 2 and one line tha
     }),
   );
 });
+
+it.each([
+  ['TRUST_PROXY', '0.0.0.0/0', 'networks (10.0.0.0/8, not /0)', '"0.0.0.0/0"'],
+  ['TRUST_PROXY', 'loopback, ::/0', 'networks (10.0.0.0/8, not /0)', '"loopback, ::/0"'],
+  ['REDIS_URL', 'redis://user:se/cret@cache', 'a URL that begins with redis://', '"***"'],
+  [
+    'REDIS_URL',
+    'redis://user:secret%zz@cache',
+    'a URL that begins with redis://',
+    '"redis://user:***@cache"',
+  ],
+])('a start with what a library would refuse, %s=%s, ends so too', (name, value, allowed, got) => {
+  expect(() => startWrongly({ [name]: value })).toThrow(
+    expect.objectContaining({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^The environment cannot be used: [^\n]*\.\n$/),
+    }),
+  );
+  expect(() => readEnvironment({ [name]: value })).toThrow(allowed);
+  expect(() => readEnvironment({ [name]: value })).toThrow(`, got ${got}.`);
+});
+
+function startWrongly(variables: Record<string, string>): void {
+  execFileSync(process.execPath, [resolve('dist/main.js')], {
+    env: { PATH: process.env['PATH'], ...variables },
+    encoding: 'utf8',
+    stdio: 'pipe',
+    timeout: 20_000,
+  });
+}
 
 describe('npm run config', () => {
   const config = (args: string[], variables: Record<string, string>) =>
@@ -216,10 +240,17 @@ describe('npm run config', () => {
     expect(config([], {})).toMatch(/^HOST +0\.0\.0\.0 +default +where the API listens$/m);
   });
 
-  it('keeps passwords to itself', () => {
-    const text = config([], { REDIS_URL: 'redis://user:secret@cache:6379/1' });
-    expect(text).toContain('redis://user:***@cache:6379/1');
-    expect(text).not.toContain('secret');
+  it.each([
+    ['redis://user:secret@cache:6379/1', 'redis://user:***@cache:6379/1'],
+    ['redis://user:sec@ret@cache', 'redis://user:***@cache'],
+    ['rediss://:secret@cache', 'rediss://:***@cache'],
+    ['redis://cache/1?password=secret&db=2', 'redis://cache/1?password=***&db=2'],
+    ['redis://cache?sentinelPassword=secret', 'redis://cache?sentinelPassword=***'],
+    ['redis://user@cache:6379', 'redis://user@cache:6379'],
+  ])('keeps the password of %s to itself', (url, shown) => {
+    const text = config([], { REDIS_URL: url });
+    expect(/^REDIS_URL +(\S+) /m.exec(text)![1]).toBe(shown);
+    expect(text).not.toMatch(/secret|ret@/);
   });
 
   it('lists everything that is wrong at once and ends with 2', () => {

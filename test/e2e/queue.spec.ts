@@ -180,7 +180,7 @@ describe('the cache', () => {
 
 describe('the waiting line', () => {
   it('gives one client half of itself at most, and says when it is full for all', async () => {
-    await startHolding({ QUEUE_LIMIT: '4' });
+    await startHolding({ QUEUE_LIMIT: '4', RATE_LIMIT: '9' });
     const run = send({ seed: 0 });
     await running(1);
     const accepted = [send({ seed: 1 }), send({ seed: 2 })];
@@ -192,6 +192,8 @@ describe('the waiting line', () => {
       error: expect.stringContaining('2 runs of this client are waiting'),
       code: 'QUEUE_FULL',
     });
+    // Of 9 the three before it are counted; it is not.
+    expect(headers.get('ratelimit-remaining')).toBe('6');
     // To wait for a run that waits already takes no place.
     const joined = send({ seed: 2 });
     accepted.push(send({ seed: 4 }, { client: '203.0.113.2' }), send({ seed: 5 }, { client: '2001:db8::1' }));

@@ -1,7 +1,13 @@
 import { SlidingLog } from '../../src/http/sliding-window.js';
 import { exchange } from '../support/raw-http.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, type Answer, type Service } from '../support/service.js';
+import {
+  startReadyService,
+  startService,
+  untilState,
+  type Answer,
+  type Service,
+} from '../support/service.js';
 
 const RUN = '/api/v1/run?view=drive';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -86,6 +92,20 @@ describe('the rate limit, over real HTTP', () => {
     expect(refused!.status).toBe(429);
     expect(await service.post('{', RUN)).toMatchObject({ status: 429 });
     expect(await exchange(service.port, [`${broken}no size\r\n`])).toMatchObject([{ status: 429 }]);
+  });
+
+  it('does not count what it refuses before it begins', async () => {
+    service = await startService({ RATE_LIMIT: '2', CONNECTOME_FILE: 'nowhere.connectome' });
+    await untilState(service, 'failed');
+    for (let i = 0; i < 4; i++) {
+      const answer = await service.post({}, RUN);
+      expect(reading(answer)).toEqual([503, 2, 2, expect.any(Number)]);
+      expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^MODEL_/) });
+    }
+    // What is wrong with a run is found first, and counts.
+    expect(reading(await service.post('{', RUN)).slice(0, 3)).toEqual([400, 2, 1]);
+    expect(reading(await service.post('{', RUN)).slice(0, 3)).toEqual([400, 2, 0]);
+    expect((await service.post({}, RUN)).status).toBe(429);
   });
 
   it('takes no word for who a client is, unless a proxy that is trusted gives it', async () => {

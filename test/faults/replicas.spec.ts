@@ -1,10 +1,35 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { readEnvironment } from '../../src/config/environment.js';
+import { ERRORS } from '../../src/errors.js';
+import { EXAMPLE_MESSAGES } from '../../src/http/error-examples.js';
+import { launchChromium } from '../support/browser.js';
 import { NginxServer, RedisServer } from '../support/daemons.js';
+import { freePort } from '../support/free-port.js';
 import { Load, sendRun } from '../support/load.js';
+import { exchange } from '../support/raw-http.js';
 import { describeWith } from '../support/requirements.js';
-import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
+import { startProcess, until, type Faults, type ServiceProcess } from '../support/service-process.js';
 import { extent, observed } from './extent.js';
 
 const LIMIT = 12;
+const DEFAULT_LIMIT = readEnvironment({}).RATE_LIMIT;
+const RUN = '/api/v1/run?view=drive';
+
+interface Setting {
+  /** Of both replicas, */
+  readonly variables?: Record<string, string>;
+  readonly faults?: Faults;
+  /** of the second alone, */
+  readonly second?: Record<string, string>;
+  /** and of nginx. */
+  readonly nginx?: Record<string, string>;
+}
 
 describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => {
   let redis: RedisServer;
@@ -21,20 +46,32 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     await redis.kill();
   });
 
-  async function start(limit: number): Promise<void> {
+  async function start(limit: number, setting: Setting = {}): Promise<void> {
     variables = {
       REDIS_URL: redis.url,
       RATE_LIMIT: String(limit),
       TRUST_PROXY: 'loopback',
       CACHE_BYTES: '0',
+      ...setting.variables,
     };
-    replicas = await Promise.all([startProcess(variables), startProcess(variables)]);
-    await Promise.all(replicas.map((replica) => replica.untilReady()));
-    nginx = await NginxServer.start(replicas.map(({ port }) => port));
+    replicas = await Promise.all(
+      [{}, setting.second].map((own) => startProcess({ ...variables, ...own }, setting.faults)),
+    );
+    await Promise.all(
+      replicas.slice(0, setting.second === undefined ? 2 : 1).map((replica) => replica.untilReady()),
+    );
+    nginx = await NginxServer.start(
+      replicas.map(({ port }) => port),
+      setting.nginx,
+    );
   }
 
   const run = (headers: Record<string, string> = {}) =>
-    fetch(`${nginx.url}/api/v1/run?view=drive`, { method: 'POST', headers });
+    fetch(`${nginx.url}${RUN}`, { method: 'POST', headers });
+  const answered = async (status: number) => {
+    const name = `nes_runs_total{stimulus="sugar",view="drive",status="${status}"}`;
+    return Promise.all(replicas.map(async (replica) => (await replica.metric(name)) ?? 0));
+  };
   const statuses = async (runs: number) => {
     const all = await Promise.all(Array.from({ length: runs }, () => run()));
     return { allowed: all.filter(({ status }) => status === 200).length, all };
@@ -46,11 +83,8 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     await start(LIMIT);
     const together = await statuses(2 * LIMIT);
     expect(together.allowed).toBe(LIMIT);
-    const counts = await Promise.all(
-      replicas.map((replica) => replica.metric('nes_runs_total{stimulus="sugar",view="drive",status="200"}')),
-    );
     // Both had their part in it; neither could have let as many pass alone.
-    for (const count of counts) expect(count).toBeGreaterThan(0);
+    for (const count of await answered(200)) expect(count).toBeGreaterThan(0);
     const refused = together.all.find(({ status }) => status === 429)!;
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(refused.headers.get('ratelimit-remaining')).toBe('0');
@@ -73,6 +107,35 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
       `shared again ${Math.round(performance.now() - backMs)} ms later`,
     );
     expect((await statuses(2 * LIMIT)).allowed).toBe(LIMIT);
+  });
+
+  it('one of two replicas serves no model: a run that nginx sends on counts once', async () => {
+    await start(DEFAULT_LIMIT, { second: { CONNECTOME_FILE: 'nowhere.connectome' } });
+    await until(async () => (await replicas[1]!.readyz()).body['code'] === 'MODEL_FAILED');
+    const { allowed, all } = await statuses(3 * DEFAULT_LIMIT);
+    expect(allowed).toBe(DEFAULT_LIMIT);
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(2 * DEFAULT_LIMIT);
+    const [, refused] = await answered(503);
+    expect(refused).toBeGreaterThan(0);
+    observed(
+      'one of two replicas serves no model',
+      `${all.length} runs of one client at once: ${allowed} answered 200, the others 429; ${refused} were sent on`,
+    );
+  });
+
+  it('a run that took too long is not begun again on the other replica', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'replicas-'));
+    const hold = join(directory, 'hold');
+    writeFileSync(hold, '');
+    await start(0, {
+      variables: { RUN_TIMEOUT_MS: '3000' },
+      faults: { FAULT_HOLD_RUNS: hold },
+      nginx: { 'proxy_next_upstream_timeout 10s': 'proxy_next_upstream_timeout 1s' },
+    });
+    const answer = await run();
+    expect([answer.status, await answer.json()]).toMatchObject([503, { code: 'DEADLINE_PASSED' }]);
+    expect((await answered(503)).sort()).toEqual([0, 1]);
+    rmSync(directory, { recursive: true });
   });
 
   it('Redis killed, frozen and back under load: no run fails of it', async () => {
@@ -161,14 +224,115 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     observed('one of two replicas killed under load', `${answers.length} runs, all 200`);
   });
 
+  it('nginx passes on the name that a client gave its request, and names the others', async () => {
+    await start(0);
+    const nameOf = async (headers: Record<string, string>) =>
+      (await run(headers)).headers.get('x-request-id');
+    expect(await nameOf({ 'x-request-id': 'its:own-name_1.0' })).toBe('its:own-name_1.0');
+    const longest = 'x'.repeat(64);
+    expect(await nameOf({ 'x-request-id': longest })).toBe(longest);
+    for (const headers of [{}, { 'x-request-id': `${longest}x` }, { 'x-request-id': 'no name' }]) {
+      expect(await nameOf(headers as Record<string, string>)).toMatch(/^[\da-f]{32}$/);
+    }
+  });
+
   it('nginx answers in the shape of the service where no replica does', async () => {
     await start(LIMIT);
+    const preflight = async () => {
+      const asked = {
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type',
+      };
+      const { status, headers } = await fetch(`${nginx.url}${RUN}`, {
+        method: 'OPTIONS',
+        headers: { origin: 'http://elsewhere', ...asked },
+      });
+      return [status, ...[...headers].filter(([name]) => /^access-control-(?!expose)/.test(name))];
+    };
+    const own = await preflight();
+    expect(own.length).toBeGreaterThan(3);
     await Promise.all(replicas.map((replica) => replica.stop()));
+    expect(await preflight()).toEqual(own);
     const { status, body } = await sendRun(nginx.url, {});
     expect([status, JSON.parse(body).code]).toEqual([503, 'MODEL_FAILED']);
-    const large = await fetch(`${nginx.url}/api/v1/run`, { method: 'POST', body: 'x'.repeat(2 ** 21) });
-    expect(large.status).toBe(413);
-    expect(large.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await large.json()).toMatchObject({ code: 'BODY_TOO_LARGE' });
+  });
+});
+
+describeWith(['nginx'], 'nginx alone', () => {
+  let nginx: NginxServer;
+  beforeAll(async () => {
+    nginx = await NginxServer.start([await freePort(), await freePort()]);
+  });
+  afterAll(() => nginx.stop());
+
+  const head = `Host: x\r\nX-Request-Id: its-name\r\nConnection: close\r\n`;
+  const long = 'x'.repeat(20_000);
+
+  it.each<[keyof typeof EXAMPLE_MESSAGES, string, string, Record<string, string>?]>([
+    [
+      'MODEL_FAILED',
+      'no replica',
+      `POST ${RUN} HTTP/1.1\r\n${head}Content-Length: 0\r\n\r\n`,
+      { 'retry-after': '2' },
+    ],
+    ['BODY_TOO_LARGE', 'a large body', `POST ${RUN} HTTP/1.1\r\n${head}Content-Length: 2000000\r\n\r\n`],
+    ['HEADERS_TOO_LARGE', 'a large header', `GET / HTTP/1.1\r\n${head}X-Y: ${long}\r\n\r\n`],
+    ['HEADERS_TOO_LARGE', 'a long path', `GET /${long} HTTP/1.1\r\n${head}\r\n`],
+    ['METHOD_NOT_ALLOWED', 'TRACE', `TRACE / HTTP/1.1\r\n${head}\r\n`, { allow: 'GET, HEAD, OPTIONS, POST' }],
+    ['MALFORMED_REQUEST', 'no HTTP at all', 'GARBAGE\r\n\r\n'],
+    ['MALFORMED_REQUEST', 'TLS', '\x16\x03\x01\r\n\r\n'],
+    ['MALFORMED_REQUEST', 'a version that is none', `GET / HTTP/3.0\r\n${head}\r\n`],
+    ['MALFORMED_REQUEST', 'no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['MALFORMED_REQUEST', 'a coding that is none', `POST / HTTP/1.1\r\n${head}Transfer-Encoding: x\r\n\r\n`],
+    ['NOT_FOUND', 'a path of its own', `GET /.nginx/malformed HTTP/1.1\r\n${head}\r\n`],
+  ])('answers %s to %s as the service would', async (code, _, bytes, more = {}) => {
+    const [answer] = await exchange(nginx.port, [bytes], { endAfter: 1 });
+    const { status, headers, body } = answer!;
+    expect([status, JSON.parse(body)]).toEqual([ERRORS[code].status, { error: expect.any(String), code }]);
+    if (code.endsWith('TOO_LARGE')) expect(JSON.parse(body).error).toBe(EXAMPLE_MESSAGES[code]);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'access-control-allow-origin': '*',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.stringMatching(/^(its-name|[\da-f]{32})$/),
+      ...more,
+    });
+    const exposed = headers['access-control-expose-headers']!.toLowerCase().split(', ');
+    expect(exposed).toEqual(expect.arrayContaining(['x-request-id', ...Object.keys(more)]));
+  });
+});
+
+describeWith(['nginx', 'chromium'], 'a page of another origin, where no replica is left', () => {
+  let nginx: NginxServer;
+  let elsewhere: Server;
+  let browser: Browser;
+  beforeAll(async () => {
+    elsewhere = createServer((_, response) => response.setHeader('content-type', 'text/html').end('<p>'));
+    elsewhere.listen(0, '127.0.0.1');
+    await once(elsewhere, 'listening');
+    nginx = await NginxServer.start([await freePort(), await freePort()]);
+    browser = await launchChromium();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await nginx.stop();
+    elsewhere.closeAllConnections();
+    elsewhere.close();
+  });
+
+  it('reads what went wrong and when to come back', async () => {
+    const page = await browser.newPage();
+    await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+    const answer = await page.evaluate(async (url) => {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{}',
+      });
+      const { code } = (await response.json()) as { code: string };
+      return [response.status, code, response.headers.get('retry-after')];
+    }, `${nginx.url}${RUN}`);
+    expect(answer).toEqual([503, 'MODEL_FAILED', '2']);
   });
 });

@@ -55,14 +55,20 @@ export class NginxServer {
     private readonly child: ChildProcess,
   ) {}
 
-  static async start(replicaPorts: readonly number[]): Promise<NginxServer> {
+  /** @param changes of what the configuration holds exactly once, for tests that cannot wait as long as it does */
+  static async start(
+    replicaPorts: readonly number[],
+    changes: Readonly<Record<string, string>> = {},
+  ): Promise<NginxServer> {
     const port = await freePort();
     const prefix = mkdtempSync(join(tmpdir(), 'nginx-'));
     mkdirSync(join(prefix, 'logs'));
     const shipped = readFileSync(resolve('docker/nginx.conf'), 'utf8');
-    const replaced = replicaPorts.reduce(
-      (text, replica, at) => replaceOnce(text, `replica-${at + 1}:8080`, `127.0.0.1:${replica}`),
-      replaceOnce(shipped, 'listen 8080', `listen 127.0.0.1:${port}`),
+    const replicas = replicaPorts.map((replica, at) => [`replica-${at + 1}:8080`, `127.0.0.1:${replica}`]);
+    const all = { 'listen 8080': `listen 127.0.0.1:${port}`, ...Object.fromEntries(replicas), ...changes };
+    const replaced = Object.entries<string>(all).reduce(
+      (text, change) => replaceOnce(text, ...change),
+      shipped,
     );
     // Where nginx writes is a matter of the package, not of the configuration.
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(

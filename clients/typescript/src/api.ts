@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
          */
         post: operations["runExperiment"];
         delete?: never;

@@ -1,0 +1,24 @@
+const MASK = '***';
+
+export function isRedisUrl(value: unknown): boolean {
+  try {
+    const { protocol, username, password } = new URL(String(value));
+    // As the client of Redis will: what it cannot decode would end the start.
+    decodeURIComponent(username + password);
+    return /^rediss?:$/.test(protocol) && /^\w+:\/\/\S+$/.test(String(value));
+  } catch {
+    return false;
+  }
+}
+
+/** What is printed is pasted into tickets. A password stands before the host, or in a parameter. */
+export function withoutPassword(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // Where it is no URL with a host nobody knows what of it is secret.
+  if (url === undefined || url.host === '') return /[@?]/.test(text) ? MASK : text;
+  const secrets = [...url.searchParams.keys()].filter((name) => /password/i.test(name));
+  if (url.password === '' && secrets.length === 0) return text;
+  if (url.password !== '') url.password = MASK;
+  for (const name of secrets) url.searchParams.set(name, MASK);
+  return url.href;
+}

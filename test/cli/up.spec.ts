@@ -1,0 +1,136 @@
+/** npm run up in a tree of its own, with everything but npm: that would install and build for minutes. */
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  cpSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { freePort } from '../support/free-port.js';
+import { until } from '../support/service-process.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+
+const COMPILED_S = Date.now() / 1000;
+const DEFAULT_CONNECTOME = 'data/default.connectome';
+/** Tells what it was called for; a compile ends the start, as a failed one does. */
+const NPM = `console.log('npm', ...process.argv.slice(2)); process.exit(process.argv.includes('model:compile') ? 7 : 0);`;
+
+let tree: string;
+let up: Started | undefined;
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly exit: Promise<unknown[]>;
+  stdout: string;
+  stderr: string;
+}
+
+beforeAll(() => {
+  tree = mkdtempSync(join(tmpdir(), 'up-'));
+  for (const name of ['scripts', 'data', 'src', 'package.json', 'package-lock.json']) {
+    cpSync(resolve(name), join(tree, name), {
+      recursive: true,
+      filter: (path) => !path.endsWith('.connectome'),
+    });
+  }
+  for (const name of ['node_modules', 'dist']) symlinkSync(resolve(name), join(tree, name));
+  writeFileSync(join(tree, 'npm.mjs'), NPM);
+  writeFileSync(join(tree, DEFAULT_CONNECTOME), 'not looked into');
+});
+afterEach(async () => {
+  up?.child.kill('SIGKILL');
+  await up?.exit;
+});
+afterAll(() => rmSync(tree, { recursive: true }));
+
+async function start(variables: Record<string, string>): Promise<Started> {
+  const child = spawn(process.execPath, ['scripts/up.mjs'], {
+    cwd: tree,
+    env: {
+      PATH: process.env['PATH'],
+      npm_execpath: join(tree, 'npm.mjs'),
+      PORT: String(await freePort()),
+      METRICS_PORT: '0',
+      WORKERS: '1',
+      BACKEND: 'cpu',
+      ...variables,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const started: Started = { child, exit: once(child, 'exit'), stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (started.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (started.stderr += text));
+  up = started;
+  return started;
+}
+
+/** As if every source were older than the connectome that was made of them, except one. */
+function touch(changed: string): void {
+  utimesSync(join(tree, DEFAULT_CONNECTOME), COMPILED_S + 3_600, COMPILED_S + 3_600);
+  if (changed !== '') utimesSync(join(tree, changed), COMPILED_S + 7_200, COMPILED_S + 7_200);
+}
+
+it.each([
+  'data/signs.json',
+  'data/populations.json',
+  'data/cell-types/pairs.csv.gz',
+  'src/compiler/figures/draw-brain.ts',
+  'src/connectome/format.ts',
+])('compiles the default connectome anew when %s is newer', async (changed) => {
+  touch(changed);
+  const { exit, ...told } = await start({});
+  expect(await exit).toEqual([7, null]);
+  expect(up!.stdout).toContain('Compiling the default connectome');
+  expect(told.stderr).toBe('');
+  utimesSync(join(tree, changed), COMPILED_S, COMPILED_S);
+});
+
+it('does not compile when nothing is newer, nor when another connectome is served', async () => {
+  touch('');
+  for (const CONNECTOME_FILE of ['', smallConnectomeFile()]) {
+    const { child, exit } = await start({ CONNECTOME_FILE });
+    await until(() => up!.stdout.includes('Starting'));
+    expect(up!.stdout).not.toContain('Compiling');
+    child.kill('SIGKILL');
+    await exit;
+    touch('data/signs.json');
+  }
+});
+
+it('tells the address it listens on', async () => {
+  await start({ CONNECTOME_FILE: smallConnectomeFile(), HOST: '127.0.0.2' });
+  await until(() => up!.child.exitCode !== null || up!.stdout.includes('The service answers'));
+  const [, url] = /The service answers at (\S+)/.exec(up!.stdout)!;
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
+it('ends with 0 and without a trace when it is told to while it loads', async () => {
+  // A pipe into which nobody writes: it is loaded until somebody does.
+  const pipe = join(tree, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const port = await freePort();
+  const readyz = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  const { child, exit } = await start({ CONNECTOME_FILE: pipe, PORT: String(port) });
+  await until(async () => (await readyz()) === 503);
+  child.kill('SIGINT');
+  await until(async () => (await readyz()) === 0);
+  // Time for it to ask in vain as well, which it does ten times a second.
+  await setTimeout(500);
+  closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+  expect(await exit).toEqual([0, null]);
+  expect(up!.stderr).toBe('');
+});
