@@ -39,10 +39,15 @@ await runCommand({
     },
     stimulus: { type: 'string', value: 'ID', default: 'sugar', help: 'The stimulus of every request.' },
     seconds: { type: 'string', value: 'N', default: '5', help: 'How long each case is measured.' },
+    requests: { type: 'string', value: 'N', help: 'So many of each case instead, however long they take.' },
     json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
-    const seconds = wholeNumber('seconds', options.seconds, 600);
+    const extent =
+      options.requests === undefined
+        ? { duration: wholeNumber('seconds', options.seconds, 600) }
+        : // It only looks at every sample whether it is done.
+          { amount: wholeNumber('requests', options.requests, 1_000_000), sampleInt: 50 };
     const service = await startService(options.connectome);
     try {
       const body = (seed) => JSON.stringify({ stimulus: options.stimulus, seed });
@@ -52,7 +57,7 @@ await runCommand({
       let nextSeed = FIRST_SEED;
       for (const each of CASES) {
         rows.push(
-          await measure(service.url, each, seconds, body(FIXED_SEED), () =>
+          await measure(service.url, each, extent, body(FIXED_SEED), () =>
             body(each.cached ? FIXED_SEED : nextSeed++),
           ),
         );
@@ -71,8 +76,12 @@ await runCommand({
   },
 });
 
-/** @param fixed the body whose answer gives the digest @param next the body of the next request that is timed */
-async function measure(url, { view, encoding, cached, connections }, seconds, fixed, next) {
+/**
+ * @param extent of the measurement, in autocannon's words
+ * @param fixed the body whose answer gives the digest
+ * @param next the body of the next request that is timed
+ */
+async function measure(url, { view, encoding, cached, connections }, extent, fixed, next) {
   const path = `/api/v1/run?view=${view}`;
   const headers = { 'content-type': 'application/json', 'accept-encoding': encoding };
   const answer = await fetch(url + path, { method: 'POST', headers, body: fixed });
@@ -84,7 +93,7 @@ async function measure(url, { view, encoding, cached, connections }, seconds, fi
   const run = autocannon({
     url,
     connections,
-    duration: seconds,
+    ...extent,
     requests: [{ method: 'POST', path, headers, setupRequest: (request) => ({ ...request, body: next() }) }],
   });
   run.on('response', (_client, status, _bytes, ms) => {
