@@ -39,7 +39,7 @@ export interface DownloadOptions {
   readonly note: (sentence: string) => void;
   /** Digests that the files must have. */
   readonly expected?: readonly SourceFile[];
-  /** Attempts in a row that bring no byte. */
+  /** Attempts in a row that bring no byte beyond those of the attempts before. */
   readonly attempts?: number;
   /** Pause after the first such attempt; it doubles with each. */
   readonly pauseMs?: number;
@@ -132,16 +132,19 @@ class Download {
   /** @returns null where what has arrived in the end is no intact gzip file */
   async #fetch(): Promise<DownloadedFile | null> {
     let idle = 0;
+    let furthest = await sizeOf(this.#part);
     for (;;) {
-      const before = await sizeOf(this.#part);
       try {
-        await this.#attempt(before);
+        await this.#attempt(await sizeOf(this.#part));
         return await this.#checked(this.#part);
       } catch (error) {
         if (!(error instanceof Interrupted)) {
           throw error;
         }
-        idle = (await sizeOf(this.#part)) > before ? 0 : idle + 1;
+        // A server without ranges begins again each time: to get as far as before is no progress.
+        const arrived = await sizeOf(this.#part);
+        idle = arrived > furthest ? 0 : idle + 1;
+        furthest = Math.max(furthest, arrived);
         if (idle >= this.#attempts) {
           throw failed(`${this.url} cannot be downloaded: ${error.message}. ${this.#byHand()}`);
         }

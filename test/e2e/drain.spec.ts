@@ -43,7 +43,7 @@ describe('SIGTERM', () => {
     const running = [sendRun(service.url, { seed: 1 }), sendRun(service.url, { seed: 2 })];
     await until(async () => (await service.metric('nes_queue_runs{state="waiting"}')) === 1);
     service.child.kill('SIGTERM');
-    await until(async () => (await service.readyz()).status === 503);
+    await service.untilReadyz(({ status }) => status === 503);
     expect((await service.readyz()).body).toMatchObject({ code: 'DRAINING' });
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     expect(await service.metric('nes_model_state{state="draining"}')).toBe(1);
@@ -74,7 +74,7 @@ describe('SIGTERM', () => {
     const running = sendRun(service.url, { seed: 1 });
     await until(async () => (await service.metric('nes_queue_runs{state="running"}')) === 1);
     service.child.kill('SIGTERM');
-    await until(async () => (await service.readyz()).status === 503);
+    await service.untilReadyz(({ status }) => status === 503);
     await new Promise((next) => setTimeout(next, 400));
     service.child.kill('SIGTERM');
     expect(await service.exited()).toBe(128 + 15);

@@ -111,7 +111,7 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
 
   it('one of two replicas serves no model: a run that nginx sends on counts once', async () => {
     await start(DEFAULT_LIMIT, { second: { CONNECTOME_FILE: 'nowhere.connectome' } });
-    await until(async () => (await replicas[1]!.readyz()).body['code'] === 'MODEL_FAILED');
+    await replicas[1]!.untilReadyz(({ body }) => body['code'] === 'MODEL_FAILED');
     const { allowed, all } = await statuses(3 * DEFAULT_LIMIT);
     expect(allowed).toBe(DEFAULT_LIMIT);
     expect(all.filter(({ status }) => status === 429)).toHaveLength(2 * DEFAULT_LIMIT);

@@ -76,7 +76,7 @@ describe('workers that fail', () => {
     await start();
     writeFileSync(refuseStart, '');
     await sendRun(service.url, { seed: EXIT_SEED });
-    await until(async () => (await service.readyz()).body['status'] === 'degraded');
+    await service.untilReadyz(({ body }) => body['status'] === 'degraded');
     expect((await service.readyz()).body).toMatchObject({
       degraded: [{ part: 'workers', reason: '1 of 2 workers are there; another could not be started.' }],
       workers: { configured: 2, ready: 1 },
@@ -84,13 +84,13 @@ describe('workers that fail', () => {
     expect(await service.metric('nes_degraded{part="workers"}')).toBe(1);
     expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
     rmSync(refuseStart);
-    await until(async () => (await service.readyz()).body['status'] === 'ready');
+    await service.untilReadyz(({ body }) => body['status'] === 'ready');
     expect(await workersReady()).toBe(2);
 
     writeFileSync(refuseStart, '');
     await sendRun(service.url, { seed: EXIT_SEED });
     await sendRun(service.url, { seed: EXIT_SEED });
-    await until(async () => (await service.readyz()).status === 503);
+    await service.untilReadyz(({ status }) => status === 503);
     const { status, body } = await sendRun(service.url, { seed: 1 });
     expect([status, JSON.parse(body).code]).toEqual([503, 'MODEL_FAILED']);
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
@@ -109,7 +109,7 @@ describe('workers that fail', () => {
   it('no worker can be started from the beginning: 503 with the reason; ready once the cause is gone', async () => {
     writeFileSync(refuseStart, '');
     await start();
-    await until(async () => (await service.readyz().catch(() => undefined))?.body['code'] === 'MODEL_FAILED');
+    await service.untilReadyz(({ body }) => body['code'] === 'MODEL_FAILED');
     expect(String((await service.readyz()).body['error'])).toContain('WORKER_LOST');
     expect((await fetch(`${service.url}/livez`)).status).toBe(200);
     rmSync(refuseStart);
@@ -119,7 +119,7 @@ describe('workers that fail', () => {
 
   it('workers that start and end again with every run: 503 with the reason, no flapping; then back', async () => {
     await start();
-    const untilFailed = () => until(async () => (await service.readyz()).body['code'] === 'MODEL_FAILED');
+    const untilFailed = () => service.untilReadyz(({ body }) => body['code'] === 'MODEL_FAILED');
     writeFileSync(exitRuns, '');
     const beganMs = performance.now();
     const load = new Load(service.url, 2);
@@ -156,7 +156,7 @@ describe('workers that fail', () => {
       expect(JSON.parse((await sendRun(service.url, { seed: EXIT_SEED })).body).code).toBe('WORKER_LOST');
     }
     expect((await sendRun(service.url, { seed: 1 })).status).toBe(200);
-    await until(async () => (await service.readyz()).body['status'] === 'ready');
+    await service.untilReadyz(({ body }) => body['status'] === 'ready');
     expect(service.log().filter(({ msg }) => /Trying again/.test(String(msg)))).toEqual([]);
   });
 
@@ -164,7 +164,7 @@ describe('workers that fail', () => {
     await start({ RUN_TIMEOUT_MS: String(SHORT_RUN_TIMEOUT_MS) });
     writeFileSync(silentProbes, '');
     const silentMs = performance.now();
-    await until(async () => (await service.readyz()).status === 503);
+    await service.untilReadyz(({ status }) => status === 503);
     const foundMs = performance.now() - silentMs;
     expect(foundMs).toBeLessThan(WATCH_INTERVAL_MS + SHORT_RUN_TIMEOUT_MS + 5_000);
     expect(String((await service.readyz()).body['error'])).toContain('WORKER_LOST');

@@ -26,6 +26,11 @@ export interface Faults {
   readonly FAULT_SILENT_PROBES?: string;
 }
 
+export interface Readiness {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
 /** The service as a process of its own, as an operator runs it. */
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -34,9 +39,11 @@ export interface ServiceProcess {
   readonly url: string;
   /** Lines of its log so far. */
   log(): Record<string, unknown>[];
-  readyz(): Promise<{ status: number; body: Record<string, unknown> }>;
+  readyz(): Promise<Readiness>;
   metric(name: string): Promise<number | undefined>;
   untilReady(): Promise<void>;
+  /** Also asks a service that does not listen yet. */
+  untilReadyz(matches: (answer: Readiness) => boolean): Promise<void>;
   /** Sends SIGTERM where it still runs; resolves with its exit code, or the signal that ended it. */
   stop(): Promise<number | NodeJS.Signals>;
   exited(): Promise<number | NodeJS.Signals>;
@@ -84,18 +91,19 @@ export async function startProcess(
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     readyz: async () => {
       const response = await fetch(`${url}/readyz`);
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+      return { status: response.status, body: (await response.json()) as Readiness['body'] };
     },
     metric: async (name) => {
       const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
       return valueOf(text, name);
     },
-    untilReady: async () => {
-      await until(async () => {
+    untilReady: () => service.untilReadyz(({ status }) => status === 200),
+    untilReadyz: (matches) =>
+      until(async () => {
         if (child.exitCode !== null) throw new Error(`The service ended: ${output}`);
-        return (await service.readyz().catch(() => undefined))?.status === 200;
-      });
-    },
+        const answer = await service.readyz().catch(() => undefined);
+        return answer !== undefined && matches(answer);
+      }),
     stop: () => {
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       return service.exited();
