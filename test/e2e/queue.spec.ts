@@ -250,7 +250,7 @@ describe('the waiting line', () => {
       error: 'The service failed in an unexpected way; its log has the details.',
       code: 'INTERNAL',
     });
-    expect(JSON.stringify(service.log())).toMatch(/TypeError.*experiment\.worker/);
+    await until(() => /TypeError.*experiment\.worker/.test(JSON.stringify(service.log())));
     expect(await outcome(send({ seed: 8 }))).toEqual([200, 'fwd=miss; stored']);
   });
 

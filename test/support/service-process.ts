@@ -76,7 +76,8 @@ export async function startProcess(
   let output = '';
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (output += text));
-  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  // Not 'exit': what it wrote last may not have been read by then.
+  const exit = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   const url = `http://127.0.0.1:${port}`;
 
   const service: ServiceProcess = {
