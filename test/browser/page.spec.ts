@@ -13,6 +13,7 @@ import { smallConnectome } from '../support/small-connectome.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
 const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
+const MOVING: PageOptions = { reducedMotion: 'no-preference' };
 const RUN_PATH = '/api/v1/run';
 const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -31,7 +32,7 @@ describeWith(['chromium'], 'the page', () => {
   const open = (path?: string, options?: PageOptions) => openPage(browser, service, path, options);
 
   it('runs an experiment by clicks and shows what the service answers', async () => {
-    const { page, problems } = await open();
+    const { page, problems } = await open('/', MOVING);
     await page.getByText('Stimulus loom', { exact: true }).click();
     await page.getByText('200 ms', { exact: true }).click();
     await page.locator('#intensity').fill('1.5');
@@ -119,15 +120,14 @@ describeWith(['chromium'], 'the page', () => {
   });
 
   it('keeps a type pointed out where the next run has it, and lets go of it where not', async () => {
-    const still = { reducedMotion: 'reduce' } as const;
-    const { page } = await open(LOOM_HASH, still);
+    const { page } = await open(LOOM_HASH);
     const typeOn = (on: Page) => on.locator('#types').getByRole('button', { name: 'S_loom', exact: true });
     const pressed = page.locator('#types button[aria-pressed=true]');
     await typeOn(page).click();
     await page.getByRole('button', { name: 'Next seed' }).click();
     await expectText(page, '#key', /seed 8/);
     expect(await pressed.allInnerTexts()).toEqual(['S_loom']);
-    const other = await open(LOOM_HASH.replace('seed=7', 'seed=8'), still);
+    const other = await open(LOOM_HASH.replace('seed=7', 'seed=8'));
     await expectText(other.page, '#key', /seed 8/);
     const unmarked = await brainOf(other.page);
     await typeOn(other.page).click();
@@ -139,7 +139,7 @@ describeWith(['chromium'], 'the page', () => {
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(page, '#key', /^Nothing/);
     expect(await pressed.count()).toBe(0);
-    const silent = await open(LOOM_HASH.replace('loom', 'none'), still);
+    const silent = await open(LOOM_HASH.replace('loom', 'none'));
     await expectText(silent.page, '#key', /^Nothing/);
     expect(await brainOf(page)).toBe(await brainOf(silent.page));
     for (const each of [page, other.page, silent.page]) await each.close();
@@ -155,7 +155,7 @@ describeWith(['chromium'], 'the page', () => {
   });
 
   it('plays, pauses and scrubs', async () => {
-    const { page } = await open(LOOM_HASH);
+    const { page } = await open(LOOM_HASH, MOVING);
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     const early = Number(await page.locator('#time').inputValue());
     await page.waitForFunction(
@@ -173,7 +173,7 @@ describeWith(['chromium'], 'the page', () => {
   });
 
   it('does not move by itself where less motion is asked for', async () => {
-    const { page } = await open(LOOM_HASH, { reducedMotion: 'reduce' });
+    const { page } = await open(LOOM_HASH);
     await expectText(page, '#shown-moment', /Whole run/);
     expect(await page.getByRole('button', { name: 'Play' }).isEnabled()).toBe(true);
     await page.close();
@@ -389,7 +389,7 @@ describeWith(['chromium'], 'the page', () => {
     ['as wide as a phone, dark', { width: 390, height: 844, colorScheme: 'dark' }],
     ['as wide as a phone, light', { width: 390, height: 844, colorScheme: 'light' }],
   ] as const)('has no serious finding of axe and fits its width: %s', async (_, options) => {
-    const { page } = await open(`${LOOM_HASH}&kept.stimulus=food`, { ...options, reducedMotion: 'reduce' });
+    const { page } = await open(`${LOOM_HASH}&kept.stimulus=food`, options);
     await page.locator('#results').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.width);
     await page.evaluate(AXE);
