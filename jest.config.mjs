@@ -24,5 +24,6 @@ export default {
   globalSetup: '<rootDir>/test/support/built-sources.ts',
   testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],
-  maxWorkers: 2,
+  // One more than the two cores of a small machine: a tenth of the time the files wait, for timeouts or for services.
+  maxWorkers: 3,
 };
