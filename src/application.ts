@@ -70,10 +70,11 @@ export async function assembleApplication(
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
-  app.get(ModelHealth).rehearsal = () => rehearse(fastify);
+  const health = app.get(ModelHealth);
+  health.rehearsal = () => rehearse(fastify);
   const window = options.window ?? rateWindow(environment, app.get(Degradations));
   fastify.addHook('onClose', async () => window.close?.());
-  await equip(app, { rateLimit: environment.RATE_LIMIT, window });
+  await equip(app, { rateLimit: environment.RATE_LIMIT, window, isEnding: () => health.draining });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
   serveSwaggerUi(app, description);

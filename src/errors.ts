@@ -179,7 +179,8 @@ const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 export function shown(value: unknown, maximumLength = 60): string {
   let text: string;
   try {
-    text = JSON.stringify(value) ?? String(value);
+    // JSON has no number beyond the doubles and would say null.
+    text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   } catch {
     text = String(value);
   }
@@ -194,4 +195,10 @@ function escaped(character: string): string {
     { length: character.length },
     (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
   ).join('');
+}
+
+/** For whoever keeps the service running: also with what a process said before it ended. */
+export function inFull(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return typeof error.cause === 'string' ? `${error.message} ${error.cause}`.trim() : error.message;
 }

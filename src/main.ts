@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { readEnvironment } from './config/environment.js';
-import { CodedError } from './errors.js';
+import { CodedError, inFull } from './errors.js';
 import { GpuHost } from './pool/gpu-host.js';
 import { endOnSignals } from './shutdown.js';
 
@@ -17,7 +17,7 @@ async function start(): Promise<NestFastifyApplication | undefined> {
     await listen(application, environment.PORT, environment.HOST);
     return application;
   } catch (error) {
-    console.error(error instanceof CodedError ? error.message : error);
+    console.error(error instanceof CodedError ? inFull(error) : error);
     process.exitCode = error instanceof CodedError ? error.exitCode : 1;
     return undefined;
   }

@@ -44,9 +44,11 @@ export class Environment {
   @ValidateBy(
     { name: 'isProxyList', validator: { validate: isProxyList } },
     {
-      message: must(
-        `a comma list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`,
-      ),
+      message: ({ property, value }) =>
+        must(`a comma list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`)({
+          property,
+          value: entriesOf(value).find((entry) => !isProxy(entry)),
+        }),
     },
   )
   TRUST_PROXY = '';
@@ -54,7 +56,7 @@ export class Environment {
   @WholeNumber(1, 1_000_000)
   QUEUE_LIMIT = 64;
 
-  @WholeNumber(1, LARGEST_TIMEOUT_MS)
+  @WholeNumber(100, LARGEST_TIMEOUT_MS)
   RUN_TIMEOUT_MS = 30_000;
 
   @WholeNumber(0, LARGEST_TIMEOUT_MS)
@@ -68,7 +70,10 @@ export class Environment {
     { name: 'isRedisUrl', validator: { validate: isRedisUrl } },
     {
       message: ({ property, value }) =>
-        must('a URL that begins with redis:// or rediss://')({ property, value: withoutPassword(value) }),
+        must('a URL that begins with redis:// or rediss://, with no parameter but db, family and password')({
+          property,
+          value: withoutPassword(value),
+        }),
     },
   )
   REDIS_URL = '';
@@ -110,6 +115,9 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   const problems = validateSync(environment, { stopAtFirstError: true }).flatMap(({ constraints }) =>
     Object.values(constraints ?? {}),
   );
+  if (environment.PORT !== 0 && environment.PORT === environment.METRICS_PORT) {
+    problems.push(`METRICS_PORT must be another port than PORT, got ${environment.METRICS_PORT} for both`);
+  }
   if (problems.length > 0) {
     throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);
   }
@@ -137,10 +145,17 @@ function must(allowed: string) {
 }
 
 function isProxyList(value: unknown): boolean {
-  return String(value)
+  return value === '' || entriesOf(value).every(isProxy);
+}
+
+function entriesOf(list: unknown): string[] {
+  return String(list)
     .split(',')
-    .map((entry) => entry.trim())
-    .every((entry) => String(value) === '' || NAMED_NETWORKS.includes(entry) || isAddressOrNetwork(entry));
+    .map((entry) => entry.trim());
+}
+
+function isProxy(entry: string): boolean {
+  return NAMED_NETWORKS.includes(entry) || isAddressOrNetwork(entry);
 }
 
 function isAddressOrNetwork(entry: string): boolean {

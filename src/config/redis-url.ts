@@ -1,8 +1,11 @@
 const MASK = '***';
+/** The client of Redis takes any parameter as one of its options, also those that are not for its user to choose. */
+const PARAMETERS = ['db', 'family', 'password'];
 
 export function isRedisUrl(value: unknown): boolean {
   try {
-    const { protocol, username, password } = new URL(String(value));
+    const { protocol, username, password, searchParams } = new URL(String(value));
+    if ([...searchParams.keys()].some((name) => !PARAMETERS.includes(name))) return false;
     // As the client of Redis will: what it cannot decode would end the start.
     decodeURIComponent(username + password);
     return /^rediss?:$/.test(protocol) && /^\w+:\/\/\S+$/.test(String(value));

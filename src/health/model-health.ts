@@ -11,7 +11,7 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { CodedError, ERRORS } from '../errors.js';
+import { CodedError, ERRORS, inFull } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
 import { GpuStage, type GpuState } from '../pool/gpu-stage.js';
@@ -357,12 +357,6 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     }, this.#retryMs);
     this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
   }
-}
-
-/** For the log: with what a process said before it ended. */
-function inFull(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return typeof error.cause === 'string' ? `${error.message} ${error.cause}`.trim() : error.message;
 }
 
 function secondsUntil(momentMs: number): number {

@@ -132,6 +132,16 @@ describeWith(['redis'], 'the window in Redis', () => {
     });
   });
 
+  it('goes on counting where Redis forbids to take out what is given back', async () => {
+    const { window, turns } = await watched();
+    await ask(['ACL', 'SETUSER', 'default', '-lrem']);
+    const reading = await window.count('h');
+    await reading.giveBack!();
+    expect(await window.count('h')).toMatchObject({ allowed: true, remaining: LIMIT - 2 });
+    expect(turns).toEqual([]);
+    await ask(['ACL', 'SETUSER', 'default', '+lrem']);
+  });
+
   it('finds the new master after a failover, although the old one keeps its connections', async () => {
     const successor = await RedisServer.start();
     toClose.push(() => successor.kill());

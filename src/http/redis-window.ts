@@ -108,8 +108,8 @@ export class RedisWindow implements SlidingWindow {
     if (this.#isAway) return;
     try {
       await this.#redis.lrem(key, -1, moment);
-    } catch (error) {
-      this.#leave(error as Error);
+    } catch {
+      // Whether Redis is away the next count will tell. What is not taken out leaves with its minute.
     }
   }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -52,10 +52,12 @@ function checkType(contentType: string | undefined): void {
 }
 
 /** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body, which is none of the types accepted */
-export function refuseCompressedBodies(request: FastifyRequest): void {
+export function refuseCompressedBodies(request: FastifyRequest, reply: FastifyReply): void {
   const { 'content-encoding': encoding, 'transfer-encoding': transfer } = request.headers;
   // Node undoes the chunks and would hand over what is still compressed below them.
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    // Unless it is chunked last, nobody knows where it ends and the next request begins.
+    reply.header('connection', 'close');
     throw new CodedError(
       'UNSUPPORTED_MEDIA_TYPE',
       `Transfer-Encoding must be chunked or absent, got ${shown(transfer)}.`,

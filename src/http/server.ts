@@ -3,7 +3,13 @@
  * every answer has in common, so that no layer below has an answer of its own.
  */
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  STATUS_CODES,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import helmet from '@fastify/helmet';
@@ -30,6 +36,8 @@ const begun = new WeakMap<
   IncomingMessage,
   { readonly reply: FastifyReply; readonly counted: Promise<void> }
 >();
+/** To the request that was read last, of each connection. */
+const newest = new WeakMap<Duplex, ServerResponse>();
 /** What a timer of Node can hold. */
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -41,9 +49,11 @@ export interface AdapterOptions {
   readonly runTimeoutMs: number;
 }
 
-export interface RateOptions {
+export interface SharedOptions {
   readonly rateLimit: number;
   readonly window: SlidingWindow;
+  /** Whether the service is about to end. */
+  readonly isEnding: () => boolean;
 }
 
 export function createAdapter({
@@ -72,18 +82,15 @@ export function createAdapter({
     // For paths that cannot be decoded; no hook runs for them.
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       const known = expectedErrorOf(error) ?? internalError(error);
-      const body = JSON.stringify(new ErrorResponse(known));
-      void reply
-        .code(known.status)
-        .headers(refusalHeaders(known, body, request.id))
-        .send(body);
+      const { headers, body } = refusal(known, request.id);
+      void reply.code(known.status).headers(headers).send(body);
     },
     clientErrorHandler: answerBrokenRequest,
   });
 }
 
 /** Adds what all requests share to an application that was just created. */
-export async function equip(app: NestFastifyApplication, options: RateOptions): Promise<void> {
+export async function equip(app: NestFastifyApplication, options: SharedOptions): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
   fastify.addHook('onRoute', (route) => routes.add(route));
@@ -99,7 +106,11 @@ export async function equip(app: NestFastifyApplication, options: RateOptions): 
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
-    refuseCompressedBodies(request);
+    refuseCompressedBodies(request, reply);
+  });
+  fastify.addHook('onSend', async ({ raw }, reply) => {
+    // So that the client asks elsewhere next. What came after this request on its connection is answered as well.
+    if (options.isEnding() && newest.get(raw.socket) === reply.raw) reply.header('connection', 'close');
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
@@ -143,6 +154,7 @@ function limitUnanswered(server: Server): void {
       return;
     }
     unansweredOn.set(socket, unanswered);
+    newest.set(socket, response);
     response.once('close', () => unansweredOn.set(socket, unansweredOn.get(socket)! - 1));
     for (const listener of listeners) listener(request, response);
   });
@@ -190,55 +202,63 @@ function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: Fasti
   throw new CodedError('EXPECTATION_FAILED', `Expect must be 100-continue or absent, got ${shown(expect)}.`);
 }
 
-/** Answers what the HTTP parser refuses; no request object and no hook exists for it. */
+/** Answers what the HTTP parser refuses, once: after the answers to what came before it on its connection. */
 function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  // Node keeps the answer that is being written here, and null once a kept-alive connection is idle again.
-  // One to an earlier, complete request goes first.
-  const { _httpMessage: pending } = socket as Duplex & { _httpMessage?: ServerResponse | null };
   const known = expectedErrorOf(error) ?? internalError(error);
-  if (pending?.req.complete === true && !pending.writableFinished) {
-    pending.once('finish', () => answerRaw(socket, known));
-    pending.once('close', () => socket.destroy());
-  } else if (error.code === 'ECONNRESET' || pending?.headersSent === true) {
+  const last = newest.get(socket);
+  if (error.code === 'ECONNRESET') {
     socket.destroy();
+  } else if (last?.req.complete === false) {
+    void answerBrokenBody(socket, known, last);
   } else {
-    void answerBrokenBody(socket, known, pending ?? undefined);
+    // Of this one there is no request object and no hook has seen it.
+    onceAnswered(last, () => answerRaw(socket, known));
   }
 }
 
-async function answerBrokenBody(socket: Duplex, error: CodedError, pending?: ServerResponse): Promise<void> {
+/** @param response to the request whose body is broken */
+async function answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
   // What is broken may have come together with its head, which is still on its way through the hooks.
-  if (pending !== undefined) await setImmediate();
-  const head = pending?.req.complete === false ? begun.get(pending.req) : undefined;
-  try {
-    await head?.counted;
-    answerRaw(socket, error, head?.reply);
-  } catch {
-    // It was one too many: that is what the client is being told.
-    pending!.once('finish', () => socket.end());
+  await setImmediate();
+  const head = begun.get(response.req);
+  const isRefused = await head?.counted.then(
+    () => false,
+    () => true,
+  );
+  if (isRefused === true || response.headersSent) {
+    onceAnswered(response, () => socket.end());
+    return;
   }
+  const { headers, body } = refusal(error, head?.reply.request.id ?? randomUUID());
+  const all = { ...head?.reply.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
+  response.writeHead(error.status, all).end(body);
 }
 
-/** @param reply of a request whose head was read */
-function answerRaw(socket: Duplex, error: CodedError, reply?: FastifyReply): void {
+function onceAnswered(response: ServerResponse | undefined, then: () => void): void {
+  if (response === undefined || response.writableFinished) then();
+  else response.once('finish', then);
+}
+
+function answerRaw(socket: Duplex, error: CodedError): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(new ErrorResponse(error));
-  const head = Object.entries({
-    ...reply?.getHeaders(),
-    ...refusalHeaders(error, body, reply?.request.id ?? randomUUID()),
-    connection: 'close',
-  });
-  const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines}\r\n${body}`);
+  const { headers, body } = refusal(error, randomUUID());
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** Of an answer that no hook sees; so it is logged here, under the id that it carries. */
-function refusalHeaders(error: CodedError, body: string, requestId: string): Record<string, string | number> {
+/** An answer that no hook sees; so it is logged here, under the id that it carries. */
+function refusal(
+  error: CodedError,
+  requestId: string,
+): { readonly headers: Record<string, string | number>; readonly body: string } {
   log.log(`Refused ${requestId} with ${error.status}: ${error.message}`);
-  return {
+  const body = JSON.stringify(new ErrorResponse(error));
+  const headers = {
     ...RAW_CORS_HEADERS,
     'x-request-id': requestId,
     'content-type': 'application/json; charset=utf-8',
@@ -246,4 +266,5 @@ function refusalHeaders(error: CodedError, body: string, requestId: string): Rec
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
   };
+  return { headers, body };
 }

@@ -32,6 +32,16 @@ describe('SlidingLog', () => {
     ]);
   });
 
+  it('never says to wait for longer than the window, however moments are rounded', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 1e9, noNaN: true }), (ms) => {
+        nowMs = ms;
+        expect(windowOf(1, 60_000).count('a').resetMs).toBe(60_000);
+      }),
+      { seed: SEED, numRuns: 1_000 },
+    );
+  });
+
   it('tells clients apart', () => {
     const window = windowOf(1, 1_000);
     expect(['a', 'a', 'b', 'a', 'b'].map((client) => window.count(client).allowed)).toEqual([

@@ -51,7 +51,9 @@ export class SlidingLog implements SlidingWindow {
     const allowed = moments.length < limit;
     if (allowed) moments.push(now);
     this.#momentsOf.set(client, moments);
-    const reading = { allowed, remaining: limit - moments.length, resetMs: moments[0]! + windowMs - now };
+    // In this order, since the sum of a moment and the window may be rounded up to a little more than the window.
+    const resetMs = windowMs - (now - moments[0]!);
+    const reading = { allowed, remaining: limit - moments.length, resetMs };
     return allowed ? { ...reading, giveBack: () => remove(moments, now) } : reading;
   }
 }

@@ -21,7 +21,7 @@ export class StrictValidationPipe implements PipeTransform {
     for (const field of Object.keys(sent)) {
       if (!allowed.includes(field)) {
         const what = kind === 'body' ? 'field' : 'query parameter';
-        throw invalid(`${shown(field)} is not a ${what}; allowed are ${allowed.join(', ') || 'none'}.`);
+        throw invalid(`${shown(field)} is not a ${what}; allowed: ${allowed.join(', ') || 'none'}.`);
       }
     }
     // The fields of a DTO are plain values. class-transformer would look into what was sent in their place, as deep as

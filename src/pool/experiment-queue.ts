@@ -62,20 +62,20 @@ export class ExperimentQueue {
   readonly #prepared = new Set<InLine>();
   readonly #idleListeners: (() => void)[] = [];
   #running = 0;
-  #ahead = 0;
 
   constructor(
     private readonly compute: Compute,
     private readonly options: QueueOptions,
   ) {}
 
+  /** Experiments that no worker has yet. */
   get waiting(): number {
-    return this.#waiting.size + this.#prepared.size;
+    return this.#line.size;
   }
 
-  /** Experiments that are computed, ahead or by the workers. */
+  /** Experiments that the workers have. */
   get running(): number {
-    return this.#running + this.#ahead;
+    return this.#running;
   }
 
   /** What one client may have waiting: half of the line. */
@@ -166,11 +166,9 @@ export class ExperimentQueue {
 
   async #simulateAhead(stage: BatchStage, runs: readonly InLine[]): Promise<void> {
     for (const run of runs) this.#waiting.delete(run);
-    this.#ahead += runs.length;
     const startedMs = performance.now();
     const rasters = await stage.simulate(runs.map(({ task }) => task.experiment));
     const aheadMs = performance.now() - startedMs;
-    this.#ahead -= runs.length;
     runs.forEach((run, i) => {
       // Taken back meanwhile: nobody needs its answer written.
       if (!this.#line.has(run)) return;

@@ -34,6 +34,8 @@ const ADAPTER_TIMEOUT_MS = 30_000;
 /** Compiling the kernels takes seconds, on a software adapter far longer. */
 const OPEN_TIMEOUT_MS = 180_000;
 const REMEMBERED_OUTPUT = 2_000;
+/** A process that waits inside a driver ends when the driver lets it, if ever. */
+const END_WITHIN_MS = 3_000;
 
 interface Pending {
   readonly resolve: (result: unknown) => void;
@@ -133,10 +135,19 @@ export class GpuHost {
     return this.#ask<BatchResult>({ kind: 'batch', experiments }, timeoutMs);
   }
 
-  /** Ends the process at once; what it still computes is lost. */
+  /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */
   async close(): Promise<void> {
     this.#process.kill('SIGKILL');
-    await this.#ended;
+    let timer: NodeJS.Timeout | undefined;
+    const timeUp = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, END_WITHIN_MS);
+    });
+    await Promise.race([this.#ended, timeUp]);
+    clearTimeout(timer);
+    // Nothing of this process waits for that one any longer.
+    this.#process.unref();
+    this.#process.channel?.unref();
+    this.#process.stderr!.destroy();
   }
 
   async #ask<Result>(task: HostQuestion['task'], timeoutMs: number): Promise<Result> {

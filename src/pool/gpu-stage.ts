@@ -82,7 +82,7 @@ export class GpuStage implements BatchStage {
       return rasters;
     } catch (error) {
       this.runs.lost += experiments.length;
-      await this.#lose(host!, error);
+      void this.#lose(host!, error);
       return experiments.map(() => undefined);
     } finally {
       this.#busy = false;
@@ -98,7 +98,7 @@ export class GpuStage implements BatchStage {
   async close(): Promise<void> {
     this.#closing.abort();
     clearTimeout(this.#restart);
-    await this.#host?.ended;
+    await this.#host?.close();
   }
 
   async #open(): Promise<void> {

@@ -7,6 +7,7 @@ import { startReadyService, type Service } from '../support/service.js';
 
 const RUN = '/api/v1/run?view=drive';
 const JSON_TYPE = 'Content-Type: application/json\r\n';
+const CHUNKED = 'Transfer-Encoding: chunked';
 
 function post(body: string, headers = JSON_TYPE, path = RUN): string {
   const length = Buffer.byteLength(body);
@@ -195,6 +196,21 @@ describe('whatever bytes arrive', () => {
     const responses = await answers(`${keepAlive(1)}${keepAlive(2)}NO HTTP\r\n\r\n`);
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 400]);
     expect(responses.slice(0, 2).map(({ body }) => JSON.parse(body).seed)).toEqual([1, 2]);
+  });
+
+  it.each([
+    ['a coding that has no end', 'POST', RUN, 'Transfer-Encoding: gzip', 415],
+    ['a path that is none', 'POST', '/nowhere', CHUNKED, 404],
+    ['a method that is not allowed', 'POST', '/api/v1/model', CHUNKED, 405],
+    ['a body that is compressed', 'POST', RUN, `Content-Encoding: gzip\r\n${CHUNKED}`, 415],
+    ['a body that nobody reads', 'GET', '/livez', CHUNKED, 200],
+    ['nothing but that', 'POST', RUN, CHUNKED, 400],
+  ])('answers a request once, with a broken body and %s', async (_, method, path, headers, status) => {
+    const broken = `${method} ${path} HTTP/1.1\r\nHost: x\r\n${JSON_TYPE}${headers}\r\n\r\nno size\r\n`;
+    expect((await answers(broken)).map((answer) => answer.status)).toEqual([status]);
+    const before = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+    const both = await exchange(service.port, [before + broken]);
+    expect(both.map((answer) => answer.status)).toEqual([200, status]);
   });
 
   it('answers 64 requests that are sent without waiting, and ends a connection with more', async () => {

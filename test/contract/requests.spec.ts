@@ -178,7 +178,7 @@ describe('requests', () => {
     ['view=both', 'view must be one of full, drive, got "both".'],
     ['view=', 'view must be one of full, drive, got "".'],
     ['view=full&view=drive', 'view must be one of full, drive, got ["full","drive"].'],
-    ['views=full', '"views" is not a query parameter; allowed are view.'],
+    ['views=full', '"views" is not a query parameter; allowed: view.'],
     ['__proto__=1', '"__proto__" is not a query parameter'],
     ['constructor=1', '"constructor" is not a query parameter'],
     ['seed=1', '"seed" is not a query parameter'],

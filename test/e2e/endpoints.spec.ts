@@ -104,7 +104,7 @@ describe('the endpoints, over real HTTP with real workers', () => {
       [{ duration_ms: 75 }, 'duration_ms must be one of 50, 100, 150, 200, got 75.'],
       [{ intensity: 2.5 }, 'intensity must be a number from 0 to 2, got 2.5.'],
       [{ seed: -1 }, 'seed must be an integer from 0 to 4294967295, got -1.'],
-      [{ salt: 1 }, '"salt" is not a field; allowed are stimulus, duration_ms, intensity, seed.'],
+      [{ salt: 1 }, '"salt" is not a field; allowed: stimulus, duration_ms, intensity, seed.'],
     ])('refuses %j', async (request, message) => {
       const response = await service.post(request);
       expect(response.status).toBe(400);

@@ -1,6 +1,8 @@
 /** The service with a real adapter, a software one at least: what clients and operators see of the GPU. */
-import { resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { startProcess } from '../support/service-process.js';
@@ -65,6 +67,20 @@ describe('without a GPU', () => {
     const { status, stderr } = start({ BACKEND: 'gpu' });
     expect(status).toBe(1);
     expect(stderr).toContain('Vulkan has no adapter on this machine.');
+  });
+
+  it('BACKEND=gpu says what a driver said that took the process down', () => {
+    const preload = join(mkdtempSync(join(tmpdir(), 'driver-')), 'crash.cjs');
+    writeFileSync(
+      preload,
+      `if (process.argv[1].includes('gpu-host')) {
+         require('node:fs').writeSync(2, 'The GPU has fallen off the bus.');
+         process.kill(process.pid, 'SIGKILL');
+       }`,
+    );
+    const { status, stderr } = start({ BACKEND: 'gpu', NODE_OPTIONS: `--require=${preload}` });
+    expect(status).toBe(1);
+    expect(stderr).toBe('The GPU process ended (SIGKILL). The GPU has fallen off the bus.\n');
   });
 
   it('BACKEND=auto serves on the CPU and says why', async () => {

@@ -1,10 +1,14 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
 import { freePort } from '../support/free-port.js';
+import { sendRun } from '../support/load.js';
 import { startReadyService, startService, type Service } from '../support/service.js';
 import { until, valueOf } from '../support/service-process.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
 
 describe('what an operator sees', () => {
   let service: Service;
@@ -174,6 +178,34 @@ it('a metrics port that is taken ends the start with a message', async () => {
   taken.close();
 });
 
+it('a disk that is full under the log stops neither runs nor the end', async () => {
+  const port = await freePort();
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [resolve('dist/main.js')], {
+    env: {
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: '0',
+      WORKERS: '1',
+      BACKEND: 'cpu',
+      CONNECTOME_FILE: smallConnectomeFile(),
+    },
+    stdio: ['ignore', full, 'inherit'],
+  });
+  closeSync(full);
+  const ended = once(child, 'exit');
+  try {
+    const run = async () => (await sendRun(`http://127.0.0.1:${port}`, {})).status;
+    await until(async () => (await run()) === 200);
+    for (let i = 0; i < 10; i++) expect(await run()).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
 it('a start with an environment that cannot be used ends with 2 and one line that lists every fault', () => {
   const wrong = { PORT: '99999', RATE_LIMIT: 'many', TRUST_PROXY: 'everyone', REDIS_URL: 'http://redis' };
   const line = Object.entries(wrong).map(([name, value]) => `${name} must be [^;]*, got "?${value}"?`);
@@ -188,7 +220,14 @@ it('a start with an environment that cannot be used ends with 2 and one line tha
 
 it.each([
   ['TRUST_PROXY', '0.0.0.0/0', 'networks (10.0.0.0/8, not /0)', '"0.0.0.0/0"'],
-  ['TRUST_PROXY', 'loopback, ::/0', 'networks (10.0.0.0/8, not /0)', '"loopback, ::/0"'],
+  ['TRUST_PROXY', 'loopback, ::/0', 'networks (10.0.0.0/8, not /0)', '"::/0"'],
+  [
+    'REDIS_URL',
+    'redis://cache?sentinelPassword=x',
+    'no parameter but db, family and password',
+    '"redis://cache?sentinelPassword=***"',
+  ],
+  ['METRICS_PORT', '8080', 'another port than PORT', '8080 for both'],
   ['REDIS_URL', 'redis://user:se/cret@cache', 'a URL that begins with redis://', '"***"'],
   [
     'REDIS_URL',
@@ -245,7 +284,6 @@ describe('npm run config', () => {
     ['redis://user:sec@ret@cache', 'redis://user:***@cache'],
     ['rediss://:secret@cache', 'rediss://:***@cache'],
     ['redis://cache/1?password=secret&db=2', 'redis://cache/1?password=***&db=2'],
-    ['redis://cache?sentinelPassword=secret', 'redis://cache?sentinelPassword=***'],
     ['redis://user@cache:6379', 'redis://user@cache:6379'],
   ])('keeps the password of %s to itself', (url, shown) => {
     const text = config([], { REDIS_URL: url });

@@ -2,6 +2,7 @@
  * The GPU beside the workers, with a real host process, real workers and a real line, and a worker in the host
  * that only pretends to hold a GPU: so every fault can be had, on every machine.
  */
+import { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -152,6 +153,21 @@ describe('GpuStage', () => {
     });
     await until('ready');
     expect(await run(queue, [5])).toEqual(['gpu']);
+  });
+
+  it('a host that cannot be ended costs no run either', async () => {
+    const { queue, stage, until } = open();
+    const state = await until('ready');
+    // As when it waits inside a driver.
+    const kill = jest.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
+    try {
+      expect(await run(queue, [1, HANG_SEED])).toEqual(['gpu', 'cpu']);
+      expect(stage.state.name).toBe('lost');
+      expect([queue.running, queue.waiting]).toEqual([0, 0]);
+    } finally {
+      kill.mockRestore();
+    }
+    process.kill(state.name === 'ready' ? state.processId : 0, 'SIGKILL');
   });
 
   it('a host that is killed between runs comes back as another process', async () => {
