@@ -39,17 +39,20 @@ export class RemoteExperiments implements ExperimentSource {
 
   async run(experiment: Experiment, view: View): Promise<Uint8Array> {
     const { stimulus, durationMs, intensity, seed } = experiment;
-    return this.#fetch(`api/v1/run?view=${view}`, {
+    const path = `api/v1/run?view=${view}`;
+    const body = await this.#fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ stimulus, duration_ms: durationMs, intensity, seed }),
     });
+    parsed(path, body, ['id', 'model', 'spikes', 'channels', 'drive']);
+    return body;
   }
 
   async labels(): Promise<NeuronLabels> {
     const { atlas_url: atlasUrl } = await this.#describe();
     const path = atlasUrl.replace(/^\//, '');
-    const { id } = parsed<AtlasBody>(await this.#fetch(path));
+    const { id } = parsed<AtlasBody>(path, await this.#fetch(path), ['id']);
     // Beside the JSON lies the compact form, which has no ids, but the super classes.
     const { types, typeIndices, sides } = decoded(await this.#fetch(path.replace(/\.json$/, '.bin')));
     const typeOf = (i: number) => types[typeIndices[i]!]!;
@@ -62,7 +65,8 @@ export class RemoteExperiments implements ExperimentSource {
   }
 
   #describe(): Promise<ModelBody> {
-    this.#model ??= this.#fetch('api/v1/model').then((body) => parsed<ModelBody>(body));
+    const path = 'api/v1/model';
+    this.#model ??= this.#fetch(path).then((body) => parsed<ModelBody>(path, body, ['name', 'atlas_url']));
     return this.#model;
   }
 
@@ -101,9 +105,9 @@ function failureOf(url: string, status: number, body: Uint8Array): CodedError {
   let error: unknown;
   let code: unknown;
   try {
-    ({ error, code } = parsed<{ error?: unknown; code?: unknown }>(body));
+    ({ error, code } = parsed<{ error: unknown; code?: unknown }>(url, body, ['error']));
   } catch {
-    // No JSON, so not our service; the status says what there is to say.
+    // Not as our service answers; the status says what there is to say.
   }
   if (typeof error !== 'string') {
     return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, and not as this service would.`);
@@ -120,11 +124,21 @@ function decoded(body: Uint8Array<ArrayBuffer>): CompactAtlas {
   }
 }
 
-function parsed<T>(body: Uint8Array): T {
+/** @throws CodedError SERVICE_UNREACHABLE where it is no object with these members, so none of this service */
+function parsed<T extends object>(path: string, body: Uint8Array, members: readonly (keyof T & string)[]): T {
   const text = new TextDecoder().decode(body);
+  let value: unknown;
   try {
-    return JSON.parse(text) as T;
+    value = JSON.parse(text);
   } catch {
     throw new CodedError('SERVICE_UNREACHABLE', `Expected JSON from the service, found ${shown(text)}.`);
   }
+  const missing = members.filter((member) => !Object.hasOwn(Object(value) as object, member));
+  if (missing.length > 0) {
+    throw new CodedError(
+      'SERVICE_UNREACHABLE',
+      `${path} should have answered with ${missing.join(', ')}, found ${shown(text)}.`,
+    );
+  }
+  return value as T;
 }

@@ -204,7 +204,7 @@ async function answering(
 }
 const TOO_MANY = [429, '{"error":"too many","code":"RATE_LIMITED"}'] as const;
 const BROKEN = [500, '{"error":"broken","code":"INTERNAL"}'] as const;
-const NAMED = [200, '{"name":"A brain"}'] as const;
+const NAMED = [200, '{"name":"A brain","atlas_url":"/atlas"}'] as const;
 
 describe('npm run experiment against a busy service', () => {
   it('waits as long as it is told, then goes on', async () => {
@@ -216,6 +216,19 @@ describe('npm run experiment against a busy service', () => {
     });
   });
 });
+
+it.each(['{}', 'null', '[1]'])(
+  'npm run experiment says of %s that it is no answer of the service',
+  async (body) => {
+    for (const args of [['--json'], ['--trials', '2'], []]) {
+      await answering([[200, body]], async (url) => {
+        const { status, stdout, stderr } = await experiment('--url', url, ...args);
+        expect([status, stdout]).toEqual([1, '']);
+        expect(stderr).toMatch(/should have answered with id, model, [^\n]*, found "[^\n]*\n$/);
+      });
+    }
+  },
+);
 
 describeWith(['python'], 'npm run experiment on a terminal', () => {
   const ERASE = '\r\u001b[2K';
