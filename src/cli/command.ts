@@ -95,10 +95,11 @@ async function statusOf<const O extends Options>(command: Command<O>, args: stri
 
 /** @throws CodedError USAGE */
 function parse<const O extends Options>(command: Command<O>, args: string[]) {
-  let parsed: { values: Record<string, unknown>; positionals: string[] };
+  let parsed: ReturnType<typeof parseArgs>;
   try {
     parsed = parseArgs({
-      args,
+      args: withNegativeNumbers(command, args),
+      tokens: true,
       allowPositionals: true,
       options: Object.fromEntries(
         Object.entries(command.options).map(([name, { type, multiple = false, default: preset }]) => [
@@ -108,8 +109,14 @@ function parse<const O extends Options>(command: Command<O>, args: string[]) {
       ),
     });
   } catch (error) {
-    throw usage(command, (error as Error).message.replace(/\.$/, ''));
+    // What follows the first sentence is advice that is right for few commands.
+    throw usage(command, (error as Error).message.split(/\.(?:\s|$)|\n/, 1)[0]!);
   }
+  const names = parsed.tokens!.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const again = names.find(
+    (name, at) => names.indexOf(name) < at && command.options[name]?.multiple !== true,
+  );
+  if (again !== undefined) throw usage(command, `--${again} is given twice`);
   for (const [name, option] of Object.entries(command.options)) {
     const value = parsed.values[name];
     if (option.required === true && value === undefined) {
@@ -136,6 +143,17 @@ function parse<const O extends Options>(command: Command<O>, args: string[]) {
     values: { [Name in keyof O]: OptionValue<O[Name]> };
     positionals: string[];
   };
+}
+
+/** Node's parser takes `--seed -1` for two options, and asks for `--seed=-1`. */
+function withNegativeNumbers({ options }: Command<Options>, args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const name = /^--([\w-]+)$/.exec(joined.at(-1) ?? '')?.[1] ?? '';
+    if (options[name]?.type === 'string' && /^-[\d.]/.test(arg)) joined[joined.length - 1] += `=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 /** For what the parser cannot know, such as two options of which one is needed. */

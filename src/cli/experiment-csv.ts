@@ -7,23 +7,24 @@ const COLUMNS = 'stimulus,silenced,seed,time_ms,neuron,id,type,side';
 /**
  * Every spike of every run as a row; rows of a run are ordered by time, then neuron. `neuron` is the index into
  * the atlas, `time_ms` exact to the step of 0.1 ms.
+ * @returns the text, frame by frame: that of a thousand runs is larger than a string may be
  */
-export function spikesCsv(conditions: readonly Condition[], labels: NeuronLabels): string {
-  const lines = [COLUMNS];
+export function* spikesCsv(conditions: readonly Condition[], labels: NeuronLabels): Generator<string> {
+  yield `${COLUMNS}\n`;
   for (const { experiment, silenced, seeds, runs } of conditions) {
-    runs.forEach(({ frames = [] }, at) => {
+    for (const [at, { frames = [] }] of runs.entries()) {
       const run = `${experiment.stimulus},${quoted(silenced.join(' '))},${seeds[at]!}`;
       for (const { steps, neurons } of frames) {
-        steps.forEach((step, spike) => {
+        const rows = steps.map((step, spike) => {
           const neuron = neurons[spike]!;
           const timeMs = `${Math.floor(step / STEPS_PER_MS)}.${step % STEPS_PER_MS}`;
           const { id, type, side } = labels;
-          lines.push(`${run},${timeMs},${neuron},${id(neuron)},${quoted(type(neuron))},${side(neuron)}`);
+          return `${run},${timeMs},${neuron},${id(neuron)},${quoted(type(neuron))},${side(neuron)}\n`;
         });
+        yield rows.join('');
       }
-    });
+    }
   }
-  return `${lines.join('\n')}\n`;
 }
 
 /** RFC 4180: some types, such as (SLP402,SMP426)a, hold a comma. */

@@ -1,4 +1,5 @@
 /** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
+import { resolve } from 'node:path';
 import {
   ALLOWED_STIMULI,
   DEFAULT_EXPERIMENT,
@@ -71,6 +72,9 @@ await runCommand({
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
       throw wrong('--csv and --plot need the spikes, which --view drive leaves out');
     }
+    if (csv !== undefined && plot !== undefined && resolve(csv) === resolve(plot)) {
+      throw wrong(`--csv and --plot should be two files, found ${shown(csv)} for both`);
+    }
     const arms = armsOf(request);
     if (plot !== undefined) await plottingLibrary();
     const sourceOf = await openSources(arms, url, connectome, progress);
@@ -84,16 +88,19 @@ await runCommand({
     const modelName = () => sourceOf(arms[0]!).modelName();
     const labels = () => sourceOf(arms[0]!).labels();
 
-    if (csv !== undefined) {
-      await writeWhole(csv, spikesCsv(conditions, await labels()));
-    }
-    if (plot !== undefined) {
-      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
-    }
+    // Before the files: what was computed is there, whatever becomes of them.
     if (!json) {
       process.stdout.write(tableOf(conditions, await modelName()));
     } else {
       process.stdout.write(single ?? summaryJson(conditions));
+    }
+    if (csv !== undefined) {
+      await writeWhole(csv, spikesCsv(conditions, await labels()));
+      progress.note(`Every spike is in ${csv}.`);
+    }
+    if (plot !== undefined) {
+      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
+      progress.note(`Raster and rates are in ${plot}.`);
     }
   },
 });

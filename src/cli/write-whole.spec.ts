@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { smallConnectomeFile } from '../../test/support/small-connectome.js';
@@ -29,6 +38,36 @@ describe('writeWhole', () => {
     });
     expect(readFileSync(path).equals(good)).toBe(true);
     expect(readdirSync(dir)).toEqual(['out.connectome']);
+  });
+
+  it('leaves a link what it is and replaces the file that it leads to', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'write-whole-'));
+    const [file, link] = [join(folder, 'file'), join(folder, 'link')];
+    writeFileSync(file, 'old');
+    symlinkSync('file', link);
+    await writeWhole(link, ['n', 'e', 'w']);
+    expect(readFileSync(file, 'utf8')).toBe('new');
+    expect(readlinkSync(link)).toBe('file');
+    expect(readdirSync(folder)).toEqual(['file', 'link']);
+  });
+
+  it('writes into a pipe instead of putting a file in its place', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'write-whole-'));
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const read = reader.stdout.setEncoding('utf8').toArray();
+    await writeWhole(pipe, 'x'.repeat(50_000));
+    expect((await read).join('')).toHaveLength(50_000);
+    expect(lstatSync(pipe).isFIFO()).toBe(true);
+    expect(readdirSync(folder)).toEqual(['pipe']);
+  });
+
+  it('says that a directory is no file', async () => {
+    await expect(writeWhole(dir, 'x')).rejects.toMatchObject({
+      code: 'USAGE',
+      message: `${dir} cannot be written: it is a directory.`,
+    });
   });
 
   it('says why a file cannot be written', async () => {

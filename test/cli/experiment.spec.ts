@@ -100,7 +100,10 @@ describe('npm run experiment', () => {
 
   it('draws every spike, and the same picture each time', async () => {
     const [one, other] = [join(directory, 'one.svg'), join(directory, 'other.svg')];
-    expect(await experiment('--plot', one)).toMatchObject({ status: 0, stderr: '' });
+    expect(await experiment('--plot', one)).toMatchObject({
+      status: 0,
+      stderr: `Raster and rates are in ${one}.\n`,
+    });
     await experiment('--plot', other);
     const svg = readFileSync(one, 'utf8');
     expect(svg).toBe(readFileSync(other, 'utf8'));
