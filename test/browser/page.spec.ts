@@ -48,6 +48,12 @@ describeWith(['chromium'], 'the page', () => {
       const row = page.locator('#channels tr', { has: page.getByText(`Channel ${id}`, { exact: true }) });
       expect(await row.locator('td').last().innerText()).toBe(String(rate));
     }
+    const { channels, drives } = await (await service.get('/api/v1/model')).json();
+    const loud = channels.filter(({ id }: { id: string }) => answer.channels[id] > 0);
+    const names = loud.map(({ label }: { label: string }) => label);
+    expect((await page.locator('#rates .u-label').allInnerTexts()).slice(1)).toEqual(names);
+    await page.getByText('The formulas').click();
+    expect(await page.locator('#formulas').innerText()).toContain(drives[0].formula);
     for (const [id, value] of Object.entries(answer.drive)) {
       const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
       expect(await row.locator('td').last().innerText()).toBe(String(value));
@@ -226,6 +232,7 @@ describeWith(['chromium'], 'the page', () => {
     await expectText(page, '#alert', /Too many runs.*Try again in \d+ s/s);
     const button = page.locator('#alert button');
     expect(await button.isDisabled()).toBe(true);
+    for (const id of ['#run', '#next-seed']) expect(await page.isDisabled(id)).toBe(true);
     const before = await button.innerText();
     const spoken = await page.locator('#alert').ariaSnapshot();
     expect(spoken).toContain('button "Try again"');
@@ -391,6 +398,11 @@ describeWith(['chromium'], 'the page', () => {
   ] as const)('has no serious finding of axe and fits its width: %s', async (_, options) => {
     const { page } = await open(`${LOOM_HASH}&kept.stimulus=food`, options);
     await page.locator('#results').waitFor();
+    // Where the brain lies below the button, whoever pressed it is taken there.
+    await page.locator('#run').click();
+    await page.waitForFunction(
+      () => document.querySelector('#stage')!.getBoundingClientRect().top < innerHeight / 2,
+    );
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.width);
     await page.evaluate(AXE);
     const findings = (await page.evaluate(

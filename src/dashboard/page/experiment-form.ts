@@ -20,10 +20,10 @@ export class ExperimentForm {
   /** The button that lost the focus when it was disabled. */
   #pressed: HTMLButtonElement | undefined;
 
-  constructor(onSubmit: (experiment: Experiment) => void) {
+  constructor(onSubmit: (experiment: Experiment) => Promise<void>) {
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
-      onSubmit(this.read());
+      void onSubmit(this.read());
     });
     this.#intensity.addEventListener('input', () => (this.#exactIntensity = Number(this.#intensity.value)));
     this.#form.addEventListener('input', () => this.#explain());

@@ -1,6 +1,6 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
 import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
-import { byId, grouped } from './dom.js';
+import { byId, element, grouped } from './dom.js';
 import { defaultsOf, ExperimentForm } from './experiment-form.js';
 import { Notices } from './notices.js';
 import { Results } from './results.js';
@@ -14,7 +14,9 @@ import { onThemeChange, readTheme } from './theme.js';
 const RESIZE_PAUSE_MS = 150;
 
 const notices = new Notices();
-const form = new ExperimentForm((experiment) => void run(experiment));
+const form = new ExperimentForm(async (experiment) => {
+  if (await run(experiment)) bringIntoView();
+});
 let stage: Stage | undefined;
 let results: Results | undefined;
 let current: Run | undefined;
@@ -90,11 +92,21 @@ async function runFromAddress(model: Model): Promise<void> {
   await run(shared.current);
 }
 
-async function run(experiment: Experiment): Promise<void> {
+/** @returns whether there is an answer, and it is shown */
+async function run(experiment: Experiment): Promise<boolean> {
   const answer = await ask(experiment, () => void run(experiment));
-  if (answer === undefined) return;
+  if (answer === undefined) return false;
   current = answer;
   showRuns();
+  return true;
+}
+
+/** On a narrow screen the brain lies below the button that made it play. */
+function bringIntoView(): void {
+  const stageElement = byId('stage');
+  if (stageElement.getBoundingClientRect().top < innerHeight / 2) return;
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  stageElement.scrollIntoView({ behavior: isStill ? 'instant' : 'smooth' });
 }
 
 /**
@@ -115,7 +127,10 @@ async function ask(experiment: Experiment, retry: () => void): Promise<Run | und
   } catch (error) {
     if (request !== lastRequest) return undefined;
     settle();
-    notices.failure(asFailure(error), retry);
+    const failure = asFailure(error);
+    // Another run would be refused as well until there is room again.
+    if (failure.kind === 'limited') form.allowRuns(false);
+    notices.failure(failure, retry, false, () => form.allowRuns(true));
     return undefined;
   }
 }
@@ -162,6 +177,11 @@ function describeModel(model: Model, atlas: CompactAtlas): void {
       ? `Their ${grouped(model.synapse_count)} synapses are measured too. `
       : 'Who connects to whom is not measured one by one here: it is drawn so that it agrees with figures by cell type. ') +
     positions;
+  byId('formulas')
+    .querySelector('dl')!
+    .replaceChildren(
+      ...model.drives.flatMap(({ id, formula }) => [element('dt', {}, id), element('dd', {}, formula)]),
+    );
   byId('limitations').replaceChildren(
     ...model.limitations.map((text) => Object.assign(document.createElement('li'), { textContent: text })),
   );

@@ -31,8 +31,9 @@ export class Notices {
    * it counts down and holds the button back. The seconds are only for the eye: with every other change a
    * screen reader would read the whole alert again.
    * @param automatic tries again by itself when the countdown ends
+   * @param onOver told when it ends
    */
-  failure(failure: ServiceFailure, retry: () => void, automatic = false): void {
+  failure(failure: ServiceFailure, retry: () => void, automatic = false, onOver = (): void => {}): void {
     this.clear();
     this.status('');
     const children: HTMLElement[] = [
@@ -47,31 +48,28 @@ export class Notices {
         retry();
       });
       children.push(button);
-      if (failure.kind === 'limited' || automatic)
-        this.#countDown(button, wait, failure.retryAfterS, retry, automatic);
+      if (failure.kind === 'limited' || automatic) {
+        button.disabled = !automatic;
+        this.#countDown(button, wait, failure.retryAfterS, () => {
+          onOver();
+          if (!automatic) return;
+          this.clear();
+          retry();
+        });
+      }
     }
     this.#alert.replaceChildren(...children);
     this.#alert.hidden = false;
   }
 
-  #countDown(
-    button: HTMLButtonElement,
-    wait: HTMLElement,
-    seconds: number,
-    retry: () => void,
-    automatic: boolean,
-  ): void {
+  #countDown(button: HTMLButtonElement, wait: HTMLElement, seconds: number, onOver: () => void): void {
     if (seconds <= 0) {
       button.disabled = false;
       wait.textContent = '';
-      if (automatic) {
-        this.clear();
-        retry();
-      }
+      onOver();
       return;
     }
-    button.disabled = !automatic;
     wait.textContent = ` in ${seconds} s`;
-    this.#timer = setTimeout(() => this.#countDown(button, wait, seconds - 1, retry, automatic), 1000);
+    this.#timer = setTimeout(() => this.#countDown(button, wait, seconds - 1, onOver), 1000);
   }
 }

@@ -52,10 +52,9 @@ export class Results {
       `Raster of ${run.response.spikes.total} spikes of ${run.response.spikes.responding_neurons} neurons ` +
       `over ${run.response.duration_ms} ms, grouped by super class.`;
     rates.ariaLabel = `Channel rates in frames of 5 ms. ${this.#loudest(run)}`;
-    const channelIds = this.model.channels.map(({ id }) => id);
     this.#plots = [
       plotRaster(raster, run, kept, this.atlas, theme, onSeek),
-      plotChannelRates(rates, run, kept, channelIds, theme, onSeek),
+      plotChannelRates(rates, run, kept, this.model.channels, theme, onSeek),
     ];
   }
 

@@ -24,7 +24,7 @@ export interface Theme {
   readonly kept: string;
   /** One for each of SUPER_CLASSES, then one for all others. */
   readonly superClasses: readonly string[];
-  /** For channels, in the order of the model; starts again at its end. */
+  /** For channels, in the order in which they are drawn; starts again at its end. */
   readonly series: readonly string[];
 }
 

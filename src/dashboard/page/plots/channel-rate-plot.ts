@@ -8,7 +8,7 @@ export function plotChannelRates(
   container: HTMLElement,
   run: Run,
   kept: Run | undefined,
-  channelIds: readonly string[],
+  channels: readonly { readonly id: string; readonly label: string }[],
   theme: Theme,
   onSeek: (timeMs: number) => void,
 ): uPlot {
@@ -16,16 +16,20 @@ export function plotChannelRates(
   const frames = [run, kept].map((each) => each?.response.frames ?? []);
   const longest = frames[0]!.length >= frames[1]!.length ? frames[0]! : frames[1]!;
   const data: (number | null)[][] = [[...longest.map(({ t_ms }) => t_ms), durationMs]];
-  const series: uPlot.Series[] = [{ value: (_, ms) => (ms === null ? '' : `${ms} ms`), label: 'from' }];
+  const series: uPlot.Series[] = [{ value: (_, ms) => (ms === null ? '' : `${ms} ms`), label: 'Frame from' }];
+  // A colour for each channel that is drawn, the same for both runs; there are fewer colours than channels.
+  const drawn = channels.filter(({ id }) =>
+    frames.some((each) => each.some((frame) => (frame.channels[id] ?? 0) > 0)),
+  );
   frames.forEach((each, which) => {
-    channelIds.forEach((id, channel) => {
-      const rates = each.map(({ channels }) => channels[id] ?? 0);
+    drawn.forEach(({ id, label }, at) => {
+      const rates = each.map((frame) => frame.channels[id] ?? 0);
       if (rates.every((rate) => rate === 0)) return;
       // A step needs an end: the last rate holds until the run is over.
-      data.push(data[0]!.map((_, at) => rates[at] ?? (at === rates.length ? rates.at(-1)! : null)));
+      data.push(data[0]!.map((_, i) => rates[i] ?? (i === rates.length ? rates.at(-1)! : null)));
       series.push({
-        label: which === 0 ? id : `${id} (kept)`,
-        stroke: theme.series[channel % theme.series.length]!,
+        label: which === 0 ? label : `${label} (kept)`,
+        stroke: theme.series[at % theme.series.length]!,
         width: which === 0 ? 2 : 1.3,
         ...(which === 0 ? {} : { dash: [5, 4] }),
         paths: uPlot.paths.stepped!({ align: 1 }),
