@@ -109,7 +109,7 @@ describe('requests', () => {
     ['a null field', '{"seed":null}', 'seed must be an integer from 0 to 4294967295, got null.'],
     ['a numeric string', '{"seed":"42"}', 'seed must be an integer from 0 to 4294967295, got "42".'],
     ['a number that is none', '{"intensity":NaN}', 'The body is not valid JSON'],
-    ['too large a number', '{"intensity":1e400}', 'intensity must be a number from 0 to 2, got null.'],
+    ['too large a number', '{"intensity":1e400}', 'intensity must be a number from 0 to 2, got Infinity.'],
     [
       'one seed too far',
       '{"seed":4294967296}',
