@@ -10,8 +10,8 @@ import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand, usage } from './command.js';
-import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './reconstruction-check.js';
-import { meanResponses, servedStimulations, type Response } from './responses.js';
+import { deviations, UNTUNED_STIMULATIONS, type Deviation } from '../validation/reconstruction-check.js';
+import { meanResponses, servedStimulations, type Response } from '../validation/responses.js';
 
 const COMMAND_NAME = 'validate:reconstruction';
 

@@ -14,10 +14,10 @@ import { CodedError } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { checkPlaces, tablesOf, withTables } from './validation/document.js';
-import { plotsOf } from './validation/plots.js';
-import { report } from './validation/report.js';
-import { Subject } from './validation/studies.js';
+import { checkPlaces, tablesOf, withTables } from '../validation/document.js';
+import { plotsOf } from '../validation/plots.js';
+import { report } from '../validation/report.js';
+import { Subject } from '../validation/studies.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({

@@ -15,7 +15,7 @@ import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
-import { nearestNames } from './nearest-names.js';
+import { nearestNames } from '../connectome/nearest-names.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { DEFAULT_EXPERIMENT } from '../../src/engine/experiment.js';
-import { runId } from '../../src/engine/run-id.js';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { runId } from '../../src/answers/v1/run-id.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 describe('the endpoints, over real HTTP with real workers', () => {

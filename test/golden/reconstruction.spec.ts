@@ -1,5 +1,5 @@
-import { deviations, UNTUNED_STIMULATIONS } from '../../src/cli/reconstruction-check.js';
-import { meanResponses, servedStimulations } from '../../src/cli/responses.js';
+import { deviations, UNTUNED_STIMULATIONS } from '../../src/validation/reconstruction-check.js';
+import { meanResponses, servedStimulations } from '../../src/validation/responses.js';
 import { readConnectome } from '../../src/cli/local-experiments.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
 import { compileKernel } from '../../src/pool/kernel-file.js';

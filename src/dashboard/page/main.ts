@@ -6,7 +6,7 @@ import { Notices } from './notices.js';
 import { Results } from './results.js';
 import { asFailure, fetchAtlas, fetchModel, postRun } from './service/client.js';
 import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
-import type { Model } from '../../model/model.dto.js';
+import type { Model } from '../../answers/v1/api/model.dto.js';
 import { rasterOf, type Run } from './service/run-result.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';

@@ -1,13 +1,8 @@
-import {
-  ALLOWED_STIMULI,
-  DEFAULT_EXPERIMENT,
-  MAXIMUM_INTENSITY,
-  MAXIMUM_SEED,
-  type Experiment,
-} from '../engine/experiment.js';
-import { ALLOWED_DURATIONS_MS, type DurationMs } from '../engine/network.js';
-import { VIEWS, type View } from '../engine/run-body.js';
-import { integerFrom, numberFrom, oneOf, OptionalField } from '../http/optional-field.js';
+import { ALLOWED_STIMULI, DEFAULT_EXPERIMENT, MAXIMUM_SEED, type Experiment } from '../experiment.js';
+import { ALLOWED_DURATIONS_MS, type DurationMs } from '../../../engine/network.js';
+import { MAXIMUM_INTENSITY } from '../../../engine/stimulus.js';
+import { VIEWS, type View } from '../run-body.js';
+import { integerFrom, numberFrom, oneOf, OptionalField } from '../../../http/optional-field.js';
 
 export const DEFAULT_VIEW: View = 'full';
 

@@ -1,6 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { DRIVE_RUN_EXAMPLE, EXAMPLES } from './examples.js';
+import { DRIVE_RUN_EXAMPLE, EXAMPLES } from './openapi-examples.js';
 
 export const API_VERSION = '1.0.0';
 

@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from 'vega-lite';
-import { COLOURS, MUTED_COLOUR } from '../../plot/svg.js';
-import type { SignRule } from '../../connectome/connectome.js';
+import { COLOURS, MUTED_COLOUR } from '../plot/svg.js';
+import type { SignRule } from '../connectome/connectome.js';
 import { RUNAWAY_NEURONS } from './document.js';
 import { PATHWAYS, type Report } from './report.js';
 import type { Spread } from './studies.js';

@@ -3,12 +3,12 @@
  * cell type, all gathered in one pass over the spikes.
  */
 import { createHash } from 'node:crypto';
-import type { CellType, Connectome } from '../connectome/connectome.js';
-import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
+import type { CellType, Connectome } from '../../connectome/connectome.js';
+import { CHANNEL_IDS, type ChannelId } from '../../connectome/populations.js';
 import type { ChannelRates } from './drives.js';
-import { STEPS_PER_MS } from './network.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
 import { roundRate } from './rounding.js';
-import type { SpikeRaster } from './simulation.js';
+import type { SpikeRaster } from '../../engine/simulation.js';
 
 export const FRAME_MS = 5;
 export const MAXIMUM_TOP_TYPES = 20;

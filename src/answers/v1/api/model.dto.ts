@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../connectome/populations.js';
-import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../../../connectome/populations.js';
+import { ALLOWED_DURATIONS_MS } from '../../../engine/network.js';
 
 /** Picks neurons; a neuron must agree with every member that is given. */
 export class Selector {

@@ -3,7 +3,7 @@
  * shapes and constants were chosen so that animation looks lively in the range of rates that this model
  * reaches. Each is computed from the rounded rates (and drives) of the same body, so a client can check it.
  */
-import type { ChannelId } from '../connectome/populations.js';
+import type { ChannelId } from '../../connectome/populations.js';
 import { exponentialDecay } from './exponential.js';
 import { roundDrive } from './rounding.js';
 

@@ -1,10 +1,10 @@
-import { atlasUrl } from '../atlas/atlas-url.js';
-import type { Connectome, SignRule } from '../connectome/connectome.js';
-import { modelId } from '../connectome/model-id.js';
-import { STIMULUS_IDS, type Population } from '../connectome/populations.js';
-import { DRIVES } from '../engine/drives.js';
-import { DEFAULT_EXPERIMENT, ENGINE_VERSION, MAXIMUM_INTENSITY, MAXIMUM_SEED } from '../engine/experiment.js';
-import { ALLOWED_DURATIONS_MS, NETWORK } from '../engine/network.js';
+import type { Connectome, SignRule } from '../../../connectome/connectome.js';
+import { modelId } from '../../../connectome/model-id.js';
+import { STIMULUS_IDS, type Population } from '../../../connectome/populations.js';
+import { DRIVES } from '../drives.js';
+import { MAXIMUM_INTENSITY } from '../../../engine/stimulus.js';
+import { DEFAULT_EXPERIMENT, ENGINE_VERSION, MAXIMUM_SEED } from '../experiment.js';
+import { ALLOWED_DURATIONS_MS, NETWORK } from '../../../engine/network.js';
 import type { Model } from './model.dto.js';
 
 const SIGN_RULES: Readonly<Record<SignRule, string>> = {
@@ -39,8 +39,11 @@ const RECONSTRUCTED =
   'The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, ' +
   'single neurons and connections mean nothing.';
 
-/** What GET /api/v1/model says of a connectome. */
-export function describeModel(connectome: Connectome): Model {
+/**
+ * What GET /api/v1/model says of a connectome.
+ * @param atlasUrl path of its atlas
+ */
+export function describeModel(connectome: Connectome, atlasUrl: string): Model {
   const { metadata, digest } = connectome;
   return {
     id: modelId(connectome),
@@ -64,7 +67,7 @@ export function describeModel(connectome: Connectome): Model {
     },
     sign_rule: { id: metadata.signRule, description: SIGN_RULES[metadata.signRule] },
     connectome_digest: digest,
-    atlas_url: atlasUrl(connectome),
+    atlas_url: atlasUrl,
     stimuli: metadata.stimuli.map((stimulus) => ({
       id: stimulus.id,
       ...described(stimulus),

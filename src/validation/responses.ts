@@ -1,12 +1,12 @@
 /** What a brain answers to a stimulus, as means over seeds: for comparing brains with one another. */
 import type { Connectome } from '../connectome/connectome.js';
-import type { ChannelRates } from '../engine/drives.js';
+import type { ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
-import { Readout } from '../engine/readout.js';
+import { Readout } from '../answers/v1/readout.js';
 import type { SimulationEngine } from '../engine/simulation.js';
 import { drawKicks } from '../engine/stimulus.js';
 import { CHANNEL_IDS } from '../connectome/populations.js';
-import { neuronsOfTypes } from './local-experiments.js';
+import { neuronsOfTypes } from '../connectome/selection.js';
 
 const DURATION_MS = 100;
 const INTENSITY = 1;

@@ -2,8 +2,8 @@
  * The tables of docs/validation.md. The sentences around them are written by people; each table stands between two
  * comments with its name, and is written anew by `npm run validate`.
  */
-import { CHANNEL_IDS } from '../../connectome/populations.js';
-import { CodedError } from '../../errors.js';
+import { CHANNEL_IDS } from '../connectome/populations.js';
+import { CodedError } from '../errors.js';
 import { PATHWAYS, type Report } from './report.js';
 import { SHUFFLES, type Spread, type StimulusResponse } from './studies.js';
 

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import type { Experiment } from '../engine/experiment.js';
-import { CodedError } from '../errors.js';
-import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from './task.js';
+import type { Experiment } from '../../answers/v1/experiment.js';
+import { CodedError } from '../../errors.js';
+import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from '../task.js';
 
 export interface HostOpening {
   readonly connectomeFile: string;
@@ -27,7 +27,7 @@ export interface HostAnswer {
 
 /** Tests run the sources, and from there the way leads to what was built from them. */
 const PROCESS_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/pool/gpu-host.process.js' : './gpu-host.process.js',
+  import.meta.url.endsWith('.ts') ? '../../../dist/pool/gpu/gpu-host.process.js' : './gpu-host.process.js',
   import.meta.url,
 );
 const ADAPTER_TIMEOUT_MS = 30_000;

@@ -2,16 +2,16 @@
  * From an experiment to the bytes of its answer: draws the kicks, simulates, reads out, writes the body of
  * POST /api/v1/run. The body holds nothing that depends on the machine or the moment.
  */
-import type { Connectome } from '../connectome/connectome.js';
-import { modelId } from '../connectome/model-id.js';
+import type { Connectome } from '../../connectome/connectome.js';
+import { modelId } from '../../connectome/model-id.js';
 import { readDrives } from './drives.js';
 import type { Experiment } from './experiment.js';
 import { JsonBytes } from './json-bytes.js';
-import { MAXIMUM_STEPS, STEPS_PER_MS } from './network.js';
+import { MAXIMUM_STEPS, STEPS_PER_MS } from '../../engine/network.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
 import { runId } from './run-id.js';
-import type { KickTrain, SimulationEngine, SpikeRaster } from './simulation.js';
-import { drawKicks } from './stimulus.js';
+import type { KickTrain, SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
+import { drawKicks } from '../../engine/stimulus.js';
 
 export const VIEWS = ['full', 'drive'] as const;
 export type View = (typeof VIEWS)[number];

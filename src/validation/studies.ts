@@ -2,17 +2,17 @@
  * Experiments on the model itself: what it does that is known of flies, what it does that is not, and what becomes
  * of it when its wiring or its signs are changed. Plain numbers; validation/document.ts writes them down.
  */
-import type { Connectome, SignRule, Wiring } from '../../connectome/connectome.js';
-import { withoutOutputs } from '../../connectome/lesion.js';
-import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../../connectome/populations.js';
-import type { ChannelRates } from '../../engine/drives.js';
-import { STEPS_PER_MS } from '../../engine/network.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
-import { Readout } from '../../engine/readout.js';
-import type { SimulationEngine } from '../../engine/simulation.js';
-import { drawKicks } from '../../engine/stimulus.js';
-import { neuronsOfTypes } from '../local-experiments.js';
-import { stimulationOfTypes } from '../responses.js';
+import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
+import { withoutOutputs } from '../connectome/lesion.js';
+import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../connectome/populations.js';
+import type { ChannelRates } from '../answers/v1/drives.js';
+import { STEPS_PER_MS } from '../engine/network.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../engine/philox.js';
+import { Readout } from '../answers/v1/readout.js';
+import type { SimulationEngine } from '../engine/simulation.js';
+import { drawKicks } from '../engine/stimulus.js';
+import { neuronsOfTypes } from '../connectome/selection.js';
+import { stimulationOfTypes } from './responses.js';
 
 export const DURATION_MS = 100;
 const NOMINAL_RATE_HZ = 150;

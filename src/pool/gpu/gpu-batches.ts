@@ -1,12 +1,12 @@
-import type { Connectome } from '../connectome/connectome.js';
-import { requestGpuAdapter } from '../engine/backends/gpu/adapter.js';
-import { GpuEngine } from '../engine/backends/gpu/gpu-engine.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../engine/experiment.js';
-import { STEPS_PER_MS, type DurationMs } from '../engine/network.js';
-import { rasterDigest } from '../engine/readout.js';
-import type { ExperimentRunner } from '../engine/run-body.js';
-import { CodedError } from '../errors.js';
-import type { BatchResult, GpuDescription } from './task.js';
+import type { Connectome } from '../../connectome/connectome.js';
+import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
+import { GpuEngine } from '../../engine/backends/gpu/gpu-engine.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../../answers/v1/experiment.js';
+import { STEPS_PER_MS, type DurationMs } from '../../engine/network.js';
+import { rasterDigest } from '../../answers/v1/readout.js';
+import type { ExperimentRunner } from '../../answers/v1/run-body.js';
+import { CodedError } from '../../errors.js';
+import type { BatchResult, GpuDescription } from '../task.js';
 
 /** Seeds that are tried until one has a certificate and can be compared. */
 const CHECK_SEEDS = [1, 2, 3, 4];

@@ -1,17 +1,17 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, getSchemaPath } from '@nestjs/swagger';
-import { FAILURES_OF_ANY_REQUEST } from '../http/api-description.js';
-import { ApiFailures } from '../http/api-failures.js';
+import { FAILURES_OF_ANY_REQUEST } from '../../../http/api-description.js';
+import { ApiFailures } from '../../../http/api-failures.js';
 import {
+  CACHE_NAME,
   COMMON_HEADERS,
   ENCODING_HEADERS,
   NOT_STORED_HEADER,
   RATE_HEADERS,
   type HeaderDescriptions,
-} from '../http/api-headers.js';
+} from '../../../http/api-headers.js';
 import { RunRequest } from './run-request.dto.js';
 import { DriveRun, FullRun } from './run-response.dto.js';
-import { CACHE_NAME } from './run.service.js';
 
 const RUN_HEADERS: HeaderDescriptions = {
   'Server-Timing': {

@@ -2,13 +2,13 @@
  * The GPU beside the workers: keeps a host alive, finds out from which amount of waiting work on it is worth
  * its while, and hands back what it could not do. Results never depend on it.
  */
-import type { StimulusId } from '../connectome/populations.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../engine/experiment.js';
-import { CodedError, ERRORS } from '../errors.js';
+import type { StimulusId } from '../../connectome/populations.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../../answers/v1/experiment.js';
+import { CodedError, ERRORS } from '../../errors.js';
 import { BatchPlan } from './batch-plan.js';
-import type { BatchStage } from './experiment-queue.js';
+import type { BatchStage } from '../experiment-queue.js';
 import { GpuHost, type HostOpening } from './gpu-host.js';
-import type { BatchResult, GpuDescription } from './task.js';
+import type { BatchResult, GpuDescription } from '../task.js';
 
 export type GpuState =
   | { readonly name: 'off'; readonly reason: string }

@@ -1,11 +1,11 @@
-import { smallConnectome } from '../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { CHANNEL_IDS } from '../connectome/populations.js';
+import { smallConnectome } from '../../../test/support/small-connectome.js';
+import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { CHANNEL_IDS } from '../../connectome/populations.js';
 import type { Experiment } from './experiment.js';
 import { rasterDigest, Readout } from './readout.js';
-import { ReferenceEngine } from './reference-engine.js';
+import { ReferenceEngine } from '../../engine/reference-engine.js';
 import { ExperimentRunner } from './run-body.js';
-import type { SpikeRaster } from './simulation.js';
+import type { SpikeRaster } from '../../engine/simulation.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const escape = [...connectome.channelNeurons('escape')];

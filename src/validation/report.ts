@@ -1,8 +1,8 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
-import type { SignRule } from '../../connectome/connectome.js';
-import type { StimulusId } from '../../connectome/populations.js';
-import { deviations, UNTUNED_STIMULATIONS, type Deviation } from '../reconstruction-check.js';
-import { meanResponses, servedStimulations } from '../responses.js';
+import type { SignRule } from '../connectome/connectome.js';
+import type { StimulusId } from '../connectome/populations.js';
+import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './reconstruction-check.js';
+import { meanResponses, servedStimulations } from './responses.js';
 import {
   discrimination,
   doseResponses,

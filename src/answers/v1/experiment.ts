@@ -1,5 +1,5 @@
-import { STIMULUS_IDS } from '../connectome/populations.js';
-import type { DurationMs } from './network.js';
+import { STIMULUS_IDS } from '../../connectome/populations.js';
+import type { DurationMs } from '../../engine/network.js';
 
 /** none leaves the fly alone. */
 export const ALLOWED_STIMULI = [...STIMULUS_IDS, 'none'] as const;
@@ -15,7 +15,6 @@ export interface Experiment {
 }
 
 export const DEFAULT_EXPERIMENT: Experiment = { stimulus: 'sugar', durationMs: 100, intensity: 1, seed: 42 };
-export const MAXIMUM_INTENSITY = 2;
 export const MAXIMUM_SEED = 2 ** 32 - 1;
 
 /** Changes whenever any result may change; part of every run's id. */

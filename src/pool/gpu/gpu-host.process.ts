@@ -3,12 +3,12 @@
  * the service, because a driver can take its process down.
  */
 import { Piscina } from 'piscina';
-import { readConnectomeFile } from '../connectome/connectome-file.js';
-import { openConnectome } from '../connectome/format.js';
-import { requestGpuAdapter } from '../engine/backends/gpu/adapter.js';
-import { CodedError, type Failure } from '../errors.js';
+import { readConnectomeFile } from '../../connectome/connectome-file.js';
+import { openConnectome } from '../../connectome/format.js';
+import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
+import { CodedError, type Failure } from '../../errors.js';
 import type { HostAnswer, HostQuestion } from './gpu-host.js';
-import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
+import type { Outcome, ResultOf, Task, WorkerData } from '../task.js';
 
 let pool: Piscina | undefined;
 

@@ -1,9 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CHANNEL_IDS } from '../connectome/populations.js';
-import { DRIVES } from '../engine/drives.js';
-import { ALLOWED_STIMULI, MAXIMUM_INTENSITY, MAXIMUM_SEED, type Experiment } from '../engine/experiment.js';
-import { ALLOWED_DURATIONS_MS, MAXIMUM_STEPS, STEPS_PER_MS } from '../engine/network.js';
-import { FRAME_MS, MAXIMUM_TOP_TYPES } from '../engine/readout.js';
+import { CHANNEL_IDS } from '../../../connectome/populations.js';
+import { DRIVES } from '../drives.js';
+import { MAXIMUM_INTENSITY } from '../../../engine/stimulus.js';
+import { ALLOWED_STIMULI, MAXIMUM_SEED, type Experiment } from '../experiment.js';
+import { ALLOWED_DURATIONS_MS, MAXIMUM_STEPS, STEPS_PER_MS } from '../../../engine/network.js';
+import { FRAME_MS, MAXIMUM_TOP_TYPES } from '../readout.js';
 
 const LONGEST_MS = ALLOWED_DURATIONS_MS.at(-1)!;
 
