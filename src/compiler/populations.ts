@@ -176,7 +176,7 @@ function selected(
   remarks: string[],
 ): number[] {
   const byLabel = index.matching(selector);
-  if (brain.wiring === 'reconstructed' || selector.root_ids === undefined) {
+  if (brain.wiring === 'synthetic' || selector.root_ids === undefined) {
     if (byLabel.length === 0) {
       throw unmatched(index, selector, where);
     }

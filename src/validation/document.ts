@@ -23,7 +23,7 @@ const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   sugar: (report) => lesionTable(report, 'sugar'),
   discrimination: discriminationTable,
   silent: silentChannels,
-  reconstruction: reconstructionTable,
+  synthesis: synthesisTable,
   models: modelTable,
 };
 
@@ -233,15 +233,15 @@ function silentChannels({ responses: { corrected } }: Report): string {
   );
 }
 
-function reconstructionTable({ reconstruction }: Report): string {
+function synthesisTable({ synthesis }: Report): string {
   return table(
-    ['', 'tables', 'drawn', 'difference', 'tolerance'],
-    reconstruction.map(({ name, measured, drawn, difference, unit, tolerance }) => {
+    ['', 'tables', 'synthetic', 'difference', 'tolerance'],
+    synthesis.map(({ name, measured, synthetic, difference, unit, tolerance }) => {
       const digits = unit === '%' ? 0 : 1;
       return [
         name,
         measured.toFixed(digits),
-        drawn.toFixed(digits),
+        synthetic.toFixed(digits),
         `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(1)} ${unit}`,
         tolerance === Infinity ? '' : `${tolerance} ${unit}`,
       ];

@@ -1,7 +1,7 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
 import type { SignRule } from '../connectome/connectome.js';
 import type { StimulusId } from '../connectome/populations.js';
-import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './reconstruction-check.js';
+import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './synthesis-check.js';
 import { meanResponses, servedStimulations } from './responses.js';
 import {
   discrimination,
@@ -47,8 +47,8 @@ const LESIONS = 40;
 const OTHER_DEALS = [1, 2, 3, 4];
 /** As many runs over all deals as the intact brain has. */
 const SEEDS_OF_DEAL = SEEDS.slice(0, SEEDS.length / (1 + OTHER_DEALS.length));
-/** Runs of each stimulus for the drawn brain, as in `validate:reconstruction`. */
-const RECONSTRUCTION_SEEDS = [1, 2, 3, 4];
+/** Runs of each stimulus for the synthetic brain, as in `validate:synthesis`. */
+const SYNTHESIS_SEEDS = [1, 2, 3, 4];
 
 export interface Report {
   readonly connectomes: Readonly<Record<SignRule, string>>;
@@ -61,7 +61,7 @@ export interface Report {
   readonly lesions: readonly Lesion[];
   /** Neurons that spike in a brain without a stimulus, under each rule. */
   readonly spontaneous: Readonly<Record<SignRule, number>>;
-  readonly reconstruction: readonly Deviation[];
+  readonly synthesis: readonly Deviation[];
 }
 
 interface ShuffleReport {
@@ -73,12 +73,12 @@ interface ShuffleReport {
 
 /**
  * @param subjects measured wiring under both rules
- * @param drawn the brain that ships
+ * @param synthetic the brain that ships
  * @param begin told of each study
  */
 export function report(
   subjects: Readonly<Record<SignRule, Subject>>,
-  drawn: Subject,
+  synthetic: Subject,
   engineOf: EngineOf,
   begin: (study: string) => void,
 ): Report {
@@ -115,13 +115,13 @@ export function report(
     ...lesions(subjects.corrected, engineOf, loom, LOOM_DETECTORS, SEEDS),
     ...lesions(subjects.corrected, engineOf, sugar, [[], ...recruited.map((type) => [type])], SEEDS),
   ];
-  begin('Comparing the drawn brain with the tables');
+  begin('Comparing the synthetic brain with the tables');
   const answersOf = (subject: Subject) =>
     meanResponses(
       subject.connectome,
       engineOf(subject.connectome),
       [...servedStimulations(subject.connectome), ...UNTUNED_STIMULATIONS],
-      RECONSTRUCTION_SEEDS,
+      SYNTHESIS_SEEDS,
     );
   return {
     connectomes: {
@@ -136,6 +136,6 @@ export function report(
     discrimination: told,
     lesions: ofLesions,
     spontaneous,
-    reconstruction: deviations(answersOf(subjects.corrected), answersOf(drawn)),
+    synthesis: deviations(answersOf(subjects.corrected), answersOf(synthetic)),
   };
 }

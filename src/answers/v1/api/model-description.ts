@@ -35,9 +35,9 @@ const LIMITATIONS = [
   'Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.',
   'Drives are engineered readings of channels for animation. They are no biology.',
 ];
-const RECONSTRUCTED =
-  'The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, ' +
-  'single neurons and connections mean nothing.';
+const SYNTHETIC =
+  'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured ' +
+  'wiring, single neurons and connections mean nothing.';
 
 /**
  * What GET /api/v1/model says of a connectome.
@@ -89,7 +89,7 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
       seed: { minimum: 0, maximum: MAXIMUM_SEED, default: DEFAULT_EXPERIMENT.seed },
     },
     network: Object.entries(NETWORK).map(([name, constant]) => ({ name: snakeCase(name), ...constant })),
-    limitations: metadata.wiring === 'reconstructed' ? [RECONSTRUCTED, ...LIMITATIONS] : LIMITATIONS,
+    limitations: metadata.wiring === 'synthetic' ? [SYNTHETIC, ...LIMITATIONS] : LIMITATIONS,
   };
 }
 

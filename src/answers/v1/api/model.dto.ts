@@ -261,9 +261,9 @@ export class Model {
 
   @ApiProperty({
     description:
-      'measured: every connection is one of the release. reconstructed: drawn from figures by cell type, so ' +
+      'measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so ' +
       'single connections mean nothing.',
-    enum: ['measured', 'reconstructed'],
+    enum: ['measured', 'synthetic'],
   })
   readonly wiring: string;
 

@@ -4,16 +4,16 @@
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DriveRun: {
-    id: 'cdb32b36b2bd5d3b16be1c07746214ee',
-    model: 'fafb-783-reconstructed-corrected-575757e3a47a',
+    id: 'cb7c4fe357cd5498e17ac0ed8c863557',
+    model: 'fafb-783-synthetic-corrected-f972deb4c58b',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
     seed: 42,
   },
   FullRun: {
-    id: 'cdb32b36b2bd5d3b16be1c07746214ee',
-    model: 'fafb-783-reconstructed-corrected-575757e3a47a',
+    id: 'cb7c4fe357cd5498e17ac0ed8c863557',
+    model: 'fafb-783-synthetic-corrected-f972deb4c58b',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
@@ -64,15 +64,15 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     stimulated: 210,
   },
   Model: {
-    id: 'fafb-783-reconstructed-corrected-575757e3a47a',
-    name: 'FlyWire FAFB 783, reconstructed wiring',
+    id: 'fafb-783-synthetic-corrected-f972deb4c58b',
+    name: 'FlyWire FAFB 783, synthetic wiring',
     version: '1',
     dataset: 'FlyWire FAFB',
     release: 783,
-    wiring: 'reconstructed',
+    wiring: 'synthetic',
     provenance: [
-      'A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of groups of like neurons has as many connections and synapses as measured; which neurons connect was drawn, and ids and positions are made up.',
-      'What follows is said of the measured wiring that the figures come from.',
+      'Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.',
+      'The statistics were measured on the following wiring.',
       'Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.',
       'consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.',
       '2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.',
@@ -81,10 +81,10 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     neuron_count: 139255,
     connection_count: 2309630,
     synapse_count: 28363450,
-    connectome_digest: '575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606',
-    atlas_url: '/atlas/575757e3a47af34ac8f458b3b6be7489-1.json',
+    connectome_digest: 'f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8',
+    atlas_url: '/atlas/f972deb4c58bfa40ed912ea7807f8475-1.json',
     limitations: [
-      'The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, single neurons and connections mean nothing.',
+      'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.',
       'Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.',
       'Gap junctions, neuromodulators, glia, plasticity and learning are left out.',
       'It has no body and no feedback from one: nothing that the brain does changes its input.',
@@ -166,8 +166,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
 
 /** The whole answer to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = {
-  id: 'cdb32b36b2bd5d3b16be1c07746214ee',
-  model: 'fafb-783-reconstructed-corrected-575757e3a47a',
+  id: 'cb7c4fe357cd5498e17ac0ed8c863557',
+  model: 'fafb-783-synthetic-corrected-f972deb4c58b',
   stimulus: 'loom',
   duration_ms: 100,
   intensity: 1,

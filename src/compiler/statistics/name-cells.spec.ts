@@ -1,4 +1,4 @@
-import type { CellGroup } from './figures.js';
+import type { CellGroup } from './statistics.js';
 import { nameCells } from './name-cells.js';
 
 const group = (members: Partial<CellGroup>) =>

@@ -2,11 +2,11 @@ import { MAXIMUM_NEURONS } from '../../connectome/connectome.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
 import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES, type NeuronColumns } from '../brain.js';
 import { type Progress, silent } from '../progress.js';
-import { drawPositions } from './cell-positions.js';
-import { type CellGroup, type Figures, strataOf, stratumOf, totalsOf } from './figures.js';
+import { samplePositions } from './cell-positions.js';
+import { type CellGroup, type CellTypeStatistics, strataOf, stratumOf, totalsOf } from './statistics.js';
 import { nameCells } from './name-cells.js';
-import { PairDrawing } from './pair-drawing.js';
-import { SynapseDrawing } from './synapse-spread.js';
+import { PairSampler } from './pair-sampler.js';
+import { SynapseSampler } from './synapse-spread.js';
 import { WeightedCells } from './weighted-cells.js';
 
 /** The one brain that is served; other seeds give its siblings, for validation. */
@@ -18,28 +18,32 @@ const COUNT_RANGE = 2 ** 16;
 const NEURON_RANGE = MAXIMUM_NEURONS + 1;
 
 /**
- * Draws a brain of the size that the figures come from: the same cells by type and side, and between each
- * pair of groups as many connections, synapses and partner cells. Which cells connect is drawn, by integers
- * from Philox alone, so the same figures give the same brain on every machine.
+ * Samples a brain with the size of the measured one: the same cells by type and side, and between each pair of
+ * groups as many connections, synapses and partner cells. All of it uses integers from Philox, so the same
+ * statistics give the same brain on every machine.
  */
-export function drawBrain(figures: Figures, progress: Progress = silent, seed = DEFAULT_SEED): Brain {
-  const { ids, neuronOf } = nameCells(figures.groups);
+export function sampleBrain(
+  statistics: CellTypeStatistics,
+  progress: Progress = silent,
+  seed = DEFAULT_SEED,
+): Brain {
+  const { ids, neuronOf } = nameCells(statistics.groups);
   return {
-    wiring: 'reconstructed',
-    neurons: drawNeurons(figures.groups, ids, neuronOf, seed),
-    connections: drawConnections(figures, neuronOf, seed, progress),
-    sources: figures.sources,
+    wiring: 'synthetic',
+    neurons: sampleNeurons(statistics.groups, ids, neuronOf, seed),
+    connections: sampleConnections(statistics, neuronOf, seed, progress),
+    sources: statistics.sources,
     provenance: [
-      'A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of ' +
-        'groups of like neurons has as many connections and synapses as measured; which neurons connect was ' +
-        'drawn, and ids and positions are made up.',
-      'What follows is said of the measured wiring that the figures come from.',
-      ...figures.provenance,
+      'Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of ' +
+        'connections and synapses between any two groups of like neurons; which neurons connect was sampled. ' +
+        'Ids and positions are made up.',
+      'The statistics were measured on the following wiring.',
+      ...statistics.provenance,
     ],
   };
 }
 
-function drawNeurons(
+function sampleNeurons(
   groups: readonly CellGroup[],
   ids: readonly string[],
   neuronOf: readonly Uint32Array[],
@@ -70,18 +74,18 @@ function drawNeurons(
       neurons.signs.predicted[neuron] = group.predictedSign;
       neurons.signs.corrected[neuron] = group.correctedSign;
     }
-    drawPositions(group, cells, sequence(seed, g, 'positions'), neurons.positionsNm);
+    samplePositions(group, cells, sequence(seed, g, 'positions'), neurons.positionsNm);
   });
   return neurons;
 }
 
 function sequence(seed: number, group: number, purpose: (typeof PURPOSES)[number]): PhiloxSequence {
   const key = group * PURPOSES.length + PURPOSES.indexOf(purpose);
-  return new PhiloxSequence(seed, key, PHILOX_STREAM.reconstruction);
+  return new PhiloxSequence(seed, key, PHILOX_STREAM.synthesis);
 }
 
-function drawConnections(
-  { groups, pairs }: Figures,
+function sampleConnections(
+  { groups, pairs }: CellTypeStatistics,
   neuronOf: readonly Uint32Array[],
   seed: number,
   progress: Progress,
@@ -96,30 +100,30 @@ function drawConnections(
   const inputs = groups.map((group) => weights(group, group.inputPercent));
 
   const { connections: count } = totalsOf({ groups, pairs });
-  progress.begin('Drawing the connections', count, 'items');
-  const drawn = new Float64Array(count);
+  progress.begin('Sampling the connections', count, 'items');
+  const sampled = new Float64Array(count);
   let at = 0;
   const add = (pre: number, post: number, count: number): void => {
-    drawn[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + count;
+    sampled[at++] = (pre * NEURON_RANGE + post) * COUNT_RANGE + count;
   };
 
-  const drawing = new PairDrawing();
-  const synapses = new SynapseDrawing();
+  const sampler = new PairSampler();
+  const synapses = new SynapseSampler();
   for (let row = 0, g = 0; g < groups.length; g++) {
     const group = groups[g]!;
     const cells = neuronOf[g]!;
     const random = sequence(seed, g, 'connections');
     if (group.selfConnections > 0) {
       const { selfConnections: connections } = group;
-      synapses.draw(connections, group.selfSynapses - MINIMUM_SYNAPSES * connections, 0, random);
+      synapses.sample(connections, group.selfSynapses - MINIMUM_SYNAPSES * connections, 0, random);
       const own = new Uint32Array(connections);
-      outputs[g]!.draw(own, connections, random);
+      outputs[g]!.sample(own, connections, random);
       own.forEach((cell, k) => add(cells[cell]!, cells[cell]!, MINIMUM_SYNAPSES + synapses.excess[k]!));
     }
     for (; row < pairs.count && pairs.pre[row] === g; row++) {
       const target = pairs.post[row]!;
       const connections = pairs.connections[row]!;
-      drawing.draw(
+      sampler.sample(
         {
           pre: outputs[g]!,
           post: inputs[target]!,
@@ -130,18 +134,18 @@ function drawConnections(
         },
         random,
       );
-      synapses.draw(connections, pairs.excessSynapses[row]!, pairs.spread[row]!, random);
+      synapses.sample(connections, pairs.excessSynapses[row]!, pairs.spread[row]!, random);
       for (let k = 0; k < connections; k++) {
         add(
-          cells[drawing.pre[k]!]!,
-          neuronOf[target]![drawing.post[k]!]!,
+          cells[sampler.pre[k]!]!,
+          neuronOf[target]![sampler.post[k]!]!,
           MINIMUM_SYNAPSES + synapses.excess[k]!,
         );
       }
     }
     progress.reached(at);
   }
-  return unpack(drawn.sort());
+  return unpack(sampled.sort());
 }
 
 function unpack(sorted: Float64Array): ConnectionColumns {

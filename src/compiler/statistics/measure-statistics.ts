@@ -1,13 +1,13 @@
 import { type Brain, MINIMUM_SYNAPSES } from '../brain.js';
 import {
   type CellGroup,
-  type Figures,
+  type CellTypeStatistics,
   type GroupPairs,
   MINIMUM_CONNECTIONS_FOR_SPREAD,
   newGroupPairs,
   strataOf,
   stratumOf,
-} from './figures.js';
+} from './statistics.js';
 import { measurePositions } from './cell-positions.js';
 import { groupCells } from './group-cells.js';
 import { spreadOf } from './synapse-spread.js';
@@ -15,7 +15,7 @@ import { spreadOf } from './synapse-spread.js';
 const GROUP_RANGE = 2 ** 24;
 
 /** Merges the cells of a brain into groups and counts what connects these. */
-export function measureFigures(brain: Brain): Figures {
+export function measureStatistics(brain: Brain): CellTypeStatistics {
   const members = groupCells(brain);
   const groupOf = new Uint32Array(brain.neurons.count);
   members.forEach((cells, group) => cells.forEach((cell) => (groupOf[cell] = group)));

@@ -1,6 +1,6 @@
 import { smallBrain } from '../../../test/support/small-brain.js';
-import { SYNAPSE_SPREADS, totalsOf } from './figures.js';
-import { measureFigures } from './measure-figures.js';
+import { SYNAPSE_SPREADS, totalsOf } from './statistics.js';
+import { measureStatistics } from './measure-statistics.js';
 
 /**
  * Three cells of type A, two of B, one C, three of D. By hand, self-connections apart:
@@ -41,8 +41,8 @@ const BRAIN = smallBrain(
   ],
 );
 
-describe('measureFigures on a brain worked out by hand', () => {
-  const { groups, pairs, provenance, sources } = measureFigures(BRAIN);
+describe('measureStatistics on a brain worked out by hand', () => {
+  const { groups, pairs, provenance, sources } = measureStatistics(BRAIN);
 
   it('describes each group', () => {
     expect(groups).toEqual([

@@ -1,6 +1,6 @@
-/** npm run validate:reconstruction: how brains drawn from figures answer, beside the tables they come from. */
-import { drawBrain, DEFAULT_SEED } from '../compiler/figures/draw-brain.js';
-import { readFigures } from '../compiler/figures/figure-files.js';
+/** npm run validate:synthesis: compares the responses of synthetic brains with those of the tables. */
+import { sampleBrain, DEFAULT_SEED } from '../compiler/statistics/sample-brain.js';
+import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import type { Brain } from '../compiler/brain.js';
@@ -10,24 +10,29 @@ import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand, usage } from './command.js';
-import { deviations, UNTUNED_STIMULATIONS, type Deviation } from '../validation/reconstruction-check.js';
+import { deviations, UNTUNED_STIMULATIONS, type Deviation } from '../validation/synthesis-check.js';
 import { meanResponses, servedStimulations, type Response } from '../validation/responses.js';
 
-const COMMAND_NAME = 'validate:reconstruction';
+const COMMAND_NAME = 'validate:synthesis';
 
 await runCommand({
   name: COMMAND_NAME,
   summary:
-    'Compares the responses of brains drawn from figures with those of the tables. Status 1 where the default\n' +
+    'Compares the responses of synthetic brains with those of the tables. Status 1 where the default\n' +
     'brain is out of tolerance.',
   options: {
-    tables: { type: 'string', value: 'DIR', required: true, help: 'The tables the figures come from.' },
-    figures: { type: 'string', value: 'DIR', default: 'data/cell-types', help: 'The figures.' },
+    tables: {
+      type: 'string',
+      value: 'DIR',
+      required: true,
+      help: 'The tables that the statistics were measured on.',
+    },
+    statistics: { type: 'string', value: 'DIR', default: 'data/cell-types', help: 'The statistics.' },
     brains: {
       type: 'string',
       value: 'N',
       default: '5',
-      help: 'Brains to draw: the default one and its siblings.',
+      help: 'Brains to sample: the default one and others with other seeds.',
     },
     seeds: { type: 'string', value: 'N', default: '4', help: 'Runs of each stimulus, with seeds from 1 on.' },
   },
@@ -42,10 +47,12 @@ await runCommand({
       return meanResponses(connectome, new KernelEngine(kernel, connectome), stimulations, seeds);
     };
     const measured = responsesOf(await readTables(options.tables, progress));
-    const figures = await readFigures(options.figures, progress);
+    const statistics = await readStatistics(options.statistics, progress);
     const ofBrains: Deviation[][] = [];
     for (let brain = 0; brain < brains; brain++) {
-      ofBrains.push(deviations(measured, responsesOf(drawBrain(figures, progress, DEFAULT_SEED + brain))));
+      ofBrains.push(
+        deviations(measured, responsesOf(sampleBrain(statistics, progress, DEFAULT_SEED + brain))),
+      );
     }
     progress.end();
     process.stdout.write(tableOf(ofBrains));
@@ -70,14 +77,14 @@ function isBeyond({ difference, tolerance }: Deviation): boolean {
 
 /** Markdown: one row for each thing compared, over all brains. */
 function tableOf(ofBrains: readonly (readonly Deviation[])[]): string {
-  const rows = ofBrains[0]!.map(({ name, unit, measured, tolerance, drawn }, i) => {
+  const rows = ofBrains[0]!.map(({ name, unit, measured, tolerance, synthetic }, i) => {
     const all = ofBrains.map((each) => each[i]!);
     const mean = all.reduce((sum, { difference }) => sum + difference, 0) / all.length;
     const worst = all.reduce((a, b) => (Math.abs(b.difference) > Math.abs(a.difference) ? b : a));
     const beyond = all.filter(isBeyond).length;
     const digits = unit === '%' ? 0 : 1;
     return (
-      `| ${name} | ${measured.toFixed(digits)} | ${drawn.toFixed(digits)} | ${signed(mean)} | ` +
+      `| ${name} | ${measured.toFixed(digits)} | ${synthetic.toFixed(digits)} | ${signed(mean)} | ` +
       `${signed(worst.difference)} | ${unit} | ${tolerance === Infinity ? '' : tolerance} | ${beyond} |\n`
     );
   });

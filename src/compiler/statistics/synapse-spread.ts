@@ -1,7 +1,7 @@
 import type { PhiloxSequence } from '../../engine/philox.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
-import { SYNAPSE_SPREADS } from './figures.js';
+import { SYNAPSE_SPREADS } from './statistics.js';
 
 /** More does not fit into a connectome file. */
 export const MAXIMUM_EXCESS = MAXIMUM_SYNAPSES_PER_CONNECTION - MINIMUM_SYNAPSES;
@@ -37,8 +37,8 @@ export function spreadOf(excess: readonly number[]): number {
 
 const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
 
-/** Divides synapses over connections by drawing from the urn of a spread. The result is reused. */
-export class SynapseDrawing {
+/** Divides synapses over connections by sampling from the urn of a spread. The result is reused. */
+export class SynapseSampler {
   /** Synapses beyond the minimum of each connection. */
   excess = new Uint32Array(1024);
   /** The connection that each synapse went to. */
@@ -49,7 +49,7 @@ export class SynapseDrawing {
    * @param excessSynapses their sum, at most MAXIMUM_EXCESS for each connection
    * @param spread index into SYNAPSE_SPREADS
    */
-  draw(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
+  sample(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
     if (this.excess.length < connections) this.excess = new Uint32Array(2 * connections);
     if (this.#chosen.length < excessSynapses) this.#chosen = new Uint32Array(2 * excessSynapses);
     const { excess } = this;

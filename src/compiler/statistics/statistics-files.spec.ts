@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { smallBrain } from '../../../test/support/small-brain.js';
 import { CodedError } from '../../errors.js';
-import { encodeFigures, readFigures } from './figure-files.js';
-import { measureFigures } from './measure-figures.js';
+import { encodeStatistics, readStatistics } from './statistics-files.js';
+import { measureStatistics } from './measure-statistics.js';
 
-const FIGURES = measureFigures(
+const STATISTICS = measureStatistics(
   smallBrain(
     [
       { id: 'a1', type: 'A, the "first"', class: 'x', positionNm: [1000, 2000, 3000] },
@@ -25,8 +25,8 @@ const FIGURES = measureFigures(
 );
 
 function written(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'figures-'));
-  for (const [file, content] of encodeFigures(FIGURES)) writeFileSync(join(dir, file), content);
+  const dir = mkdtempSync(join(tmpdir(), 'statistics-'));
+  for (const [file, content] of encodeStatistics(STATISTICS)) writeFileSync(join(dir, file), content);
   return dir;
 }
 
@@ -48,28 +48,28 @@ const withLine = (number: number, line: string) => (text: string) =>
 async function failureOf(edit: (dir: string) => void): Promise<string> {
   const dir = written();
   edit(dir);
-  const error: unknown = await readFigures(dir).then(
+  const error: unknown = await readStatistics(dir).then(
     () => null,
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(CodedError);
-  expect((error as CodedError).code).toBe('FIGURES_INVALID');
+  expect((error as CodedError).code).toBe('STATISTICS_INVALID');
   return (error as CodedError).message;
 }
 
-describe('figures on disk', () => {
+describe('statistics on disk', () => {
   it('are read as they were written, with the files among the sources', async () => {
-    const read = await readFigures(written());
+    const read = await readStatistics(written());
     expect({ groups: read.groups, pairs: read.pairs, provenance: read.provenance }).toEqual({
-      groups: FIGURES.groups,
-      pairs: FIGURES.pairs,
-      provenance: FIGURES.provenance,
+      groups: STATISTICS.groups,
+      pairs: STATISTICS.pairs,
+      provenance: STATISTICS.provenance,
     });
     expect(read.sources.map(({ file }) => file)).toEqual(['groups.csv.gz', 'pairs.csv.gz', 'hand.csv']);
   });
 
   it('are tables that people can read', () => {
-    const files = encodeFigures(FIGURES);
+    const files = encodeStatistics(STATISTICS);
     const lines = (file: string) => gunzipSync(files.get(file)!).toString().split('\n');
     expect(lines('groups.csv.gz')).toEqual([
       'type,side,super_class,class,sub_class,cells,predicted_sign,corrected_sign,self_connections,' +
@@ -141,7 +141,7 @@ describe('figures on disk', () => {
       'groups.csv.gz',
       3,
       'B,right,central,,,1,-1,1,0,0,,,0 9 0,',
-      /^groups.csv.gz was altered: figures.json promises the SHA-256 "[0-9a-f]{64}", it has [0-9a-f]{64}/,
+      /^groups.csv.gz was altered: statistics.json promises the SHA-256 "[0-9a-f]{64}", it has [0-9a-f]{64}/,
     ],
     [
       'groups.csv.gz',
@@ -205,7 +205,7 @@ describe('figures on disk', () => {
       'pairs.csv.gz',
       4,
       '1,,1,1,,,\n,1,1,1,,,',
-      /line 5: expected connections to be absent, as figures.json promises 3 rows/,
+      /line 5: expected connections to be absent, as statistics.json promises 3 rows/,
     ],
     ['pairs.csv.gz', 4, '', /expected 3 rows, found 2/],
   ])('refuse %s with line %i as %s', async (file, line, text, message) => {
@@ -214,7 +214,7 @@ describe('figures on disk', () => {
 
   it('refuse a missing, foreign or cut file', async () => {
     expect(await failureOf((dir) => rmSync(join(dir, 'pairs.csv.gz')))).toMatch(
-      /^expected a file at .*pairs.csv.gz, found none; npm run model:figures makes it/,
+      /^expected a file at .*pairs.csv.gz, found none; npm run model:statistics makes it/,
     );
     expect(await failureOf((dir) => writeFileSync(join(dir, 'pairs.csv.gz'), 'text'))).toMatch(/gzip/);
     expect(
@@ -225,12 +225,14 @@ describe('figures on disk', () => {
     ).toMatch(/groups.csv.gz.*cut short/);
     expect(
       await failureOf((dir) =>
-        change(dir, 'figures.json', (text) => text.replace('"format": 1', '"format": 2')),
+        change(dir, 'statistics.json', (text) => text.replace('"format": 1', '"format": 2')),
       ),
-    ).toMatch(/figures.json: \/format/);
+    ).toMatch(/statistics.json: \/format/);
     expect(
       await failureOf((dir) =>
-        change(dir, 'figures.json', (text) => text.replace('"minimumSynapses": 5', '"minimumSynapses": 4')),
+        change(dir, 'statistics.json', (text) =>
+          text.replace('"minimumSynapses": 5', '"minimumSynapses": 4'),
+        ),
       ),
     ).toMatch(/5 synapses or more, found minimumSynapses 4/);
   });

@@ -1,9 +1,9 @@
-import type { CellGroup } from './figures.js';
+import type { CellGroup } from './statistics.js';
 
 const SIDE_LETTERS: Readonly<Record<string, string>> = { left: 'L', right: 'R', center: 'C' };
 
 /**
- * Made-up ids for drawn cells, such as LB3_L_0007: what they are, their side, and a number within these.
+ * Made-up ids for sampled cells, such as LB3_L_0007: their type, their side, and a number within these.
  * @returns ids in ascending order by code unit, and for each group the neuron that each of its cells is
  */
 export function nameCells(groups: readonly CellGroup[]): { ids: string[]; neuronOf: Uint32Array[] } {

@@ -1,7 +1,7 @@
 import type { PhiloxSequence } from '../../engine/philox.js';
 import type { WeightedCells } from './weighted-cells.js';
 
-export interface PairToDraw {
+export interface PairToSample {
   readonly pre: WeightedCells;
   readonly post: WeightedCells;
   readonly connections: number;
@@ -14,29 +14,29 @@ export interface PairToDraw {
 
 /** Above this share of all possible connections the places that are left are listed rather than guessed. */
 const DENSE = { taken: 2, of: 3 };
-/** So often a connection is drawn anew before the places that are left are listed. */
+/** Tries to sample a connection before the places that are left are listed. */
 const MAXIMUM_TRIES = 100;
 
 /**
- * Draws which cells of two groups connect. The results stand in `pre` and `post`, which are reused.
+ * Samples which cells of two groups connect. The results stand in `pre` and `post`, which are reused.
  *
- * Cells that take part are drawn first, by weight; each is used once, and the rest of the connections are drawn
+ * Cells that take part are sampled first, by weight; each is used once, and the rest of the connections are sampled
  * among them by weight. As long as either end of a connection is used for the first time it cannot be double.
  */
-export class PairDrawing {
+export class PairSampler {
   pre = new Uint32Array(1024);
   post = new Uint32Array(1024);
   readonly #sources = new Side();
   readonly #targets = new Side();
   readonly #taken = new Set<number>();
 
-  draw(pair: PairToDraw, random: PhiloxSequence): void {
+  sample(pair: PairToSample, random: PhiloxSequence): void {
     const { connections, preCells, postCells, withoutSelf } = pair;
     if (this.pre.length < connections) {
       this.pre = new Uint32Array(2 * connections);
       this.post = new Uint32Array(2 * connections);
     }
-    this.#drawSides(pair, random);
+    this.#sampleSides(pair, random);
     const { cells: sources } = this.#sources;
     const { cells: targets } = this.#targets;
     if (preCells === 1 || postCells === 1) {
@@ -71,25 +71,25 @@ export class PairDrawing {
     }
   }
 
-  #isTaken(pair: PairToDraw, source: number, target: number): boolean {
+  #isTaken(pair: PairToSample, source: number, target: number): boolean {
     return this.#taken.has(keyOf(pair, source, target));
   }
 
   /** The cells of either side that take part, so that those at the same place of both lists may connect. */
-  #drawSides({ pre, post, preCells, postCells, withoutSelf }: PairToDraw, random: PhiloxSequence): void {
+  #sampleSides({ pre, post, preCells, postCells, withoutSelf }: PairToSample, random: PhiloxSequence): void {
     const sources = this.#sources;
     const targets = this.#targets;
     if (withoutSelf && postCells === 1) {
-      targets.draw(post, postCells, random);
-      sources.draw(pre, preCells, random, targets.cells[0]!);
+      targets.sample(post, postCells, random);
+      sources.sample(pre, preCells, random, targets.cells[0]!);
       return;
     }
-    sources.draw(pre, preCells, random);
+    sources.sample(pre, preCells, random);
     if (withoutSelf && preCells === 1) {
-      targets.draw(post, postCells, random, sources.cells[0]!);
+      targets.sample(post, postCells, random, sources.cells[0]!);
       return;
     }
-    targets.draw(post, postCells, random);
+    targets.sample(post, postCells, random);
     if (!withoutSelf) return;
     // Each cell stands once in either list, so after a swap with the next both places are in order.
     for (let k = 0; k < Math.min(preCells, postCells); k++) {
@@ -98,7 +98,7 @@ export class PairDrawing {
   }
 
   /** The connections from number `from` on, from a list of all places that are left, without weights. */
-  #fill(from: number, pair: PairToDraw, random: PhiloxSequence): void {
+  #fill(from: number, pair: PairToSample, random: PhiloxSequence): void {
     const freePlaces = (sources: Iterable<number>, targets: readonly number[]): [number, number][] => {
       const free: [number, number][] = [];
       for (const source of sources) {
@@ -110,8 +110,8 @@ export class PairDrawing {
       }
       return free;
     };
-    let places = freePlaces(this.#sources.drawn(), this.#targets.drawn());
-    // Within one group the cells drawn for both sides may overlap more than the measured ones did.
+    let places = freePlaces(this.#sources.sampled(), this.#targets.sampled());
+    // Within one group the cells sampled for both sides may overlap more than the measured ones did.
     if (places.length < pair.connections - from) places = freePlaces(allOf(pair.pre), allOf(pair.post));
     for (let k = from; k < pair.connections; k++) {
       const place = random.nextBelow(places.length);
@@ -122,7 +122,7 @@ export class PairDrawing {
   }
 }
 
-function keyOf({ post }: PairToDraw, source: number, target: number): number {
+function keyOf({ post }: PairToSample, source: number, target: number): number {
   return source * post.count + target;
 }
 
@@ -137,16 +137,16 @@ class Side {
   /** lots[k] is the sum of the weights of the first k + 1 of them. */
   #lots = new Float64Array(256);
 
-  draw(from: WeightedCells, count: number, random: PhiloxSequence, except?: number): void {
+  sample(from: WeightedCells, count: number, random: PhiloxSequence, except?: number): void {
     if (this.cells.length < count) {
       this.cells = new Uint32Array(2 * count);
       this.#lots = new Float64Array(2 * count);
     }
     this.#count = count;
-    from.draw(this.cells, count, random, except);
+    from.sample(this.cells, count, random, except);
   }
 
-  drawn(): number[] {
+  sampled(): number[] {
     return [...this.cells.subarray(0, this.#count)];
   }
 

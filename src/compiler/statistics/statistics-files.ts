@@ -1,6 +1,6 @@
 /**
- * Figures on disk: figures.json with what they come from and add up to, groups.csv.gz with a row for each group
- * and pairs.csv.gz with a row for each pair of groups. data/cell-types/README.md explains the columns.
+ * Statistics on disk: statistics.json with sources and sums, groups.csv.gz with a row for each group and
+ * pairs.csv.gz with a row for each pair of groups. data/cell-types/README.md explains the columns.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -15,19 +15,19 @@ import { type CsvRow, readCsv } from '../csv.js';
 import { type Progress, silent } from '../progress.js';
 import {
   type CellGroup,
-  type Figures,
-  type FigureTotals,
+  type CellTypeStatistics,
+  type StatisticsTotals,
   type GroupPairs,
   newGroupPairs,
   strataOf,
   SYNAPSE_SPREADS,
   totalsOf,
-} from './figures.js';
+} from './statistics.js';
 import { SPREAD_NUMBERS } from './cell-positions.js';
 import { MAXIMUM_EXCESS } from './synapse-spread.js';
 
-const MANIFEST_FILE = 'figures.json';
-const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/figures.schema.json', import.meta.url));
+const MANIFEST_FILE = 'statistics.json';
+const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/statistics.schema.json', import.meta.url));
 const GROUPS_FILE = 'groups.csv.gz';
 const PAIRS_FILE = 'pairs.csv.gz';
 
@@ -67,7 +67,7 @@ interface Manifest {
   readonly format: 1;
   readonly licence: string;
   readonly minimumSynapses: number;
-  readonly totals: FigureTotals;
+  readonly totals: StatisticsTotals;
   readonly files: readonly SourceFile[];
   readonly provenance: readonly string[];
   readonly sources: readonly SourceFile[];
@@ -78,23 +78,23 @@ const LICENCE =
   'Schlegel et al. 2024 (doi:10.1038/s41586-024-07686-5) and, for transmitters, Eckstein, Bates et al. 2024 ' +
   '(doi:10.1016/j.cell.2024.03.016).';
 
-/** @returns the content of each file of a directory with figures, by name */
-export function encodeFigures(figures: Figures): ReadonlyMap<string, Uint8Array> {
+/** @returns the content of each file of a directory with statistics, by name */
+export function encodeStatistics(statistics: CellTypeStatistics): ReadonlyMap<string, Uint8Array> {
   const tables = [
-    [GROUPS_FILE, gzipped([GROUP_COLUMNS, ...figures.groups.map(groupFields)])],
-    [PAIRS_FILE, gzipped([PAIR_COLUMNS, ...pairFields(figures.pairs)])],
+    [GROUPS_FILE, gzipped([GROUP_COLUMNS, ...statistics.groups.map(groupFields)])],
+    [PAIRS_FILE, gzipped([PAIR_COLUMNS, ...pairFields(statistics.pairs)])],
   ] as const;
   const manifest: Manifest = {
     format: 1,
     licence: LICENCE,
     minimumSynapses: MINIMUM_SYNAPSES,
-    totals: totalsOf(figures),
+    totals: totalsOf(statistics),
     files: tables.map(([file, content]) => ({
       file,
       sha256: createHash('sha256').update(content).digest('hex'),
     })),
-    provenance: figures.provenance,
-    sources: figures.sources,
+    provenance: statistics.provenance,
+    sources: statistics.sources,
   };
   return new Map<string, Uint8Array>([
     ...tables,
@@ -150,19 +150,23 @@ function pairFields(pairs: GroupPairs): (string | number)[][] {
 }
 
 /**
- * Reads figures and checks that they are whole, unaltered and such that a brain can be drawn from them.
- * @throws CodedError FIGURES_INVALID with file, line, what was expected and what was found
+ * Reads statistics and checks that they are complete and unaltered, and that a brain can be sampled from them.
+ * @throws CodedError STATISTICS_INVALID with file, line, what was expected and what was found
  */
-export async function readFigures(dir: string, progress: Progress = silent): Promise<Figures> {
+export async function readStatistics(dir: string, progress: Progress = silent): Promise<CellTypeStatistics> {
   for (const file of [MANIFEST_FILE, GROUPS_FILE, PAIRS_FILE]) {
     if (!existsSync(join(dir, file))) {
-      throw invalid(`expected a file at ${join(dir, file)}, found none; npm run model:figures makes it`);
+      throw invalid(`expected a file at ${join(dir, file)}, found none; npm run model:statistics makes it`);
     }
   }
-  const manifest = readChecked<Manifest>(join(dir, MANIFEST_FILE), 'FIGURES_INVALID', MANIFEST_SCHEMA_FILE);
+  const manifest = readChecked<Manifest>(
+    join(dir, MANIFEST_FILE),
+    'STATISTICS_INVALID',
+    MANIFEST_SCHEMA_FILE,
+  );
   if (manifest.minimumSynapses !== MINIMUM_SYNAPSES) {
     throw invalid(
-      `${MANIFEST_FILE}: expected figures of pairs with ${MINIMUM_SYNAPSES} synapses or more, ` +
+      `${MANIFEST_FILE}: expected statistics of pairs with ${MINIMUM_SYNAPSES} synapses or more, ` +
         `found minimumSynapses ${manifest.minimumSynapses}`,
     );
   }
@@ -179,8 +183,8 @@ export async function readFigures(dir: string, progress: Progress = silent): Pro
     checkDigests(manifest.files, files);
     return { groups, pairs, provenance: manifest.provenance, sources: [...files, ...manifest.sources] };
   } catch (error) {
-    // The reader of CSV speaks of the tables of a release; these are figures.
-    throw error instanceof CodedError ? new CodedError('FIGURES_INVALID', error.message) : error;
+    // The reader of CSV speaks of the tables of a release; these are statistics.
+    throw error instanceof CodedError ? new CodedError('STATISTICS_INVALID', error.message) : error;
   }
 }
 
@@ -315,7 +319,7 @@ class PairRows {
   }
 }
 
-function checkTotals(expected: FigureTotals, found: FigureTotals): void {
+function checkTotals(expected: StatisticsTotals, found: StatisticsTotals): void {
   for (const name of ['groups', 'pairs', 'neurons', 'connections', 'synapses'] as const) {
     if (found[name] !== expected[name]) {
       throw invalid(
@@ -340,5 +344,5 @@ function checkDigests(expected: readonly SourceFile[], found: readonly SourceFil
 }
 
 function invalid(what: string): CodedError {
-  return new CodedError('FIGURES_INVALID', `${what}.`);
+  return new CodedError('STATISTICS_INVALID', `${what}.`);
 }

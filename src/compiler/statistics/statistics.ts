@@ -2,16 +2,16 @@ import type { SourceFile } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 
 /**
- * A brain in figures by cell type: what is left of a table of connections when single cells are merged into
- * groups of like ones. data/cell-types/ holds the figures of the release, measureFigures() makes them from
- * a brain and drawBrain() draws a brain of the same size from them.
+ * Cell-type statistics of a brain: cells are merged into groups of like ones, and connections are counted between
+ * groups. data/cell-types/ holds those of the release; measureStatistics() measures them on a brain, and
+ * sampleBrain() samples a brain of the same size from them.
  */
-export interface Figures {
+export interface CellTypeStatistics {
   readonly groups: readonly CellGroup[];
   readonly pairs: GroupPairs;
   /** Plain sentences on the brain that was measured, for people. */
   readonly provenance: readonly string[];
-  /** What the figures, or the files they were read from, come from. */
+  /** What the statistics, or the files they were read from, come from. */
   readonly sources: readonly SourceFile[];
 }
 
@@ -106,8 +106,8 @@ export function newGroupPairs(count: number): GroupPairs {
   };
 }
 
-/** What the figures add up to: the size of the brain they were measured on, and of each that is drawn. */
-export interface FigureTotals {
+/** Sums of the statistics: the size of the brain they were measured on, and of each brain sampled from them. */
+export interface StatisticsTotals {
   readonly groups: number;
   readonly pairs: number;
   readonly neurons: number;
@@ -115,7 +115,7 @@ export interface FigureTotals {
   readonly synapses: number;
 }
 
-export function totalsOf({ groups, pairs }: Pick<Figures, 'groups' | 'pairs'>): FigureTotals {
+export function totalsOf({ groups, pairs }: Pick<CellTypeStatistics, 'groups' | 'pairs'>): StatisticsTotals {
   let neurons = 0;
   let connections = 0;
   let synapses = 0;

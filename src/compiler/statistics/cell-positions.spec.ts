@@ -1,7 +1,7 @@
 import { smallBrain } from '../../../test/support/small-brain.js';
 import { PhiloxSequence, PHILOX_STREAM } from '../../engine/philox.js';
 import type { NeuronColumns } from '../brain.js';
-import { drawPositions, measurePositions } from './cell-positions.js';
+import { samplePositions, measurePositions } from './cell-positions.js';
 
 function neuronsAt(
   positionsUm: readonly (readonly [number, number, number])[],
@@ -56,13 +56,13 @@ describe('positions of a group', () => {
     expect(measurePositions(all(less), less).meanPositionUm).toEqual([74, 0, 0]);
   });
 
-  it('are drawn with the mean and spread that they were measured with, and with an edge', () => {
-    const figures = { meanPositionUm: [500, 200, 100], positionSpreadUm: [40, 20, 15, -10, 0, 5] };
+  it('are sampled with the measured mean and spread, and with an edge', () => {
+    const statistics = { meanPositionUm: [500, 200, 100], positionSpreadUm: [40, 20, 15, -10, 0, 5] };
     const cells = Uint32Array.from({ length: 20_000 }, (_, i) => i);
     const positionsNm = new Int32Array(3 * cells.length);
-    drawPositions(figures, cells, new PhiloxSequence(1, 2, PHILOX_STREAM.reconstruction), positionsNm);
+    samplePositions(statistics, cells, new PhiloxSequence(1, 2, PHILOX_STREAM.synthesis), positionsNm);
     const neurons = { ...neuronsAt(Array.from(cells, () => [0, 0, 0])), positionsNm };
-    expect(measurePositions(cells, neurons)).toEqual(figures);
+    expect(measurePositions(cells, neurons)).toEqual(statistics);
     const x = positionsNm.filter((_, at) => at % 3 === 0);
     expect(Math.max(...x)).toBeLessThanOrEqual(500_000 + 40 * 2236);
     expect(Math.max(...x)).toBeGreaterThan(500_000 + 40 * 2100);

@@ -1,8 +1,8 @@
 import type { PhiloxSequence } from '../../engine/philox.js';
 
 /**
- * Draws cells of a group in proportion to their weights, each at most once: a Fenwick tree (Fenwick 1994,
- * doi:10.1002/spe.4380240306) of integer weights, from which a drawn cell is taken out and put back at the end.
+ * Samples cells of a group in proportion to their weights, each at most once: a Fenwick tree (Fenwick 1994,
+ * doi:10.1002/spe.4380240306) of integer weights, from which a sampled cell is taken out and put back at the end.
  */
 export class WeightedCells {
   /** tree[i] is the sum of the weights of the last (i & -i) cells up to cell i, counted from 1. */
@@ -27,13 +27,13 @@ export class WeightedCells {
   }
 
   /**
-   * Draws different cells.
-   * @param drawn receives them, in the order they were drawn
-   * @param except a cell that is not drawn
+   * Samples different cells.
+   * @param sampled receives them, in the order they were sampled
+   * @param except a cell that is not sampled
    */
-  draw(drawn: Uint32Array, count: number, random: PhiloxSequence, except?: number): void {
+  sample(sampled: Uint32Array, count: number, random: PhiloxSequence, except?: number): void {
     if (this.weights.length === 1) {
-      drawn[0] = 0;
+      sampled[0] = 0;
       return;
     }
     let total = this.#total;
@@ -43,11 +43,11 @@ export class WeightedCells {
     }
     for (let k = 0; k < count; k++) {
       const cell = this.#cellAt(random.nextBelow(total));
-      drawn[k] = cell;
+      sampled[k] = cell;
       total -= this.weights[cell]!;
       this.#add(cell, -this.weights[cell]!);
     }
-    for (let k = 0; k < count; k++) this.#add(drawn[k]!, this.weights[drawn[k]!]!);
+    for (let k = 0; k < count; k++) this.#add(sampled[k]!, this.weights[sampled[k]!]!);
     if (except !== undefined) this.#add(except, this.weights[except]!);
   }
 

@@ -1,10 +1,10 @@
 /**
  * Where the cells of a group lie: their mean and the ellipsoid of their spread, tilt and all, so that sheets of
- * like cells such as the retina keep their shape. Measuring and drawing stand together; they must agree.
+ * like cells such as the retina keep their shape. Measuring and sampling must agree, so they stand together.
  */
 import type { PhiloxSequence } from '../../engine/philox.js';
 import type { NeuronColumns } from '../brain.js';
-import type { CellGroup } from './figures.js';
+import type { CellGroup } from './statistics.js';
 
 const NM_PER_UM = 1000;
 const AXES = [0, 1, 2] as const;
@@ -16,9 +16,9 @@ export const SPREAD_NUMBERS = 6;
 /** A ball of this radius, in thousandths of a standard deviation, has the standard deviation 1: sqrt(5). */
 const BALL_RADIUS = 2236;
 
-type PositionFigures = Pick<CellGroup, 'meanPositionUm' | 'positionSpreadUm'>;
+type PositionStatistics = Pick<CellGroup, 'meanPositionUm' | 'positionSpreadUm'>;
 
-export function measurePositions(cells: Uint32Array, neurons: NeuronColumns): PositionFigures {
+export function measurePositions(cells: Uint32Array, neurons: NeuronColumns): PositionStatistics {
   const measured = cells.filter((cell) => neurons.positionEstimated[cell] === 0);
   const leading = CELLS_PER_MEASURED * measured.length >= cells.length ? measured : cells;
   const alongUm = AXES.map((axis) =>
@@ -55,17 +55,17 @@ function choleskyFactor(covariance: (a: number, b: number) => number): number[] 
 
 /**
  * Writes x, y, z of each cell at 3 times its number: even in the solid ellipsoid that has the mean and the
- * covariance of the figures. Integers alone, as all that is drawn.
+ * covariance of the statistics. Integers alone, like everything that is sampled.
  */
-export function drawPositions(
-  { meanPositionUm, positionSpreadUm }: PositionFigures,
+export function samplePositions(
+  { meanPositionUm, positionSpreadUm }: PositionStatistics,
   cells: Uint32Array,
   random: PhiloxSequence,
   positionsNm: Int32Array,
 ): void {
   const [xx = 0, yx = 0, yy = 0, zx = 0, zy = 0, zz = 0] = positionSpreadUm;
   for (const cell of cells) {
-    const [x, y, z] = positionSpreadUm.length === 0 ? [0, 0, 0] : drawInBall(random);
+    const [x, y, z] = positionSpreadUm.length === 0 ? [0, 0, 0] : sampleInBall(random);
     // Spreads in um times thousandths are nm.
     const offsetsNm = [xx * x, yx * x + yy * y, zx * x + zy * y + zz * z];
     for (const axis of AXES) {
@@ -74,7 +74,7 @@ export function drawPositions(
   }
 }
 
-function drawInBall(random: PhiloxSequence): [number, number, number] {
+function sampleInBall(random: PhiloxSequence): [number, number, number] {
   for (;;) {
     const along = (): number => random.nextBelow(2 * BALL_RADIUS + 1) - BALL_RADIUS;
     const [x, y, z] = [along(), along(), along()];
