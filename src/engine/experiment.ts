@@ -19,4 +19,4 @@ export const MAXIMUM_INTENSITY = 2;
 export const MAXIMUM_SEED = 2 ** 32 - 1;
 
 /** Changes whenever any result may change; part of every run's id. */
-export const ENGINE_VERSION = '1';
+export const ENGINE_VERSION = '2';

@@ -4,20 +4,28 @@
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DriveRun: {
-    id: 'cdb32b36b2bd5d3b16be1c07746214ee',
+    id: 'e244022443e5a7bce9bb0d617acd1775',
     model: 'fafb-783-reconstructed-corrected-575757e3a47a',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
     seed: 42,
+    total_spikes: 6920,
+    responding_neurons: 784,
+    stimulated_neurons: 314,
+    connections: 2309630,
   },
   FullRun: {
-    id: 'cdb32b36b2bd5d3b16be1c07746214ee',
+    id: 'e244022443e5a7bce9bb0d617acd1775',
     model: 'fafb-783-reconstructed-corrected-575757e3a47a',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
     seed: 42,
+    total_spikes: 6920,
+    responding_neurons: 784,
+    stimulated_neurons: 314,
+    connections: 2309630,
   },
   Spikes: {
     total: 6920,
@@ -53,7 +61,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     proboscis: 0,
     courtship: 0,
   },
-  Frame: { t_ms: 0, total: 4, steps: [9, 19, 24, 48], neurons: [110146, 110143, 110141, 110142] },
+  Frame: { t: 0, total: 4, steps: [9, 19, 24, 48], spikes: [110146, 110143, 110141, 110142] },
   TopType: {
     type: 'LPLC2',
     super_class: 'visual_projection',
@@ -66,7 +74,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   Model: {
     id: 'fafb-783-reconstructed-corrected-575757e3a47a',
     name: 'FlyWire FAFB 783, reconstructed wiring',
-    version: '1',
+    version: '2',
     dataset: 'FlyWire FAFB',
     release: 783,
     wiring: 'reconstructed',
@@ -166,12 +174,16 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
 
 /** The whole answer to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = {
-  id: 'cdb32b36b2bd5d3b16be1c07746214ee',
+  id: 'e244022443e5a7bce9bb0d617acd1775',
   model: 'fafb-783-reconstructed-corrected-575757e3a47a',
   stimulus: 'loom',
   duration_ms: 100,
   intensity: 1,
   seed: 42,
+  total_spikes: 6920,
+  responding_neurons: 784,
+  stimulated_neurons: 314,
+  connections: 2309630,
   spikes: {
     total: 6920,
     stimulated_neurons: 314,
