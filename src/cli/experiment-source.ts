@@ -20,11 +20,11 @@ export interface RunBody {
 }
 
 export interface RunFrame {
-  readonly t_ms: number;
+  readonly t: number;
   readonly total: number;
   readonly channels: Readonly<Record<ChannelId, number>>;
   readonly steps: readonly number[];
-  readonly neurons: readonly number[];
+  readonly spikes: readonly number[];
 }
 
 export interface RunTopType {
