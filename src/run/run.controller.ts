@@ -8,7 +8,9 @@ import { acceptsGzip } from '../http/content-encoding.js';
 import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
 import { isRehearsal } from '../http/rehearsal.js';
 import { ApiRun } from '../answers/v1/api/run.api.js';
-import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { experimentOf } from '../answers/v1/experiment.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
 import { openReport } from './run-report.js';
 import { RunService, type RunAnswer } from './run.service.js';
 
@@ -23,7 +25,7 @@ export class RunController {
   @RouteConfig(RATE_LIMITED)
   async run(
     @Body() body: RunRequest,
-    @Query() { view = DEFAULT_VIEW }: RunQuery,
+    @Query() { view = QUERY_FIELDS.view.default }: RunQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

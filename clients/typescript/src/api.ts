@@ -216,7 +216,7 @@ export interface components {
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
              * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
@@ -226,7 +226,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -238,12 +238,12 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
@@ -347,7 +347,7 @@ export interface components {
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
              * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
@@ -357,7 +357,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -369,12 +369,12 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
@@ -424,27 +424,27 @@ export interface components {
         };
         RunRequest: {
             /**
-             * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
+             * @description What the fly is given; none leaves it alone.
              * @default sugar
              * @example loom
              * @enum {string}
              */
             stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
             /**
-             * @description Simulated time in milliseconds.
+             * @description Simulated time in ms.
              * @default 100
              * @example 100
              * @enum {integer}
              */
             duration_ms?: 50 | 100 | 150 | 200;
             /**
-             * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @default 1
              * @example 1
              */
             intensity?: number;
             /**
-             * @description Seed of the random stimulus train. The same seed gives the same run.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @default 42
              * @example 42
              */
@@ -650,7 +650,7 @@ export interface components {
              */
             formula: string;
         };
-        StimulusParameter: {
+        WordParameter: {
             /**
              * @description Values that are accepted.
              * @example [
@@ -674,9 +674,9 @@ export interface components {
              */
             default: string;
         };
-        DurationParameter: {
+        NumberParameter: {
             /**
-             * @description Values that are accepted, in ms.
+             * @description Values that are accepted.
              * @example [
              *       50,
              *       100,
@@ -686,37 +686,36 @@ export interface components {
              */
             allowed: number[];
             /**
-             * @description Value where none is given, in ms.
+             * @description Value where none is given.
              * @example 100
-             * @enum {integer}
              */
-            default: 50 | 100 | 150 | 200;
+            default: number;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted, without unit.
+             * @description Lowest value that is accepted.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted, without unit.
+             * @description Highest value that is accepted.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given, without unit.
+             * @description Value where none is given.
              * @example 1
              */
             default: number;
         };
         Parameters: {
-            /** @description What the fly is given. */
-            stimulus: components["schemas"]["StimulusParameter"];
-            /** @description Simulated time. */
-            duration_ms: components["schemas"]["DurationParameter"];
-            /** @description Strength of the stimulus; 1 is its nominal rate. */
+            /** @description What the fly is given; none leaves it alone. */
+            stimulus: components["schemas"]["WordParameter"];
+            /** @description Simulated time in ms. */
+            duration_ms: components["schemas"]["NumberParameter"];
+            /** @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence. */
             intensity: components["schemas"]["RangeParameter"];
-            /** @description Seed of the stimulus train, an integer. */
+            /** @description Seed of the random stimulus train; the same seed gives the same run. */
             seed: components["schemas"]["RangeParameter"];
         };
         NetworkConstant: {
