@@ -16,8 +16,9 @@ const mayImport = {
   health: ['pool', 'connectome', 'engine', 'config', 'http'],
   metrics: ['pool', 'health', 'config', 'run', 'http'],
   atlas: ['connectome', 'health', 'http', 'pool', 'config'],
+  'rate-limit': ['http', 'config', 'health'],
   model: ['connectome', 'engine', 'health', 'http', 'pool', 'config', 'atlas'],
-  run: ['connectome', 'engine', 'pool', 'health', 'http', 'config'],
+  run: ['connectome', 'engine', 'pool', 'health', 'http', 'rate-limit', 'config'],
   openapi: ['http', 'run', 'model', 'config', 'health'],
   // Its page bundles what reads the service's formats; of model and run it takes types alone.
   dashboard: ['http', 'config', 'connectome', 'engine/network', 'model', 'run'],

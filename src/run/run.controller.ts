@@ -1,11 +1,10 @@
-import { Body, Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { Body, Controller, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
-import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
 import { isRehearsal } from '../http/rehearsal.js';
+import { giveBackUnlessBegun, RunLimitGuard } from '../rate-limit/run-limit.guard.js';
 import { ApiRun } from './run.api.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
 import { openReport } from './run-report.js';
@@ -19,7 +18,7 @@ export class RunController {
   @Post()
   @ApiRun()
   @HttpCode(200)
-  @RouteConfig(RATE_LIMITED)
+  @UseGuards(RunLimitGuard)
   async run(
     @Body() body: RunRequest,
     @Query() { view = DEFAULT_VIEW }: RunQuery,
