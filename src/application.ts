@@ -10,7 +10,7 @@ import { RequestWatch } from './http/request-watch.js';
 import { createAdapter, equip } from './http/server.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
-import { describeApi } from './openapi/openapi-document.js';
+import { describeApi } from './answers/v1/api/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import type { SlidingWindow } from './rate-limit/sliding-window.js';
