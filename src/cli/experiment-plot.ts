@@ -5,7 +5,7 @@
 import type { TopLevelSpec } from 'vega-lite';
 import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
 import { STEPS_PER_MS } from '../engine/network.js';
-import { FRAME_MS } from '../engine/readout.js';
+import { FRAME_MS } from '../answers/v1/readout.js';
 import { COLOURS } from '../plot/svg.js';
 import type { NeuronLabels, RunBody } from './experiment-source.js';
 import { labelOf, spreadOf, type Condition } from './experiment-summary.js';

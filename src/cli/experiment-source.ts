@@ -1,6 +1,6 @@
 import type { ChannelId } from '../connectome/populations.js';
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import type { View } from '../answers/v1/run-body.js';
 
 /** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
 export interface RunBody {

@@ -1,6 +1,6 @@
 import { CHANNEL_IDS } from '../connectome/populations.js';
-import { DRIVES } from '../engine/drives.js';
-import { roundRate } from '../engine/rounding.js';
+import { DRIVES } from '../answers/v1/drives.js';
+import { roundRate } from '../answers/v1/rounding.js';
 import type { RunBody } from './experiment-source.js';
 import {
   labelOf,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { DEFAULT_EXPERIMENT } from '../../src/engine/experiment.js';
-import { runId } from '../../src/engine/run-id.js';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { runId } from '../../src/answers/v1/run-id.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 describe('the endpoints, over real HTTP with real workers', () => {
@@ -117,7 +117,7 @@ describe('the endpoints, over real HTTP with real workers', () => {
   describe('GET /api/v1/model', () => {
     it('describes the model and names an atlas in the order of the neurons', async () => {
       const model = await (await service.get('/api/v1/model')).json();
-      expect(model).toMatchObject({ neuron_count: 272, release: 783, wiring: 'reconstructed' });
+      expect(model).toMatchObject({ neuron_count: 272, release: 783, wiring: 'synthetic' });
       expect(model.parameters.stimulus.allowed).toContain('none');
       expect(model.stimuli).toHaveLength(10);
       const response = await service.get(model.atlas_url);

@@ -217,12 +217,12 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @example cb7c4fe357cd5498e17ac0ed8c863557
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             model: string;
             /**
@@ -328,12 +328,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @example cb7c4fe357cd5498e17ac0ed8c863557
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             model: string;
             /**
@@ -710,12 +710,12 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             id: string;
             /**
              * @description Name for people.
-             * @example FlyWire FAFB 783, reconstructed wiring
+             * @example FlyWire FAFB 783, synthetic wiring
              */
             name: string;
             /**
@@ -734,16 +734,16 @@ export interface components {
              */
             release: number;
             /**
-             * @description measured: every connection is one of the release. reconstructed: drawn from figures by cell type, so single connections mean nothing.
-             * @example reconstructed
+             * @description measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so single connections mean nothing.
+             * @example synthetic
              * @enum {string}
              */
-            wiring: "measured" | "reconstructed";
+            wiring: "measured" | "synthetic";
             /**
              * @description How this connectome came about, in plain sentences.
              * @example [
-             *       "A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of groups of like neurons has as many connections and synapses as measured; which neurons connect was drawn, and ids and positions are made up.",
-             *       "What follows is said of the measured wiring that the figures come from.",
+             *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
+             *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
              *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
@@ -778,12 +778,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606
+             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/575757e3a47af34ac8f458b3b6be7489-1.json
+             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -799,7 +799,7 @@ export interface components {
             /**
              * @description What this model is not, in plain sentences.
              * @example [
-             *       "The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
              *       "Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.",
              *       "Gap junctions, neuromodulators, glia, plasticity and learning are left out.",
              *       "It has no body and no feedback from one: nothing that the brain does changes its input.",
