@@ -1,11 +1,11 @@
 /**
- * How far a drawn brain may answer otherwise than the tables it was drawn from, and what differs from what.
- * The tolerances were found on brains drawn with other seeds; docs/reconstruction.md has the measurements.
+ * How far the responses of a synthetic brain may differ from those of the tables, and how far they do. The
+ * tolerances were measured on brains sampled with other seeds; docs/synthesis.md has the measurements.
  */
 import type { ChannelId } from '../connectome/populations.js';
 import { stimulationOfTypes, type Response, type Stimulation } from './responses.js';
 
-/** Populations that the figures were not tuned for; docs/reconstruction.md says how far. */
+/** Populations that the statistics were not tuned for; docs/synthesis.md says how far. */
 export const UNTUNED_STIMULATIONS: readonly Stimulation[] = [
   ['LC6', ['LC6']],
   ['LC11', ['LC11']],
@@ -54,7 +54,7 @@ export interface Deviation {
   /** What was compared, such as `sugar` or `loom escape`. */
   readonly name: string;
   readonly measured: number;
-  readonly drawn: number;
+  readonly synthetic: number;
   /** In % for responding neurons, in Hz for channels. */
   readonly difference: number;
   readonly unit: '%' | 'Hz';
@@ -62,14 +62,14 @@ export interface Deviation {
   readonly tolerance: number;
 }
 
-/** Every response of a drawn brain beside that of the tables. */
-export function deviations(measured: readonly Response[], drawn: readonly Response[]): Deviation[] {
+/** Every response of a synthetic brain beside that of the tables. */
+export function deviations(measured: readonly Response[], synthetic: readonly Response[]): Deviation[] {
   const responding = measured.map((response, i): Deviation => {
-    const found = drawn[i]!;
+    const found = synthetic[i]!;
     return {
       name: response.stimulation,
       measured: response.responding,
-      drawn: found.responding,
+      synthetic: found.responding,
       difference: 100 * (found.responding / response.responding - 1),
       unit: '%',
       tolerance: RESPONDING_TOLERANCE_PERCENT[response.stimulation] ?? Infinity,
@@ -78,11 +78,11 @@ export function deviations(measured: readonly Response[], drawn: readonly Respon
   const rateOf = (responses: readonly Response[], stimulation: string, channel: ChannelId): number =>
     responses.find((each) => each.stimulation === stimulation)!.rates[channel];
   const rates = RATE_TOLERANCES_HZ.map(({ stimulation, channel, toleranceHz }): Deviation => {
-    const [expected, found] = [measured, drawn].map((each) => rateOf(each, stimulation, channel));
+    const [expected, found] = [measured, synthetic].map((each) => rateOf(each, stimulation, channel));
     return {
       name: `${stimulation} ${channel}`,
       measured: expected!,
-      drawn: found!,
+      synthetic: found!,
       difference: found! - expected!,
       unit: 'Hz',
       tolerance: toleranceHz,

@@ -3,92 +3,38 @@ import { existsSync, readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { parse, parseAllDocuments } from 'yaml';
 import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
-import { assignments, buildContext, readDockerfile } from '../support/dockerfile.js';
 
 const DEFAULTS = readEnvironment({});
-const stages = readDockerfile('docker/Dockerfile');
-const stageNames = stages.map(({ name }) => name);
-const scripts = (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> })
-  .scripts;
+const dockerfile = readFileSync('docker/Dockerfile', 'utf8');
+const stageNames = [...dockerfile.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name!);
 
+/** What images.spec.ts cannot see when it builds and runs them. */
 describe('docker/Dockerfile', () => {
-  const context = buildContext('.');
-  const steps = stages.flatMap(({ name, steps }) => steps.map((step) => ({ stage: name, ...step })));
-
   it('pleases a linter', () => {
-    const found = validate(readFileSync('docker/Dockerfile', 'utf8'));
+    const found = validate(dockerfile);
     expect(found.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
   });
 
   it('has the images cpu and gpu, of the version of Node that is developed with', () => {
     expect(stageNames).toEqual(['dependencies', 'build', 'cpu', 'gpu']);
     const version = readFileSync('.nvmrc', 'utf8').trim();
-    for (const { base } of stages.filter(({ base }) => !stageNames.includes(base))) {
-      expect(base).toBe(`node:${version}-trixie-slim`);
-    }
-  });
-
-  it('copies what is in the context', () => {
-    const sources = steps
-      .filter(({ keyword, flags }) => keyword === 'COPY' && flags['from'] === undefined)
-      .flatMap(({ words }) => words.slice(0, -1));
-    expect(sources.length).toBeGreaterThan(5);
-    const missing = sources.filter(
-      (source) => !context.some((file) => file === source || file.startsWith(`${source}/`)),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  it('has no more in the context than it copies, no compiled connectome and no tests', () => {
-    const sources = steps.filter(({ keyword }) => keyword === 'COPY').flatMap(({ words }) => words);
-    const unused = context.filter(
-      (file) => !sources.some((source) => file === source || file.startsWith(`${source}/`)),
-    );
-    expect(unused).toEqual([]);
-    expect(
-      context.filter((file) => /\.connectome$|\.spec\.ts$|^\.git|^test|node_modules/.test(file)),
-    ).toEqual([]);
-  });
-
-  it('runs commands that are there', () => {
-    const named = steps.flatMap(({ text }) =>
-      [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!),
-    );
-    expect(named).toEqual(['build', 'model:compile']);
-    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-    const last = steps.filter(({ keyword }) => keyword === 'CMD').at(-1)!;
-    expect(last.list!.join(' ')).toBe(scripts['start:prod']);
-  });
-
-  it('sets variables that are there, to values that are allowed', () => {
-    const foreign = ['NODE_ENV', 'NVIDIA_VISIBLE_DEVICES', 'NVIDIA_DRIVER_CAPABILITIES'];
-    const set = Object.assign(
-      {},
-      ...steps.filter(({ keyword }) => keyword === 'ENV').map(({ words }) => assignments(words)),
-    ) as Record<string, string>;
-    expect(Object.keys(set).filter((name) => !(name in MEANINGS) && !foreign.includes(name))).toEqual([]);
-    expect(() => readEnvironment(set)).not.toThrow();
-    expect(set['NVIDIA_DRIVER_CAPABILITIES']).toBe('compute,graphics,utility');
+    expect(dockerfile).toContain(`\nARG NODE_IMAGE=node:${version}-trixie-slim\n`);
   });
 
   it('says how to build the images by the names that the other files use', () => {
-    const named = [...readFileSync('docker/Dockerfile', 'utf8').matchAll(/--target (\w+) -t (\S+) \.$/gm)];
+    const named = [...dockerfile.matchAll(/--target (\w+) -t (\S+) \.$/gm)];
     expect(named.map(([, target, image]) => [target, image])).toEqual(
       ['cpu', 'gpu'].map((target) => [target, `neural-experiment-service:${target}`]),
     );
   });
 
-  it('exposes the default ports, asks /readyz, and ends as a user without rights', () => {
-    const last = (keyword: string) => steps.filter((step) => step.keyword === keyword).at(-1)!;
-    expect(last('EXPOSE').words).toEqual([DEFAULTS.PORT, DEFAULTS.METRICS_PORT].map(String));
-    expect(last('HEALTHCHECK').text).toContain(`process.env.PORT || ${DEFAULTS.PORT}`);
-    expect(last('HEALTHCHECK').text).toContain('/readyz');
-    for (const { name, steps } of stages.filter(({ name }) => ['cpu', 'gpu'].includes(name))) {
-      expect([name, steps.filter(({ keyword }) => keyword === 'USER').at(-1)?.text]).toEqual([
-        name,
-        '1000:1000',
-      ]);
-    }
+  it('exposes the default ports, and asks for the health at the default one', () => {
+    expect(dockerfile).toContain(`\nEXPOSE ${DEFAULTS.PORT} ${DEFAULTS.METRICS_PORT}\n`);
+    expect(dockerfile).toContain(`PORT || ${DEFAULTS.PORT},`);
+  });
+
+  it('asks NVIDIA for what Vulkan needs', () => {
+    expect(dockerfile).toContain('NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility');
   });
 });
 
