@@ -42,7 +42,7 @@ interface ComposeService {
   readonly image?: string;
   readonly user?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string };
-  readonly environment?: Record<string, string>;
+  readonly environment?: Record<string, string | null> | readonly string[];
   readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -50,8 +50,9 @@ interface ComposeService {
   readonly [member: string]: unknown;
 }
 
-const { services } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
+const { services, networks } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
   services: Record<string, ComposeService>;
+  networks: Record<string, object | null>;
 };
 
 /** As Compose fills in what the shell does not set. */
@@ -82,14 +83,36 @@ describe('docker/compose.yaml', () => {
       expect(service.image).toBe(`neural-experiment-service:${service.build!.target}`);
       expect(stageNames).toContain(service.build!.target);
       const set = Object.fromEntries(
-        Object.entries(service.environment!).map(([name, value]) => [name, byDefault(value)]),
+        Object.entries(service.environment!).map(([name, value]) => [name, byDefault(value ?? '')]),
       );
       expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
       expect(() => readEnvironment(set)).not.toThrow();
       expect(parseInt(String(service['stop_grace_period'])) * 1000).toBeGreaterThan(DEFAULTS.SHUTDOWN_MS);
-      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     },
   );
+
+  it.each(Object.entries(services))(
+    '%s has no rights, writes nothing, and has a bounded memory',
+    (_, service) => {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        mem_limit: expect.stringMatching(/\d[mg]\}?$/),
+      });
+    },
+  );
+
+  it('lets Redis be reached by the replicas alone', () => {
+    const inside = (network: string) =>
+      Object.keys(services).filter((name) =>
+        (services[name]!['networks'] as string[] | undefined)?.includes(network),
+      );
+    const [network, ...others] = services['redis']!['networks'] as string[];
+    expect(others).toEqual([]);
+    expect(inside(network!)).toEqual(['replica-1', 'replica-2', 'redis']);
+    expect(networks[network!]).toEqual({ internal: true });
+  });
 
   it('asks for a GPU and leaves what the driver is to bring along to the image', () => {
     expect(services['gpu']).toMatchObject({
@@ -140,6 +163,12 @@ describe('docker/nginx.conf', () => {
   });
 });
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: object;
+}
+
 describe('docker/kubernetes.yaml', () => {
   const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) => {
     expect(each.errors).toEqual([]);
@@ -154,10 +183,13 @@ describe('docker/kubernetes.yaml', () => {
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name !== REDIS,
   );
 
-  it('has a service, a budget for disruptions, Redis, and a deployment for either image', () => {
+  it('has a service and what guards it, Redis, and a deployment for either image', () => {
     expect(documents.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ['Service', NAME],
       ['PodDisruptionBudget', NAME],
+      ['HorizontalPodAutoscaler', NAME],
+      ['NetworkPolicy', NAME],
+      ['NetworkPolicy', REDIS],
       ['Service', REDIS],
       ['Deployment', REDIS],
       ['Deployment', NAME],
@@ -179,12 +211,16 @@ describe('docker/kubernetes.yaml', () => {
     });
 
     it('sets variables that are there, to values that are allowed', () => {
-      const set = Object.fromEntries(
-        container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
-      );
+      const [secret, ...variables] = [
+        ...container.env.filter(({ name }: Variable) => name === 'REDIS_PASSWORD'),
+        ...container.env.filter(({ name }: Variable) => name !== 'REDIS_PASSWORD'),
+      ] as Variable[];
+      expect(secret).toEqual(named('Deployment', REDIS).spec.template.spec.containers[0].env[0]);
+      const set = Object.fromEntries(variables.map(({ name, value }) => [name, value]));
       expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
       expect(() => readEnvironment(set)).not.toThrow();
-      expect(set['REDIS_URL']).toBe(`redis://${REDIS}:${named('Service', REDIS).spec.ports[0].port}`);
+      const { port } = named('Service', REDIS).spec.ports[0];
+      expect(set['REDIS_URL']).toBe(`redis://:$(REDIS_PASSWORD)@${REDIS}:${port}`);
       // A core for each worker and one for the rest.
       expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
     });
@@ -210,7 +246,7 @@ describe('docker/kubernetes.yaml', () => {
     });
 
     it('is no root and writes nothing', () => {
-      expect(pod.securityContext.runAsNonRoot).toBe(true);
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000 });
       expect(container.securityContext).toEqual({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
@@ -223,7 +259,8 @@ describe('docker/kubernetes.yaml', () => {
     const { template, selector } = named('Deployment', REDIS).spec;
     const [container] = template.spec.containers;
     const { image, command, user } = services['redis']!;
-    expect([container.image, container.args]).toEqual([image, command]);
+    const unescaped = (command as string[]).map((word) => word.replaceAll('$$', '$'));
+    expect([container.image, container.args]).toEqual([image, unescaped]);
     const { runAsUser, runAsGroup, runAsNonRoot } = template.spec.securityContext;
     expect([`${runAsUser}:${runAsGroup}`, runAsNonRoot]).toEqual([user, true]);
     expect(template.metadata.labels).toMatchObject(selector.matchLabels);
@@ -233,7 +270,40 @@ describe('docker/kubernetes.yaml', () => {
     expect(named('Service', REDIS).spec.ports).toEqual([
       expect.objectContaining({ port: containerPort, targetPort: name }),
     ]);
-    expect(services['replica-1']!.environment!['REDIS_URL']).toMatch(new RegExp(`:${containerPort}$`));
+    const { REDIS_URL } = services['replica-1']!.environment as Record<string, string>;
+    expect(REDIS_URL).toMatch(new RegExp(`:${containerPort}$`));
+  });
+
+  it('lets the replicas reach Redis and nobody else, and Prometheus the metrics', () => {
+    const [own, redis] = [NAME, REDIS].map((name) => named('NetworkPolicy', name).spec);
+    const labels = (name: string) => named('Deployment', name).spec.template.metadata.labels;
+    for (const name of [NAME, `${NAME}-gpu`]) {
+      expect(labels(name)).toMatchObject(own.podSelector.matchLabels);
+      expect(labels(name)).toMatchObject(redis.ingress[0].from[0].podSelector.matchLabels);
+    }
+    expect(labels(REDIS)).toMatchObject(redis.podSelector.matchLabels);
+    expect(labels(REDIS)).toMatchObject(own.egress[0].to[0].podSelector.matchLabels);
+    expect([redis.ingress.length, redis.ingress[0].from.length, redis.egress]).toEqual([1, 1, undefined]);
+    expect(redis.policyTypes).toEqual(['Ingress', 'Egress']);
+    const open = own.ingress.filter(({ from }: { from?: object }) => from === undefined);
+    expect(open).toEqual([{ ports: [{ port: 'http' }] }]);
+    expect(own.egress[0].ports).toEqual([{ port: named('Service', REDIS).spec.ports[0].port }]);
+  });
+
+  it('spreads the pods that the autoscaler counts, which reads a metric that is there', () => {
+    const { scaleTargetRef, metrics, minReplicas } = named('HorizontalPodAutoscaler', NAME).spec;
+    const { replicas, template } = named(scaleTargetRef.kind, scaleTargetRef.name).spec;
+    expect([replicas, minReplicas]).toEqual([undefined, 2]);
+    for (const { labelSelector } of template.spec.topologySpreadConstraints) {
+      expect(template.metadata.labels).toEqual(labelSelector.matchLabels);
+    }
+    const { metric, target } = metrics[0].pods;
+    expect(Number(target.averageValue)).toBeLessThan(DEFAULTS.QUEUE_LIMIT);
+    // test/docs/operations.spec.ts keeps the table of metrics and labels equal to what the service exposes.
+    const [, labels] = new RegExp(`^\\| \`${metric.name}\` +\\| (.*?) *\\|`, 'm').exec(
+      readFileSync('docs/operations.md', 'utf8'),
+    )!;
+    expect(Object.keys(metric.selector.matchLabels).map((label) => `\`${label}\``)).toEqual([labels]);
   });
 
   it('asks for a GPU where the image is that of the GPU', () => {

@@ -96,72 +96,104 @@ describeOnDemand(['podman'], 'containers', () => {
       3 * MINUTES,
     );
 
-    it('gpu finds the loader of Vulkan, and serves on the CPU where it finds no GPU', async () => {
-      const container = await start(images.gpu, LIMITED);
-      const url = await container.untilReady();
-      const ready = (await (await fetch(`${url}/readyz`)).json()) as { backend: string; gpu: object };
-      expect(ready).toMatchObject({ backend: 'cpu', gpu: { state: 'off' } });
-      expect(await engine.podman('exec', container.name, 'ldconfig', '-p')).toContain('libvulkan.so.1');
-    }, 2 * MINUTES);
+    it(
+      'gpu finds the loader of Vulkan, and serves on the CPU where it finds no GPU',
+      async () => {
+        const container = await start(images.gpu, LIMITED);
+        const url = await container.untilReady();
+        const ready = (await (await fetch(`${url}/readyz`)).json()) as { backend: string; gpu: object };
+        expect(ready).toMatchObject({ backend: 'cpu', gpu: { state: 'off' } });
+        expect(await engine.podman('exec', container.name, 'ldconfig', '-p')).toContain('libvulkan.so.1');
+      },
+      2 * MINUTES,
+    );
 
-    it('holds what the service needs and nothing of its tests', async () => {
-      const container = await start(images.cpu, HARDENED);
-      const found = await container.evaluate(`
+    it(
+      'holds what the service needs and nothing of its tests',
+      async () => {
+        const container = await start(images.cpu, HARDENED);
+        const found = await container.evaluate(`
         import { readdirSync } from 'node:fs';
         const built = readdirSync('dist', { recursive: true });
         const packages = ['jest', 'typescript', 'vite'].filter((name) => readdirSync('node_modules').includes(name));
         console.log(JSON.stringify([readdirSync('.'), built.filter((name) => /spec|test/.test(name)), packages]));
       `);
-      const kept = ['LICENSE', 'NOTICE', 'data', 'dist', 'node_modules', 'package.json'];
-      expect(JSON.parse(found)).toEqual([kept, [], []]);
-    }, MINUTES);
+        const kept = ['LICENSE', 'NOTICE', 'data', 'dist', 'node_modules', 'package.json'];
+        expect(JSON.parse(found)).toEqual([kept, [], []]);
+      },
+      MINUTES,
+    );
 
     it.each([
       ['127.0.0.1', '127.0.0.1'],
       ['::', '::1'],
       ['::1', '::1'],
-    ])('is found healthy where HOST is %s, on a port of its own', async (host, asked) => {
-      const container = await start(images.cpu, [...LIMITED, '--env', `HOST=${host}`, '--env', 'PORT=8001']);
-      const ask = `
+    ])(
+      'is found healthy where HOST is %s, on a port of its own',
+      async (host, asked) => {
+        const container = await start(images.cpu, [
+          ...LIMITED,
+          '--env',
+          `HOST=${host}`,
+          '--env',
+          'PORT=8001',
+        ]);
+        const ask = `
         import { get } from 'node:http';
         get({ host: '${asked}', port: 8001, path: '/livez' }, ({ statusCode }) => console.log(statusCode))
           .on('error', ({ code }) => console.log(code));
       `;
-      await until(async () => (await container.evaluate(ask)) === '200');
-      expect(await container.health()).toBe(0);
-    }, MINUTES);
+        await until(async () => (await container.evaluate(ask)) === '200');
+        expect(await container.health()).toBe(0);
+      },
+      MINUTES,
+    );
 
-    it('is found ill where nothing listens', async () => {
-      const container = await start(images.cpu, LIMITED, ['node', '--eval', 'setInterval(() => {}, 1000)']);
-      expect(await container.health()).toBe(1);
-    }, MINUTES);
+    it(
+      'is found ill where nothing listens',
+      async () => {
+        const container = await start(images.cpu, LIMITED, ['node', '--eval', 'setInterval(() => {}, 1000)']);
+        expect(await container.health()).toBe(1);
+      },
+      MINUTES,
+    );
 
-    it('answers every run that it accepted when it is told to stop', async () => {
-      const container = await start(images.cpu, LIMITED);
-      const url = await container.untilReady();
-      const metrics = await container.url(DEFAULTS.METRICS_PORT);
-      const runs = Array.from({ length: 30 }, (_, seed) => sendRun(url, { stimulus: 'food', seed }));
-      await until(async () => {
-        const text = await (await fetch(`${metrics}/metrics`)).text();
-        return valueOf(text, 'nes_queue_runs{state="waiting"}')! >= 20;
-      });
-      expect(await container.stop()).toBe(0);
-      expect((await Promise.all(runs)).map(({ status }) => status)).toEqual(runs.map(() => 200));
-    }, MINUTES);
+    it(
+      'answers every run that it accepted when it is told to stop',
+      async () => {
+        const container = await start(images.cpu, LIMITED);
+        const url = await container.untilReady();
+        const metrics = await container.url(DEFAULTS.METRICS_PORT);
+        const runs = Array.from({ length: 30 }, (_, seed) => sendRun(url, { stimulus: 'food', seed }));
+        await until(async () => {
+          const text = await (await fetch(`${metrics}/metrics`)).text();
+          return valueOf(text, 'nes_queue_runs{state="waiting"}')! >= 20;
+        });
+        expect(await container.stop()).toBe(0);
+        expect((await Promise.all(runs)).map(({ status }) => status)).toEqual(runs.map(() => 200));
+      },
+      MINUTES,
+    );
 
-    it.each([0, 100, 200, 300, 400, 500])('stops with 0, %d ms after its start', async (ms) => {
-      const container = await start(images.cpu, LIMITED);
-      await new Promise((next) => setTimeout(next, ms));
-      expect(await container.stop()).toBe(0);
-    }, MINUTES);
+    it.each([0, 100, 200, 300, 400, 500])(
+      'stops with 0, %d ms after its start',
+      async (ms) => {
+        const container = await start(images.cpu, LIMITED);
+        await new Promise((next) => setTimeout(next, ms));
+        expect(await container.stop()).toBe(0);
+      },
+      MINUTES,
+    );
 
-    it('opens no debugger on SIGUSR1', async () => {
-      const container = await start(images.cpu, LIMITED);
-      const url = await container.untilReady();
-      expect((await container.inspect()).Config.Cmd).toContain('--disable-sigusr1');
-      await engine.podman('kill', '--signal', 'SIGUSR1', container.name);
-      // Node says so when it opens one.
-      const open = `
+    it(
+      'opens no debugger on SIGUSR1',
+      async () => {
+        const container = await start(images.cpu, LIMITED);
+        const url = await container.untilReady();
+        expect((await container.inspect()).Config.Cmd).toContain('--disable-sigusr1');
+        await engine.podman('kill', '--signal', 'SIGUSR1', container.name);
+        // Node says so when it opens one.
+        const open = `
         import { connect } from 'node:net';
         for (let tries = 0; tries < 10; tries++) {
           await new Promise((next) => setTimeout(next, 100));
@@ -170,19 +202,25 @@ describeOnDemand(['podman'], 'containers', () => {
           });
         }
       `;
-      expect(await container.evaluate(open)).toBe('');
-      expect((await fetch(`${url}/livez`)).status).toBe(200);
-    }, MINUTES);
+        expect(await container.evaluate(open)).toBe('');
+        expect((await fetch(`${url}/livez`)).status).toBe(200);
+      },
+      MINUTES,
+    );
 
-    it('ends with 137 where its memory does not suffice, and is started again', async () => {
-      const options = [...HARDENED, '--memory', '96m', '--restart', 'on-failure:1'];
-      const container = await start(images.cpu, options);
-      await until(async () => {
-        const { State, RestartCount } = await container.inspect();
-        return State.Status === 'exited' && RestartCount === 1;
-      });
-      expect((await container.inspect()).State).toMatchObject({ ExitCode: OUT_OF_MEMORY, OOMKilled: true });
-    }, MINUTES);
+    it(
+      'ends with 137 where its memory does not suffice, and is started again',
+      async () => {
+        const options = [...HARDENED, '--memory', '96m', '--restart', 'on-failure:1'];
+        const container = await start(images.cpu, options);
+        await until(async () => {
+          const { State, RestartCount } = await container.inspect();
+          return State.Status === 'exited' && RestartCount === 1;
+        });
+        expect((await container.inspect()).State).toMatchObject({ ExitCode: OUT_OF_MEMORY, OOMKilled: true });
+      },
+      MINUTES,
+    );
   });
 
   describe('docker/compose.yaml, two replicas behind nginx with Redis', () => {
@@ -201,7 +239,9 @@ describeOnDemand(['podman'], 'containers', () => {
         delete service['build'];
         if (service['image'] === 'neural-experiment-service:cpu') service['image'] = images.cpu;
         service['volumes'] = (service['volumes'] as string[] | undefined)?.map((volume) =>
-          volume.replace('${CONNECTOMES:-./connectomes}', './connectomes').replace(/^\.\//, `${resolve('docker')}/`),
+          volume
+            .replace('${CONNECTOMES:-./connectomes}', './connectomes')
+            .replace(/^\.\//, `${resolve('docker')}/`),
         );
       }
       services['redis']!['image'] = images.standIns;
@@ -214,7 +254,11 @@ describeOnDemand(['podman'], 'containers', () => {
       const { networks } = parse(readFileSync('docker/compose.yaml', 'utf8')) as { networks: object };
       const file = join(engine.folder, 'compose.yaml');
       writeFileSync(file, stringify({ services, networks }));
-      Object.assign(engine.environment, { REDIS_PASSWORD: PASSWORD, RATE_LIMIT: String(LIMIT), WORKERS: '1' });
+      Object.assign(engine.environment, {
+        REDIS_PASSWORD: PASSWORD,
+        RATE_LIMIT: String(LIMIT),
+        WORKERS: '1',
+      });
       await engine.compose('-f', file, 'up', '--detach', 'nginx');
       url = `http://127.0.0.1:${port}`;
       for (const replica of replicas) await replica.untilReady(DEFAULTS.PORT, network('front'));
@@ -272,12 +316,16 @@ describeOnDemand(['podman'], 'containers', () => {
   });
 
   describe('docker/kubernetes.yaml, played by podman', () => {
-    const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) => each.toJS());
+    const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) =>
+      each.toJS(),
+    );
     const REDIS = 'neural-experiment-redis';
     const SERVICE = 'neural-experiment-service';
 
     async function play(name: string, image: string): Promise<Container> {
-      const deployment = documents.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name);
+      const deployment = documents.find(
+        ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
+      );
       const { spec } = deployment.spec.template;
       const [container] = spec.containers;
       container.image = image;
@@ -296,14 +344,22 @@ describeOnDemand(['podman'], 'containers', () => {
       return new Container(engine, `${engine.name}-${name}-pod-${container.name}`);
     }
 
-    it('serves with the limit of Redis, without rights, and drains', async () => {
-      await engine.podman('network', 'create', `${engine.name}-pods`);
-      const redis = await play(REDIS, images.standIns);
-      const service = await play(SERVICE, images.cpu);
-      const { HostConfig, EffectiveCaps } = await service.inspect();
-      expect([HostConfig.ReadonlyRootfs, EffectiveCaps ?? [], HostConfig.Memory]).toEqual([true, [], 1536 * 2 ** 20]);
-      expect(await redis.log()).toContain('Ready to accept connections');
-    }, 3 * MINUTES);
+    it(
+      'serves with the limit of Redis, without rights, and drains',
+      async () => {
+        await engine.podman('network', 'create', `${engine.name}-pods`);
+        const redis = await play(REDIS, images.standIns);
+        const service = await play(SERVICE, images.cpu);
+        const { HostConfig, EffectiveCaps } = await service.inspect();
+        expect([HostConfig.ReadonlyRootfs, EffectiveCaps ?? [], HostConfig.Memory]).toEqual([
+          true,
+          [],
+          1536 * 2 ** 20,
+        ]);
+        expect(await redis.log()).toContain('Ready to accept connections');
+      },
+      3 * MINUTES,
+    );
   });
 });
 

@@ -1,6 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { ContainerEngine } from './containers.js';
 
@@ -37,9 +45,13 @@ export async function baseImage(engine: ContainerEngine): Promise<string> {
   if ((await engine.status('image', 'exists', image)) === 0) return image;
 
   const root = join(engine.folder, 'base');
-  execFileSync('debootstrap', ['--variant=minbase', '--include=ca-certificates', suite!, root, debianMirror()], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  execFileSync(
+    'debootstrap',
+    ['--variant=minbase', '--include=ca-certificates', suite!, root, debianMirror()],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
   copyFileSync(node, join(root, 'usr/local/bin/node'));
   cpSync(npm, join(root, 'usr/local/lib/node_modules/npm'), { recursive: true, verbatimSymlinks: true });
   for (const name of ['npm', 'npx']) {

@@ -87,7 +87,11 @@ export class ContainerEngine {
     return image;
   }
 
-  async start(image: string, options: readonly string[], command: readonly string[] = []): Promise<Container> {
+  async start(
+    image: string,
+    options: readonly string[],
+    command: readonly string[] = [],
+  ): Promise<Container> {
     const name = `${this.name}-${++this.#containers}`;
     await this.podman('run', '--detach', '--name', name, ...options, image, ...command);
     return new Container(this, name);
