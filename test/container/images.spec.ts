@@ -319,44 +319,50 @@ describeOnDemand(['podman'], 'containers', () => {
     const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) =>
       each.toJS(),
     );
-    const REDIS = 'neural-experiment-redis';
-    const SERVICE = 'neural-experiment-service';
+
+    const network = `${engine.name}-pods`;
 
     async function play(name: string, image: string): Promise<Container> {
       const deployment = documents.find(
         ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
       );
-      const { spec } = deployment.spec.template;
-      const [container] = spec.containers;
+      const [container] = deployment.spec.template.spec.containers;
       container.image = image;
       // Podman would ask with curl, which the image does not have.
       delete container.livenessProbe;
+      for (const variable of container.env) {
+        if (variable.valueFrom !== undefined) variable.valueFrom.secretKeyRef.name = engine.name;
+        // Kubernetes fills in $(NAME), podman does not.
+        variable.value = variable.value?.replace('$(REDIS_PASSWORD)', PASSWORD);
+      }
       deployment.metadata.name = `${engine.name}-${name}`;
-      const secret = {
-        apiVersion: 'v1',
-        kind: 'Secret',
-        metadata: { name: REDIS },
-        data: { password: Buffer.from(PASSWORD).toString('base64') },
-      };
       const file = join(engine.folder, `${name}.yaml`);
-      writeFileSync(file, [secret, deployment].map((each) => stringify(each)).join('---\n'));
-      await engine.podman('kube', 'play', '--network', `${engine.name}-pods:alias=${name}`, file);
-      return new Container(engine, `${engine.name}-${name}-pod-${container.name}`);
+      writeFileSync(file, stringify(deployment));
+      await engine.podman('kube', 'play', '--network', `${network}:alias=${name}`, file);
+      return new Container(engine, `${engine.name}-${name}-pod-0-${container.name}`);
     }
 
     it(
-      'serves with the limit of Redis, without rights, and drains',
+      'serves with the limit of Redis, without rights, and ends with 0',
       async () => {
-        await engine.podman('network', 'create', `${engine.name}-pods`);
-        const redis = await play(REDIS, images.standIns);
-        const service = await play(SERVICE, images.cpu);
-        const { HostConfig, EffectiveCaps } = await service.inspect();
-        expect([HostConfig.ReadonlyRootfs, EffectiveCaps ?? [], HostConfig.Memory]).toEqual([
-          true,
-          [],
-          1536 * 2 ** 20,
-        ]);
-        expect(await redis.log()).toContain('Ready to accept connections');
+        const secret = join(engine.folder, 'secret.json');
+        writeFileSync(secret, JSON.stringify({ password: Buffer.from(PASSWORD).toString('base64') }));
+        await engine.podman('secret', 'create', engine.name, secret);
+        await engine.podman('network', 'create', network);
+        const redis = await play('neural-experiment-redis', images.standIns);
+        await until(async () => (await redis.log()).includes('Ready to accept connections'));
+        const service = await play('neural-experiment-service', images.cpu);
+        const url = await service.untilReady(DEFAULTS.PORT, network);
+        for (const container of [redis, service]) {
+          const { HostConfig, EffectiveCaps } = await container.inspect();
+          expect([HostConfig.ReadonlyRootfs, EffectiveCaps ?? []]).toEqual([true, []]);
+          expect(HostConfig.Memory).toBeGreaterThan(0);
+        }
+        expect((await sendRun(url, {})).status).toBe(200);
+        expect(await (await fetch(`${url}/readyz`)).json()).toMatchObject({ status: 'ready' });
+        const keys = ['redis-cli', '--no-auth-warning', '-a', PASSWORD, 'keys', 'nes:runs:*'];
+        expect(await engine.podman('exec', redis.name, ...keys)).toContain('nes:runs:');
+        expect(await service.stop()).toBe(0);
       },
       3 * MINUTES,
     );

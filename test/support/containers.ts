@@ -101,7 +101,7 @@ export class ContainerEngine {
     return this.#run('podman-compose', ['-p', this.name, ...args]);
   }
 
-  /** Removes every container, pod, network and image of this engine's name. */
+  /** Removes every container, pod, network, secret and image of this engine's name. */
   async dispose(): Promise<void> {
     const named = (all: string) => all.split('\n').filter((each) => each.includes(this.name));
     const remove = async (kind: string, names: readonly string[], ...options: readonly string[]) => {
@@ -112,6 +112,7 @@ export class ContainerEngine {
     const containers = await this.podman('container', 'ls', '--all', '--format', '{{.Names}}');
     await remove('container', named(containers), '--force', '--time', '0', '--volumes');
     await remove('network', named(await this.podman('network', 'ls', '--format', '{{.Name}}')));
+    await remove('secret', named(await this.podman('secret', 'ls', '--format', '{{.Name}}')));
     const images = await this.podman('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}');
     await remove('image', named(images));
     rmSync(this.folder, { recursive: true, force: true });

@@ -61,7 +61,7 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
 
 /** With all that builds and runs containers here: limits of memory need root, names of containers aardvark-dns. */
 function hasPodman(): boolean {
-  const programs = ['podman', 'runc', 'debootstrap', 'podman-compose'];
+  const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
   return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
 }
 
