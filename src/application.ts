@@ -14,7 +14,7 @@ import { createAdapter, equip } from './http/server.js';
 import { MAXIMUM_CLIENTS, SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
-import { describeApi } from './openapi/openapi-document.js';
+import { describeApi } from './answers/v1/api/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import { logRequest } from './request-log.js';

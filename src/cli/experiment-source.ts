@@ -1,6 +1,6 @@
 import type { ChannelId } from '../connectome/populations.js';
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import type { View } from '../answers/v1/run-body.js';
 
 /** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
 export interface RunBody {
@@ -20,11 +20,11 @@ export interface RunBody {
 }
 
 export interface RunFrame {
-  readonly t_ms: number;
+  readonly t: number;
   readonly total: number;
   readonly channels: Readonly<Record<ChannelId, number>>;
   readonly steps: readonly number[];
-  readonly neurons: readonly number[];
+  readonly spikes: readonly number[];
 }
 
 export interface RunTopType {

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import {
   ALLOWED_STIMULI,
   DEFAULT_EXPERIMENT,
-  MAXIMUM_INTENSITY,
   MAXIMUM_SEED,
   type Experiment,
-} from '../engine/experiment.js';
+} from '../answers/v1/experiment.js';
+import { MAXIMUM_INTENSITY } from '../engine/stimulus.js';
 import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
-import { VIEWS, type View } from '../engine/run-body.js';
+import { VIEWS, type View } from '../answers/v1/run-body.js';
 import { shown } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { runCommand } from './command.js';

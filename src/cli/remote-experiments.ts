@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { type CompactAtlas, decodeAtlas } from '../connectome/atlas-binary.js';
 import { SIDES } from '../connectome/connectome.js';
-import type { Experiment } from '../engine/experiment.js';
-import { labelOfType } from '../engine/readout.js';
-import type { View } from '../engine/run-body.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import { labelOfType } from '../answers/v1/readout.js';
+import type { View } from '../answers/v1/run-body.js';
 import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
 import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
 

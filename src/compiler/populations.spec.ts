@@ -84,8 +84,8 @@ describe('a selector', () => {
     ]);
   });
 
-  it('goes by labels in a reconstruction, whose ids are made up', () => {
-    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('reconstructed'))).toEqual({
+  it('goes by labels in a synthetic brain, whose ids are made up', () => {
+    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('synthetic'))).toEqual({
       ids: ['6'],
       remarks: [],
     });

@@ -16,7 +16,7 @@ import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
-import { nearestNames } from './nearest-names.js';
+import { nearestNames } from '../connectome/nearest-names.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 
@@ -202,7 +202,7 @@ function selected(
   remarks: string[],
 ): number[] {
   const byLabel = index.matching(selector);
-  if (brain.wiring === 'reconstructed' || selector.root_ids === undefined) {
+  if (brain.wiring === 'synthetic' || selector.root_ids === undefined) {
     if (byLabel.length === 0) {
       throw unmatched(index, selector, where);
     }

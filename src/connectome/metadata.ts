@@ -33,7 +33,7 @@ function listOf(kind: Kind, plural: string): Kind {
   };
 }
 
-/** A reconstruction has none. */
+/** A synthetic brain has none. */
 const countsByName: Kind = {
   expected: 'whole numbers by name, or left out',
   test: (value) =>
@@ -60,7 +60,7 @@ const METADATA: Members = {
   name: text,
   dataset: text,
   release: count,
-  wiring: oneOf('measured', 'reconstructed'),
+  wiring: oneOf('measured', 'synthetic'),
   signRule: oneOf('predicted', 'corrected'),
   minimumSynapses: count,
   neuronCount: count,

@@ -62,7 +62,7 @@ export interface Selector {
   /**
    * Root ids of release 783. Types are renamed between versions of the tables, ids are not: compiled from
    * tables, a selector with ids takes these neurons and reports where the type disagrees; in a
-   * reconstruction the type decides.
+   * synthetic brain the type decides.
    */
   readonly root_ids?: readonly string[];
 }

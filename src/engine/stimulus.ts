@@ -1,7 +1,9 @@
-import { MAXIMUM_INTENSITY } from './experiment.js';
 import { MAXIMUM_STEPS, NETWORK } from './network.js';
 import { PHILOX_STREAM, philox4x32 } from './philox.js';
 import type { KickTrain } from './simulation.js';
+
+/** Events are drawn at the rate of this intensity and thinned to that of the run. */
+export const MAXIMUM_INTENSITY = 2;
 
 const WORD_RANGE = 2 ** 32;
 /** Stands for "no further event within the longest run". */

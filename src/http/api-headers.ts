@@ -1,5 +1,8 @@
 import type { ApiResponseOptions } from '@nestjs/swagger';
 
+/** What Cache-Status calls the cache of this service. */
+export const CACHE_NAME = 'neural-experiment-service';
+
 export type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
 
 /** On every answer, whatever its status. */

@@ -1,4 +1,4 @@
-import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { ExperimentQueue, type BatchStage } from './experiment-queue.js';
 import type { ExperimentResult, ExperimentTask } from './task.js';
 

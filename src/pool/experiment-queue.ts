@@ -5,7 +5,7 @@
  * with its rasters; the workers then only write the answers. Invariant: something waits only while every
  * worker is busy, or while every run goes through the GPU first and that is busy.
  */
-import type { Experiment } from '../engine/experiment.js';
+import type { Experiment } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
 import type { BatchResult, ExperimentResult, ExperimentTask } from './task.js';
 

@@ -10,10 +10,10 @@ import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { ExperimentRunner, VIEWS } from '../engine/run-body.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { ExperimentRunner, VIEWS } from '../answers/v1/run-body.js';
 import { CodedError } from '../errors.js';
-import type { GpuBatches } from './gpu-batches.js';
+import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
@@ -85,7 +85,7 @@ async function openGpu(
   runner: ExperimentRunner,
   gpu: WorkerData['gpu'] & object,
 ): Promise<GpuBatches> {
-  const { GpuBatches } = await import('./gpu-batches.js');
+  const { GpuBatches } = await import('./gpu/gpu-batches.js');
   return GpuBatches.open(connectome, runner, gpu);
 }
 

@@ -3,13 +3,14 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../http/client-address.js';
+import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
 import { isRehearsal } from '../http/rehearsal.js';
-import { ApiRun } from './run.api.js';
-import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
+import { ApiRun } from '../answers/v1/api/run.api.js';
+import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
 import { openReport } from './run-report.js';
-import { CACHE_NAME, RunService, type RunAnswer } from './run.service.js';
+import { RunService, type RunAnswer } from './run.service.js';
 
 @ApiTags('Experiments')
 @Controller('api/v1/run')

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
 import { Environment } from '../config/environment.js';
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
-import { runId } from '../engine/run-id.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import type { View } from '../answers/v1/run-body.js';
+import { runId } from '../answers/v1/run-id.js';
 import { CodedError } from '../errors.js';
 import { ModelHealth } from '../health/model-health.js';
 import type { QueuedResult, QueuedRun } from '../pool/experiment-queue.js';
@@ -21,9 +21,6 @@ export interface RunOrder {
   /** Nobody asked for it: see rehearse.ts. */
   readonly isRehearsal: boolean;
 }
-
-/** What Cache-Status calls the cache of this service. */
-export const CACHE_NAME = 'neural-experiment-service';
 
 /** Where an answer came from, in the words of RFC 9211. */
 export type CacheStatus = 'hit' | 'fwd=miss' | 'fwd=miss; stored' | 'fwd=miss; collapsed';

@@ -194,7 +194,7 @@ describe('openapi', () => {
 describe('every command', () => {
   it.each<[string, string[], string]>([
     ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],
-    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --figures DIR'],
+    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --statistics DIR'],
     [
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],

@@ -6,7 +6,7 @@ import type { RunBody } from '../../src/cli/experiment-source.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { STIMULUS_IDS, type StimulusId } from '../../src/connectome/populations.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
 import { compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';

@@ -4,10 +4,10 @@ import type { Connectome } from '../../src/connectome/connectome.js';
 import { connectomeFile } from '../support/connectomes.js';
 
 /**
- * The brain that the service ships, drawn from data/cell-types. Its digest is part of the id of the model and of
+ * The brain that the service ships, sampled from data/cell-types. Its digest is part of the id of the model and of
  * every run: a change here is a new model, also when only a description in data/populations.json has changed.
  */
-const DIGEST = '575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606';
+const DIGEST = 'f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8';
 
 describe('the default brain', () => {
   let connectome: Connectome;
@@ -19,16 +19,16 @@ describe('the default brain', () => {
     expect(connectome.digest).toBe(DIGEST);
   });
 
-  it('has the size of the tables that its figures come from, and says what it is', () => {
+  it('has the size of the tables that its statistics come from, and says what it is', () => {
     expect(connectome.metadata).toMatchObject({
       neuronCount: 139_255,
       connectionCount: 2_309_630,
       synapseCount: 28_363_450,
       minimumSynapses: 5,
-      wiring: 'reconstructed',
+      wiring: 'synthetic',
       signRule: 'corrected',
     });
-    expect(connectome.metadata.provenance[0]).toMatch(/^A reconstruction/);
+    expect(connectome.metadata.provenance[0]).toMatch(/^Synthetic wiring/);
     expect(connectome.metadata.sources.slice(0, 2).map(({ file }) => file)).toEqual([
       'groups.csv.gz',
       'pairs.csv.gz',

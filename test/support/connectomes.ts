@@ -18,7 +18,7 @@ const WAIT_MS = 100;
 const SOURCES = {
   'partial-predicted': ['--tables', TABLES_DIR, '--signs', 'predicted'],
   'partial-corrected': ['--tables', TABLES_DIR, '--signs', 'corrected'],
-  default: ['--figures', resolve('data/cell-types')],
+  default: ['--statistics', resolve('data/cell-types')],
 } as const;
 
 /** @returns the path of a compiled connectome file, which is there when this resolves */

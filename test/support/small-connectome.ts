@@ -71,7 +71,7 @@ export function smallConnectome(): ConnectomeContent {
       name: 'Small test brain',
       dataset: 'FlyWire FAFB',
       release: 783,
-      wiring: 'reconstructed',
+      wiring: 'synthetic',
       signRule: 'corrected',
       minimumSynapses: 5,
       neuronCount: NEURONS,

@@ -75,7 +75,7 @@ export interface components {
              */
             total: number;
             /**
-             * @description Neurons that the stimulus is given to.
+             * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
@@ -90,7 +90,7 @@ export interface components {
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
              * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
              */
             digest: string;
@@ -217,12 +217,12 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             model: string;
             /**
@@ -247,6 +247,26 @@ export interface components {
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -259,7 +279,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t_ms: number;
+            t: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -278,7 +298,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description Neuron of each spike, an index into the atlas; ascending within a step.
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
              * @example [
              *       110146,
              *       110143,
@@ -286,7 +306,7 @@ export interface components {
              *       110142
              *     ]
              */
-            neurons: number[];
+            spikes: number[];
         };
         TopType: {
             /**
@@ -320,7 +340,7 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that the stimulus is given to.
+             * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
@@ -328,12 +348,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             model: string;
             /**
@@ -358,6 +378,26 @@ export interface components {
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -710,17 +750,17 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             id: string;
             /**
              * @description Name for people.
-             * @example FlyWire FAFB 783, reconstructed wiring
+             * @example FlyWire FAFB 783, synthetic wiring
              */
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -734,16 +774,16 @@ export interface components {
              */
             release: number;
             /**
-             * @description measured: every connection is one of the release. reconstructed: drawn from figures by cell type, so single connections mean nothing.
-             * @example reconstructed
+             * @description measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so single connections mean nothing.
+             * @example synthetic
              * @enum {string}
              */
-            wiring: "measured" | "reconstructed";
+            wiring: "measured" | "synthetic";
             /**
              * @description How this connectome came about, in plain sentences.
              * @example [
-             *       "A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of groups of like neurons has as many connections and synapses as measured; which neurons connect was drawn, and ids and positions are made up.",
-             *       "What follows is said of the measured wiring that the figures come from.",
+             *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
+             *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
              *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
@@ -778,12 +818,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606
+             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/575757e3a47af34ac8f458b3b6be7489-1.json
+             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -799,7 +839,7 @@ export interface components {
             /**
              * @description What this model is not, in plain sentences.
              * @example [
-             *       "The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
              *       "Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.",
              *       "Gap junctions, neuromodulators, glia, plasticity and learning are left out.",
              *       "It has no body and no feedback from one: nothing that the brain does changes its input.",

@@ -8,8 +8,8 @@ import { plotRaster } from './plots/spike-raster-plot.js';
 import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable } from './plots/type-table.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
-import type { Channel, Model } from '../../model/model.dto.js';
-import type { TopType } from '../../run/run-response.dto.js';
+import type { Channel, Model } from '../../answers/v1/api/model.dto.js';
+import type { TopType } from '../../answers/v1/api/run-response.dto.js';
 import type { Run } from './service/run-result.js';
 import type { Theme } from './theme.js';
 
