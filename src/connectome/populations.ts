@@ -46,6 +46,13 @@ export const CHANNEL_IDS = [
  */
 export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
 
+/** For people, as the heading of the channels of a kind. */
+export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
+  descending: 'Descending neurons',
+  motor: 'Motor neurons',
+  station: 'Stations on the way',
+};
+
 export type StimulusId = (typeof STIMULUS_IDS)[number];
 export type ChannelId = (typeof CHANNEL_IDS)[number];
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];

@@ -1,6 +1,7 @@
 /** Everything that is shown of a run beside the brain, and of the run it is compared with. */
 import type uPlot from 'uplot';
 import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
 import { byId, element, grouped } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { plotChannelRates } from './plots/channel-rate-plot.js';
@@ -12,12 +13,6 @@ import type { Channel, Model } from '../../answers/v1/api/model.dto.js';
 import type { TopType } from '../../answers/v1/api/run-response.dto.js';
 import type { Run } from './service/run-result.js';
 import type { Theme } from './theme.js';
-
-const CHANNEL_GROUPS = [
-  { kind: 'descending', heading: 'Descending neurons, to the body' },
-  { kind: 'motor', heading: 'Motor neurons' },
-  { kind: 'station', heading: 'Stations on the way' },
-] as const satisfies readonly { readonly kind: Channel['kind']; readonly heading: string }[];
 
 interface Listeners {
   readonly onSeek: (timeMs: number) => void;
@@ -120,8 +115,8 @@ export class Results {
         range: [0, highest],
       };
     };
-    const channels = CHANNEL_GROUPS.map(({ kind, heading }): BarGroup => ({
-      heading,
+    const channels = CHANNEL_KINDS.map((kind): BarGroup => ({
+      heading: CHANNEL_KIND_LABELS[kind],
       rows: this.model.channels.filter((channel) => channel.kind === kind).map(rowOf),
     }));
     fillBars(byId<HTMLTableElement>('channels'), channels);
