@@ -23,7 +23,7 @@ const mayImport = {
   atlas: ['connectome', 'http', 'health'],
   model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
   metrics: ['config', 'http', 'health', 'run'],
-  openapi: ['http'],
+  openapi: ['config', 'http'],
   // The page bundles readers of the service's formats; of answers/v1/api it takes types alone.
   dashboard: ['connectome', 'engine/network', 'answers/v1/api', 'http'],
   plot: [],

@@ -77,7 +77,7 @@ export async function assembleApplication(
   await equip(app, { rateLimit: environment.RATE_LIMIT, window, isEnding: () => health.draining });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
-  serveSwaggerUi(app, description);
+  serveSwaggerUi(app, description, environment.PUBLIC_URL);
   return app;
 }
 

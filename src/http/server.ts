@@ -17,7 +17,7 @@ import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
-import { clientKey } from './client-address.js';
+import { clientKey, requireAddresses } from './client-address.js';
 import { CORS, RAW_CORS_HEADERS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
@@ -77,6 +77,8 @@ export function createAdapter({
       connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
       // Node would answer a missing Host itself, with no body; see checkHost.
       requireHostHeader: false,
+      // Node would take the first of two and drop the other, such as a second Content-Type.
+      joinDuplicateHeaders: true,
     },
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers['x-request-id']),
     // For paths that cannot be decoded; no hook runs for them.
@@ -117,6 +119,7 @@ export async function equip(app: NestFastifyApplication, options: SharedOptions)
   const server = app.getHttpServer() as Server;
   // Bounded by the size of the headers. Node would leave out those beyond the 2,000th, such as a proxy adds.
   server.maxHeadersCount = 0;
+  requireAddresses(server);
   limitUnanswered(server);
   // Node would answer itself, past the rate limit, the log and the headers of every other answer.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>

@@ -5,7 +5,7 @@ import { ApiFailures } from '../../../http/api-failures.js';
 import {
   CACHE_NAME,
   COMMON_HEADERS,
-  ENCODING_HEADERS,
+  VARY_HEADER,
   NOT_STORED_HEADER,
   RATE_HEADERS,
   type HeaderDescriptions,
@@ -65,7 +65,7 @@ export function ApiRun(): MethodDecorator {
         ...NOT_STORED_HEADER,
         ...RATE_HEADERS,
         ...RUN_HEADERS,
-        ...ENCODING_HEADERS,
+        ...VARY_HEADER,
       },
       content: {
         'application/json': {
