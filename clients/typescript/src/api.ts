@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -161,6 +161,22 @@ export interface components {
              * @example 0
              */
             motor: number;
+            /** @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz. */
+            food_relay: number;
+            /** @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz. */
+            pheromone_relay: number;
+            /** @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz. */
+            song_relay: number;
+            /** @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz. */
+            touch_relay: number;
+            /** @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz. */
+            colour_relay: number;
+            /** @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz. */
+            humid_relay: number;
+            /** @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz. */
+            heat_relay: number;
+            /** @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz. */
+            bitter_relay: number;
         };
         Drives: {
             /**
@@ -169,7 +185,7 @@ export interface components {
              */
             escape: number;
             /**
-             * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
              * @example 0.5885
              */
             walk: number;
@@ -199,7 +215,7 @@ export interface components {
              */
             wing: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.groom / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
             groom: number;
@@ -209,10 +225,20 @@ export interface components {
              */
             proboscis: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.courtship / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
             courtship: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)). */
+            approach: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)). */
+            avoid: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40). */
+            phototaxis: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60). */
+            hygrotaxis: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60). */
+            reject: number;
         };
         DriveRun: {
             /**
@@ -576,6 +602,8 @@ export interface components {
              * @example 314
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
              * @example loom
@@ -619,12 +647,19 @@ export interface components {
              * @example 2
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
              * @example escape
              * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor";
+            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
+            /**
+             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @enum {string}
+             */
+            kind: "descending" | "motor" | "station";
             /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
             quanta: components["schemas"]["Quantum"][];
         };
@@ -645,10 +680,17 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.
+             * @description How the drive is read from the channels, in Hz, of the same response.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
+            /**
+             * @description A drive is made for animation; it is no biology.
+             * @enum {boolean}
+             */
+            engineered: true;
+            /** @description Why the drive reads these channels. */
+            reason: string;
         };
         WordParameter: {
             /**
@@ -901,8 +943,6 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -954,12 +994,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -975,12 +1009,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -996,12 +1024,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1117,8 +1139,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1261,8 +1281,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1274,7 +1292,7 @@ export interface operations {
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description Where it is: on the origin that served this. */
+                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];
