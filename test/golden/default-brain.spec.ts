@@ -7,7 +7,7 @@ import { connectomeFile } from '../support/connectomes.js';
  * The brain that the service ships, sampled from data/cell-types. Its digest is part of the id of the model and of
  * every run: a change here is a new model, also when only a description in data/populations.json has changed.
  */
-const DIGEST = 'f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8';
+const DIGEST = 'd1a263184d1d06b6ccf7f983846823eb889d891f8ec15b798165afe0e3fe385f';
 
 describe('the default brain', () => {
   let connectome: Connectome;
@@ -66,6 +66,14 @@ describe('the default brain', () => {
       courtship: 2,
       descending: 1305,
       motor: 110,
+      food_relay: 6,
+      pheromone_relay: 15,
+      song_relay: 21,
+      touch_relay: 6,
+      colour_relay: 4,
+      humid_relay: 8,
+      heat_relay: 4,
+      bitter_relay: 8,
     });
   });
 });

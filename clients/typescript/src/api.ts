@@ -161,6 +161,46 @@ export interface components {
              * @example 0
              */
             motor: number;
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            food_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            pheromone_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            song_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            touch_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            colour_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            humid_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            heat_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            bitter_relay: number;
         };
         Drives: {
             /**
@@ -169,7 +209,7 @@ export interface components {
              */
             escape: number;
             /**
-             * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
              * @example 0.5885
              */
             walk: number;
@@ -199,7 +239,7 @@ export interface components {
              */
             wing: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.groom / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
             groom: number;
@@ -209,20 +249,45 @@ export interface components {
              */
             proboscis: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.courtship / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
             courtship: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
+            approach: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
+            avoid: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
+            phototaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
+            hygrotaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
+            reject: number;
         };
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 7c34f5457f05897e637cb4217f56afab
+             * @example a03da1e49b97927c5f5c8a2191be342d
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-d1a263184d1d
              */
             model: string;
             /**
@@ -348,12 +413,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 7c34f5457f05897e637cb4217f56afab
+             * @example a03da1e49b97927c5f5c8a2191be342d
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-d1a263184d1d
              */
             model: string;
             /**
@@ -553,7 +618,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940629327659"
+             *       "720575940613869777"
              *     ]
              */
             root_ids?: string[];
@@ -576,6 +641,8 @@ export interface components {
              * @example 314
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
              * @example loom
@@ -619,12 +686,20 @@ export interface components {
              * @example 2
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
              * @example escape
              * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor";
+            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
+            /**
+             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @example descending
+             * @enum {string}
+             */
+            kind: "descending" | "motor" | "station";
             /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
             quanta: components["schemas"]["Quantum"][];
         };
@@ -645,10 +720,21 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.
+             * @description How the drive is read from the channels, in Hz, of the same response.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
+            /**
+             * @description A drive is made for animation; it is no biology.
+             * @example true
+             * @enum {boolean}
+             */
+            engineered: true;
+            /**
+             * @description Why the drive reads these channels.
+             * @example The giant fibre triggers the fast take-off.
+             */
+            reason: string;
         };
         StimulusParameter: {
             /**
@@ -750,7 +836,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-d1a263184d1d
              */
             id: string;
             /**
@@ -818,12 +904,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
+             * @example d1a263184d1d06b6ccf7f983846823eb889d891f8ec15b798165afe0e3fe385f
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
+             * @example /atlas/d1a263184d1d06b6ccf7f983846823eb-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -847,8 +933,8 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
-             *       "Drives are engineered readings of channels for animation. They are no biology."
+             *       "The channels backward, groom and courtship stay silent: none of the ten stimuli reaches their neurons in this model.",
+             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */
             limitations: string[];

@@ -4,8 +4,8 @@
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DriveRun: {
-    id: '7c34f5457f05897e637cb4217f56afab',
-    model: 'fafb-783-synthetic-corrected-f972deb4c58b',
+    id: 'a03da1e49b97927c5f5c8a2191be342d',
+    model: 'fafb-783-synthetic-corrected-d1a263184d1d',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
@@ -16,8 +16,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     connections: 2309630,
   },
   FullRun: {
-    id: '7c34f5457f05897e637cb4217f56afab',
-    model: 'fafb-783-synthetic-corrected-f972deb4c58b',
+    id: 'a03da1e49b97927c5f5c8a2191be342d',
+    model: 'fafb-783-synthetic-corrected-d1a263184d1d',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
@@ -48,6 +48,14 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     courtship: 0,
     descending: 2.96,
     motor: 0,
+    food_relay: 0,
+    pheromone_relay: 0,
+    song_relay: 0,
+    touch_relay: 0,
+    colour_relay: 0,
+    humid_relay: 0,
+    heat_relay: 0,
+    bitter_relay: 0,
   },
   Drives: {
     escape: 0.9305,
@@ -60,6 +68,11 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     groom: 0,
     proboscis: 0,
     courtship: 0,
+    approach: 0,
+    avoid: 0,
+    phototaxis: 0,
+    hygrotaxis: 0,
+    reject: 0,
   },
   Frame: { t: 0, total: 4, steps: [9, 19, 24, 48], spikes: [110146, 110143, 110141, 110142] },
   TopType: {
@@ -72,7 +85,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     stimulated: 210,
   },
   Model: {
-    id: 'fafb-783-synthetic-corrected-f972deb4c58b',
+    id: 'fafb-783-synthetic-corrected-d1a263184d1d',
     name: 'FlyWire FAFB 783, synthetic wiring',
     version: '2',
     dataset: 'FlyWire FAFB',
@@ -89,8 +102,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     neuron_count: 139255,
     connection_count: 2309630,
     synapse_count: 28363450,
-    connectome_digest: 'f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8',
-    atlas_url: '/atlas/f972deb4c58bfa40ed912ea7807f8475-1.json',
+    connectome_digest: 'd1a263184d1d06b6ccf7f983846823eb889d891f8ec15b798165afe0e3fe385f',
+    atlas_url: '/atlas/d1a263184d1d06b6ccf7f983846823eb-1.json',
     limitations: [
       'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.',
       'Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.',
@@ -100,8 +113,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
       'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
       'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
       'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
-      'Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.',
-      'Drives are engineered readings of channels for animation. They are no biology.',
+      'The channels backward, groom and courtship stay silent: none of the ten stimuli reaches their neurons in this model.',
+      'Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action.',
     ],
   },
   Source: {
@@ -129,12 +142,20 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   },
   Channel: {
     id: 'escape',
+    kind: 'descending',
     label: 'Escape',
     description: 'The giant fibre DNp01, which triggers the fast take-off.',
     neuron_count: 2,
   },
   Quantum: { duration_ms: 50, quantum_hz: 10 },
-  DriveDescription: { id: 'escape', minimum: 0, maximum: 1, formula: '1 - exp(-channels.escape / 60)' },
+  DriveDescription: {
+    id: 'escape',
+    minimum: 0,
+    maximum: 1,
+    formula: '1 - exp(-channels.escape / 60)',
+    engineered: true,
+    reason: 'The giant fibre triggers the fast take-off.',
+  },
   Parameters: {},
   StimulusParameter: {
     allowed: [
@@ -163,7 +184,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   },
   Selector: {
     type: 'LC4',
-    root_ids: ['720575940629327659'],
+    root_ids: ['720575940613869777'],
     side: 'left',
     class: 'gustatory',
     sub_class: 'bitter',
@@ -174,8 +195,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
 
 /** The whole answer to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = {
-  id: '7c34f5457f05897e637cb4217f56afab',
-  model: 'fafb-783-synthetic-corrected-f972deb4c58b',
+  id: 'a03da1e49b97927c5f5c8a2191be342d',
+  model: 'fafb-783-synthetic-corrected-d1a263184d1d',
   stimulus: 'loom',
   duration_ms: 100,
   intensity: 1,
@@ -205,6 +226,14 @@ export const DRIVE_RUN_EXAMPLE = {
     courtship: 0,
     descending: 2.96,
     motor: 0,
+    food_relay: 0,
+    pheromone_relay: 0,
+    song_relay: 0,
+    touch_relay: 0,
+    colour_relay: 0,
+    humid_relay: 0,
+    heat_relay: 0,
+    bitter_relay: 0,
   },
   drive: {
     escape: 0.9305,
@@ -217,5 +246,10 @@ export const DRIVE_RUN_EXAMPLE = {
     groom: 0,
     proboscis: 0,
     courtship: 0,
+    approach: 0,
+    avoid: 0,
+    phototaxis: 0,
+    hygrotaxis: 0,
+    reject: 0,
   },
 };
