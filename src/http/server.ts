@@ -23,19 +23,14 @@ import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import { ErrorResponse } from './error-response.dto.js';
 import * as limits from './limits.js';
-import { limitRate } from './rate-limit.js';
 import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
-import type { SlidingWindow } from './sliding-window.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
 const log = new Logger('http');
-/** For requests whose body is broken: what was decided when their head arrived stands on that answer as well. */
-const begun = new WeakMap<
-  IncomingMessage,
-  { readonly reply: FastifyReply; readonly counted: Promise<void> }
->();
+/** For requests whose body is broken: the headers that the hooks have set stand on that answer as well. */
+const begun = new WeakMap<IncomingMessage, FastifyReply>();
 /** To the request that was read last, of each connection. */
 const newest = new WeakMap<Duplex, ServerResponse>();
 /** What a timer of Node can hold. */
@@ -50,8 +45,6 @@ export interface AdapterOptions {
 }
 
 export interface SharedOptions {
-  readonly rateLimit: number;
-  readonly window: SlidingWindow;
   /** Whether the service is about to end. */
   readonly isEnding: () => boolean;
 }
@@ -102,9 +95,7 @@ export async function equip(app: NestFastifyApplication, options: SharedOptions)
   // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    const counted = limitRate(options.window, options.rateLimit, request, reply);
-    begun.set(request.raw, { reply, counted });
-    await counted;
+    begun.set(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
@@ -223,17 +214,13 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
 async function answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
   // What is broken may have come together with its head, which is still on its way through the hooks.
   await setImmediate();
-  const head = begun.get(response.req);
-  const isRefused = await head?.counted.then(
-    () => false,
-    () => true,
-  );
-  if (isRefused === true || response.headersSent) {
+  if (response.headersSent) {
     onceAnswered(response, () => socket.end());
     return;
   }
-  const { headers, body } = refusal(error, head?.reply.request.id ?? randomUUID());
-  const all = { ...head?.reply.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
+  const reply = begun.get(response.req);
+  const { headers, body } = refusal(error, reply?.request.id ?? randomUUID());
+  const all = { ...reply?.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
   response.writeHead(error.status, all).end(body);
 }
 

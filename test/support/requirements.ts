@@ -25,6 +25,7 @@ const present = {
     Object.values(networkInterfaces()).some((addresses) =>
       addresses?.some(({ family }) => family === 'IPv6'),
     ),
+  podman: hasPodman,
   brian: hasBrian,
   gpu: hasGpuAdapter,
 } as const;
@@ -56,6 +57,12 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
   } else {
     describe.skip(`${name} (needs ${missing.join(', ')})`, body);
   }
+}
+
+/** With all that builds and runs containers here: limits of memory need root, names of containers aardvark-dns. */
+function hasPodman(): boolean {
+  const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
+  return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
 }
 
 /** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */

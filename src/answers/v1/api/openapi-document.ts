@@ -25,8 +25,9 @@ to {"stimulus": "heat", "duration_ms": 50}.
 for programs. Beside those of the operations: 404 where there is nothing at a path, and 405, with the header
 Allow, where there is something, but not with this method.
 
-**Rate limit.** Each client, an IPv4 address or the /64 of an IPv6 address, may post 30 runs in any 60 seconds, where RateLimit-Limit says nothing else. Every
-run counts, whatever its outcome, except those refused with 429, and with 503 before they began; so Retry-After says when there is room again.
+**Rate limit.** Each client, an IPv4 address or the /64 of an IPv6 address, may post 30 runs in any 60 seconds, unless
+RateLimit-Limit says otherwise. A run counts whatever its outcome, unless it is refused with 429, with 503 before it
+began, or because its body cannot be read as JSON. So Retry-After says when the next run is allowed.
 
 **Versions.** The version is part of the path. Within /api/v1 members may be added to answers of the model and
 of failures, never to a run, and none is removed or changes its meaning. What a run answers may change
