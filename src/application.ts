@@ -5,18 +5,15 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
-import { Degradations } from './health/degradations.js';
 import { ModelHealth } from './health/model-health.js';
 import { RequestWatch } from './http/request-watch.js';
-import { RedisWindow } from './http/redis-window.js';
-import { RATE_WINDOW_MS } from './http/rate-limit.js';
 import { createAdapter, equip } from './http/server.js';
-import { MAXIMUM_CLIENTS, SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { describeApi } from './answers/v1/api/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
+import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { logRequest } from './request-log.js';
 import { rehearse } from './run/rehearse.js';
 
@@ -54,7 +51,7 @@ export async function assembleApplication(
 ): Promise<NestFastifyApplication> {
   const log = createLog(environment.LOG_LEVEL, options.logTo);
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of(environment, options.workerFile),
+    AppModule.of(environment, options),
     createAdapter({
       trustProxy: environment.TRUST_PROXY,
       requestTimeoutMs: options.requestTimeoutMs,
@@ -72,12 +69,10 @@ export async function assembleApplication(
   });
   const health = app.get(ModelHealth);
   health.rehearsal = () => rehearse(fastify);
-  const window = options.window ?? rateWindow(environment, app.get(Degradations));
-  fastify.addHook('onClose', async () => window.close?.());
-  await equip(app, { rateLimit: environment.RATE_LIMIT, window, isEnding: () => health.draining });
+  await equip(app, { isEnding: () => health.draining });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
-  serveSwaggerUi(app, description);
+  serveSwaggerUi(app, description, environment.PUBLIC_URL);
   return app;
 }
 
@@ -91,25 +86,4 @@ async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void
     await setTimeout(LAST_BYTES_MS);
   } while (watch.open > 0);
   server.closeAllConnections();
-}
-
-function rateWindow({ RATE_LIMIT, REDIS_URL }: Environment, degradations: Degradations): SlidingWindow {
-  const limits = { limit: RATE_LIMIT, windowMs: RATE_WINDOW_MS };
-  const local = new SlidingLog({
-    ...limits,
-    maximumClients: MAXIMUM_CLIENTS,
-    nowMs: () => performance.now(),
-  });
-  if (REDIS_URL === '' || RATE_LIMIT === 0) return local;
-  return new RedisWindow({
-    ...limits,
-    url: REDIS_URL,
-    local,
-    onAway: (why) =>
-      degradations.begin({
-        part: 'rate_limit',
-        reason: `Redis is away (${why}); every replica counts runs on its own.`,
-      }),
-    onBack: () => degradations.end('rate_limit'),
-  });
 }

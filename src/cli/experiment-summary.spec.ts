@@ -25,7 +25,7 @@ function runOf(escape: number, neurons: number[]): RunBody {
     },
     channels,
     drive: Object.fromEntries(DRIVES.map(({ id }) => [id, 0.5])),
-    frames: [{ t_ms: 0, total: neurons.length, channels, steps: neurons.map(() => 0), neurons }],
+    frames: [{ t: 0, total: neurons.length, channels, steps: neurons.map(() => 0), spikes: neurons }],
   };
 }
 

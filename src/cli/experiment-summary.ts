@@ -81,7 +81,7 @@ export function overlapOf(one: Condition, other: Condition): Spread {
 }
 
 function respondingOf({ frames = [] }: RunBody): Set<number> {
-  return new Set(frames.flatMap(({ neurons }) => neurons));
+  return new Set(frames.flatMap(({ spikes }) => spikes));
 }
 
 function jaccard(one: ReadonlySet<number>, other: ReadonlySet<number>): number {

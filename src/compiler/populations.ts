@@ -6,6 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import {
   CHANNEL_IDS,
+  type ChannelKind,
   type ChannelPopulation,
   type Selector,
   STIMULUS_IDS,
@@ -77,7 +78,10 @@ function inOrder<P extends { readonly id: string }>(
   });
 }
 
-/** @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name */
+/**
+ * @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name, and for a
+ *   channel whose neurons are not of its kind
+ */
 export function selectPopulations(brain: Brain, definitions: PopulationDefinitions): SelectedPopulations {
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
@@ -91,12 +95,34 @@ export function selectPopulations(brain: Brain, definitions: PopulationDefinitio
     neurons.push(Uint32Array.from(chosen).sort());
     return { ...population, neuronCount: chosen.size };
   };
+  const selectChannel = (channel: Definition<ChannelPopulation>) => {
+    const population = select('channel', channel);
+    checkKind(brain.neurons, channel, neurons.at(-1)!);
+    return population;
+  };
   return {
     stimuli: definitions.stimuli.map((each) => select('stimulus', each)),
-    channels: definitions.channels.map((each) => select('channel', each)),
+    channels: definitions.channels.map(selectChannel),
     neurons,
     remarks,
   };
+}
+
+/** What a channel is said to be shows wherever its rate does, so it has to be true of every neuron. */
+function checkKind(
+  { superClasses, ids, types }: NeuronColumns,
+  { id, kind }: Definition<ChannelPopulation>,
+  chosen: Uint32Array,
+): void {
+  const kindOf = (i: number): ChannelKind =>
+    superClasses[i] === 'descending' || superClasses[i] === 'motor' ? superClasses[i] : 'station';
+  const other = chosen.find((i) => kindOf(i) !== kind);
+  if (other !== undefined) {
+    throw invalid(
+      `channel ${id}: its kind is ${shown(kind)}, but neuron ${ids[other]!} of type ${shown(types[other]!)} ` +
+        `has the super class ${shown(superClasses[other]!)}, which makes it ${shown(kindOf(other))}`,
+    );
+  }
 }
 
 /** The columns that a selector may name. */

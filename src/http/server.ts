@@ -17,25 +17,20 @@ import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
-import { clientKey } from './client-address.js';
+import { clientKey, requireAddresses } from './client-address.js';
 import { CORS, RAW_CORS_HEADERS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import { ErrorResponse } from './error-response.dto.js';
 import * as limits from './limits.js';
-import { limitRate } from './rate-limit.js';
 import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
-import type { SlidingWindow } from './sliding-window.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
 const log = new Logger('http');
-/** For requests whose body is broken: what was decided when their head arrived stands on that answer as well. */
-const begun = new WeakMap<
-  IncomingMessage,
-  { readonly reply: FastifyReply; readonly counted: Promise<void> }
->();
+/** For requests whose body is broken: the headers that the hooks have set stand on that answer as well. */
+const begun = new WeakMap<IncomingMessage, FastifyReply>();
 /** To the request that was read last, of each connection. */
 const newest = new WeakMap<Duplex, ServerResponse>();
 /** What a timer of Node can hold. */
@@ -50,8 +45,6 @@ export interface AdapterOptions {
 }
 
 export interface SharedOptions {
-  readonly rateLimit: number;
-  readonly window: SlidingWindow;
   /** Whether the service is about to end. */
   readonly isEnding: () => boolean;
 }
@@ -77,6 +70,8 @@ export function createAdapter({
       connectionsCheckingInterval: limits.TIMEOUT_CHECK_MS,
       // Node would answer a missing Host itself, with no body; see checkHost.
       requireHostHeader: false,
+      // Node would take the first of two and drop the other, such as a second Content-Type.
+      joinDuplicateHeaders: true,
     },
     genReqId: ({ headers }: IncomingMessage) => requestIdOf(headers['x-request-id']),
     // For paths that cannot be decoded; no hook runs for them.
@@ -100,9 +95,7 @@ export async function equip(app: NestFastifyApplication, options: SharedOptions)
   // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    const counted = limitRate(options.window, options.rateLimit, request, reply);
-    begun.set(request.raw, { reply, counted });
-    await counted;
+    begun.set(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
@@ -117,6 +110,7 @@ export async function equip(app: NestFastifyApplication, options: SharedOptions)
   const server = app.getHttpServer() as Server;
   // Bounded by the size of the headers. Node would leave out those beyond the 2,000th, such as a proxy adds.
   server.maxHeadersCount = 0;
+  requireAddresses(server);
   limitUnanswered(server);
   // Node would answer itself, past the rate limit, the log and the headers of every other answer.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
@@ -220,17 +214,13 @@ function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): 
 async function answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
   // What is broken may have come together with its head, which is still on its way through the hooks.
   await setImmediate();
-  const head = begun.get(response.req);
-  const isRefused = await head?.counted.then(
-    () => false,
-    () => true,
-  );
-  if (isRefused === true || response.headersSent) {
+  if (response.headersSent) {
     onceAnswered(response, () => socket.end());
     return;
   }
-  const { headers, body } = refusal(error, head?.reply.request.id ?? randomUUID());
-  const all = { ...head?.reply.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
+  const reply = begun.get(response.req);
+  const { headers, body } = refusal(error, reply?.request.id ?? randomUUID());
+  const all = { ...reply?.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
   response.writeHead(error.status, all).end(body);
 }
 

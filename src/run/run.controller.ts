@@ -1,14 +1,13 @@
-import { Body, Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { Body, Controller, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../http/client-address.js';
 import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
-import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
 import { isRehearsal } from '../http/rehearsal.js';
 import { ApiRun } from '../answers/v1/api/run.api.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { giveBackUnlessBegun, RunLimitGuard } from '../rate-limit/run-limit.guard.js';
 import { openReport } from './run-report.js';
 import { RunService, type RunAnswer } from './run.service.js';
 
@@ -20,7 +19,7 @@ export class RunController {
   @Post()
   @ApiRun()
   @HttpCode(200)
-  @RouteConfig(RATE_LIMITED)
+  @UseGuards(RunLimitGuard)
   async run(
     @Body() body: RunRequest,
     @Query() { view = DEFAULT_VIEW }: RunQuery,

@@ -51,6 +51,13 @@ describe('npm run experiment', () => {
     for (const [channel, rateHz] of Object.entries(body.channels)) {
       expect(stdout).toMatch(new RegExp(`^  ${channel} +${rateHz.toFixed(2)}( [█▏▎▍▌▋▊▉]+)?$`, 'm'));
     }
+    // Each channel below the heading of its kind.
+    const blocks = stdout.split('\n\n');
+    const blockOf = (heading: string) =>
+      blocks.find((block) => block.startsWith(`${heading} (mean rate, Hz)`));
+    expect(blockOf('Descending neurons')).toContain('  escape ');
+    expect(blockOf('Motor neurons')).toContain('  proboscis ');
+    expect(blockOf('Stations on the way')).toContain('  food_relay ');
     expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 

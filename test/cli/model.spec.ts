@@ -127,7 +127,7 @@ describe('model:inspect', () => {
     const { status, stdout } = await runBuilt('model-inspect', [smallConnectomeFile()]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Small test brain\n/);
-    expect(stdout).toMatch(/\n {2}neurons {6}272\n/);
+    expect(stdout).toMatch(/\n {2}neurons {6}304\n/);
     expect(stdout).toMatch(/\n {2}sugar {6}12\n/);
   });
 

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface components {
              */
             total: number;
             /**
-             * @description Neurons that the stimulus is given to.
+             * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
@@ -90,7 +90,7 @@ export interface components {
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
              * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
              */
             digest: string;
@@ -217,7 +217,7 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cb7c4fe357cd5498e17ac0ed8c863557
+             * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
             /**
@@ -247,6 +247,26 @@ export interface components {
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -259,7 +279,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t_ms: number;
+            t: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -278,7 +298,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description Neuron of each spike, an index into the atlas; ascending within a step.
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
              * @example [
              *       110146,
              *       110143,
@@ -286,7 +306,7 @@ export interface components {
              *       110142
              *     ]
              */
-            neurons: number[];
+            spikes: number[];
         };
         TopType: {
             /**
@@ -320,7 +340,7 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that the stimulus is given to.
+             * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
@@ -328,7 +348,7 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cb7c4fe357cd5498e17ac0ed8c863557
+             * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
             /**
@@ -358,6 +378,26 @@ export interface components {
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -720,7 +760,7 @@ export interface components {
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -862,8 +902,6 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -915,12 +953,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -936,12 +968,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -957,12 +983,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1078,8 +1098,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1222,8 +1240,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1235,7 +1251,7 @@ export interface operations {
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description Where it is: on the origin that served this. */
+                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];

@@ -18,4 +18,4 @@ export const DEFAULT_EXPERIMENT: Experiment = { stimulus: 'sugar', durationMs: 1
 export const MAXIMUM_SEED = 2 ** 32 - 1;
 
 /** Changes whenever any result may change; part of every run's id. */
-export const ENGINE_VERSION = '1';
+export const ENGINE_VERSION = '2';

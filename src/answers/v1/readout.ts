@@ -57,7 +57,7 @@ export function labelOfType({ name, superClass }: CellType): string {
 /** Reads the rasters of one connectome. Keeps counters between readings, so one reading at a time. */
 export class Readout {
   /** Bit c is set where the neuron belongs to channel c. */
-  readonly #channelsOf: Uint16Array;
+  readonly #channelsOf: Uint32Array;
   readonly #channelSizes: readonly number[];
   readonly #typeSizes: Uint32Array;
   readonly #typeLabels: readonly string[];
@@ -67,7 +67,7 @@ export class Readout {
 
   constructor(private readonly connectome: Connectome) {
     const typeCount = connectome.metadata.types.length;
-    this.#channelsOf = new Uint16Array(connectome.neuronCount);
+    this.#channelsOf = new Uint32Array(connectome.neuronCount);
     CHANNEL_IDS.forEach((id, channel) => {
       for (const i of connectome.channelNeurons(id)) this.#channelsOf[i]! |= 1 << channel;
     });

@@ -92,6 +92,10 @@ export class ExperimentRunner {
       duration_ms: experiment.durationMs,
       intensity: experiment.intensity,
       seed: experiment.seed,
+      total_spikes: reading.total,
+      responding_neurons: reading.responding,
+      stimulated_neurons: stimulatedNeurons,
+      connections: this.connectome.connectionCount,
       spikes: {
         total: reading.total,
         stimulated_neurons: stimulatedNeurons,
@@ -110,9 +114,9 @@ function writeFrames(json: JsonBytes, raster: SpikeRaster, { frames }: DetailedR
   json.text(',"frames":[');
   frames.forEach(({ tMs, rates, from, to }, at) => {
     const channels = JSON.stringify(rates);
-    json.text(`${at === 0 ? '' : ','}{"t_ms":${tMs},"total":${to - from},"channels":${channels},"steps":[`);
+    json.text(`${at === 0 ? '' : ','}{"t":${tMs},"total":${to - from},"channels":${channels},"steps":[`);
     json.integers(raster.steps, from, to);
-    json.text('],"neurons":[');
+    json.text('],"spikes":[');
     json.integers(raster.neurons, from, to);
     json.text(']}');
   });

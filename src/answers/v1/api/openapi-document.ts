@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { SAME_ORIGIN } from '../../../http/public-address.js';
 import { DRIVE_RUN_EXAMPLE, EXAMPLES } from './openapi-examples.js';
 
 export const API_VERSION = '1.0.0';
@@ -15,7 +16,7 @@ machine and at every time. What depends on the machine or the moment is in heade
 picture you draw. A client may use a timeout of 60 seconds.
 
 **Access.** There are no credentials. Every origin may call everything: a preflight (OPTIONS) is answered
-with 204 and allows the header Content-Type. HEAD is answered wherever GET is.
+with 204 and allows every header that it asks for. HEAD is answered wherever GET is.
 
 **Examples.** They are real: from the answers of the brain that ships to {"stimulus": "loom"}; the frame is from that
 to {"stimulus": "heat", "duration_ms": 50}.
@@ -24,8 +25,9 @@ to {"stimulus": "heat", "duration_ms": 50}.
 for programs. Beside those of the operations: 404 where there is nothing at a path, and 405, with the header
 Allow, where there is something, but not with this method.
 
-**Rate limit.** Each client, an IPv4 address or the /64 of an IPv6 address, may post 30 runs in any 60 seconds, where RateLimit-Limit says nothing else. Every
-run counts, whatever its outcome, except those refused with 429, and with 503 before they began; so Retry-After says when there is room again.
+**Rate limit.** Each client, an IPv4 address or the /64 of an IPv6 address, may post 30 runs in any 60 seconds, unless
+RateLimit-Limit says otherwise. A run counts whatever its outcome, unless it is refused with 429, with 503 before it
+began, or because its body cannot be read as JSON. So Retry-After says when the next run is allowed.
 
 **Versions.** The version is part of the path. Within /api/v1 members may be added to answers of the model and
 of failures, never to a run, and none is removed or changes its meaning. What a run answers may change
@@ -33,7 +35,7 @@ only together with version of the model, which is part of every id. Should a /ap
 stays for at least twelve months, and its answers carry the headers Deprecation (RFC 9745) and
 Sunset (RFC 8594) for all of that time.`;
 
-/** The description of the public endpoints, generated from the code. The same for every instance. */
+/** The description of the public endpoints, generated from the code. The same for every instance, but for `servers`. */
 export function describeApi(app: INestApplication): OpenAPIObject {
   const config = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -41,7 +43,7 @@ export function describeApi(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion(API_VERSION)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer('/')
+    .addServer(SAME_ORIGIN)
     .addTag('Experiments', 'Runs of the simulated brain.')
     .addTag('Descriptions', 'What is simulated, and how to talk to it.')
     .build();

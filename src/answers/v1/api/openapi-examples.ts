@@ -4,20 +4,28 @@
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DriveRun: {
-    id: 'cb7c4fe357cd5498e17ac0ed8c863557',
+    id: '7c34f5457f05897e637cb4217f56afab',
     model: 'fafb-783-synthetic-corrected-f972deb4c58b',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
     seed: 42,
+    total_spikes: 6920,
+    responding_neurons: 784,
+    stimulated_neurons: 314,
+    connections: 2309630,
   },
   FullRun: {
-    id: 'cb7c4fe357cd5498e17ac0ed8c863557',
+    id: '7c34f5457f05897e637cb4217f56afab',
     model: 'fafb-783-synthetic-corrected-f972deb4c58b',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
     seed: 42,
+    total_spikes: 6920,
+    responding_neurons: 784,
+    stimulated_neurons: 314,
+    connections: 2309630,
   },
   Spikes: {
     total: 6920,
@@ -53,7 +61,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     proboscis: 0,
     courtship: 0,
   },
-  Frame: { t_ms: 0, total: 4, steps: [9, 19, 24, 48], neurons: [110146, 110143, 110141, 110142] },
+  Frame: { t: 0, total: 4, steps: [9, 19, 24, 48], spikes: [110146, 110143, 110141, 110142] },
   TopType: {
     type: 'LPLC2',
     super_class: 'visual_projection',
@@ -66,7 +74,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   Model: {
     id: 'fafb-783-synthetic-corrected-f972deb4c58b',
     name: 'FlyWire FAFB 783, synthetic wiring',
-    version: '1',
+    version: '2',
     dataset: 'FlyWire FAFB',
     release: 783,
     wiring: 'synthetic',
@@ -166,12 +174,16 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
 
 /** The whole answer to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = {
-  id: 'cb7c4fe357cd5498e17ac0ed8c863557',
+  id: '7c34f5457f05897e637cb4217f56afab',
   model: 'fafb-783-synthetic-corrected-f972deb4c58b',
   stimulus: 'loom',
   duration_ms: 100,
   intensity: 1,
   seed: 42,
+  total_spikes: 6920,
+  responding_neurons: 784,
+  stimulated_neurons: 314,
+  connections: 2309630,
   spikes: {
     total: 6920,
     stimulated_neurons: 314,

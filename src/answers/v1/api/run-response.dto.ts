@@ -13,7 +13,7 @@ export class Spikes {
   readonly total: number;
 
   @ApiProperty({
-    description: 'Neurons that the stimulus is given to.',
+    description: 'Neurons that receive the stimulus.',
     type: 'integer',
     minimum: 0,
   })
@@ -35,7 +35,7 @@ export class Spikes {
   @ApiProperty({
     description:
       'SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned ' +
-      'integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.',
+      'integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.',
     pattern: '^[0-9a-f]{64}$',
   })
   readonly digest: string;
@@ -72,7 +72,7 @@ export class Frame {
     minimum: 0,
     maximum: LONGEST_MS - FRAME_MS,
   })
-  readonly t_ms: number;
+  readonly t: number;
 
   @ApiProperty({ description: 'Spikes within the frame.', type: 'integer', minimum: 0 })
   readonly total: number;
@@ -88,11 +88,12 @@ export class Frame {
   readonly steps: readonly number[];
 
   @ApiProperty({
-    description: 'Neuron of each spike, an index into the atlas; ascending within a step.',
+    description:
+      'The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.',
     type: 'array',
     items: { type: 'integer', minimum: 0 },
   })
-  readonly neurons: readonly number[];
+  readonly spikes: readonly number[];
 }
 
 export class TopType {
@@ -121,7 +122,7 @@ export class TopType {
   readonly rate_hz: number;
 
   @ApiProperty({
-    description: 'Neurons of the type that the stimulus is given to.',
+    description: 'Neurons of the type that receive the stimulus.',
     type: 'integer',
     minimum: 0,
   })
@@ -168,6 +169,34 @@ export class DriveRun {
     maximum: MAXIMUM_SEED,
   })
   readonly seed: number;
+
+  @ApiProperty({
+    description: 'Spikes of all neurons; the same number as spikes.total.',
+    type: 'integer',
+    minimum: 0,
+  })
+  readonly total_spikes: number;
+
+  @ApiProperty({
+    description: 'Neurons with at least one spike; the same number as spikes.responding_neurons.',
+    type: 'integer',
+    minimum: 0,
+  })
+  readonly responding_neurons: number;
+
+  @ApiProperty({
+    description: 'Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.',
+    type: 'integer',
+    minimum: 0,
+  })
+  readonly stimulated_neurons: number;
+
+  @ApiProperty({
+    description: 'Connections of the model; the same number as connection_count of GET /api/v1/model.',
+    type: 'integer',
+    minimum: 0,
+  })
+  readonly connections: number;
 
   @ApiProperty({ description: 'What the whole brain did.', type: Spikes })
   readonly spikes: Spikes;

@@ -5,7 +5,7 @@ import { ApiFailures } from '../../../http/api-failures.js';
 import {
   CACHE_NAME,
   COMMON_HEADERS,
-  ENCODING_HEADERS,
+  VARY_HEADER,
   NOT_STORED_HEADER,
   RATE_HEADERS,
   type HeaderDescriptions,
@@ -40,9 +40,7 @@ export function ApiRun(): MethodDecorator {
       summary: 'Runs an experiment.',
       description:
         'Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is ' +
-        'optional; an empty object, or no body at all, runs the default experiment. Each request counts ' +
-        'towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before ' +
-        'the run began.',
+        'optional; an empty object, or no body at all, runs the default experiment.',
     }),
     ApiBody({
       type: RunRequest,
@@ -65,7 +63,7 @@ export function ApiRun(): MethodDecorator {
         ...NOT_STORED_HEADER,
         ...RATE_HEADERS,
         ...RUN_HEADERS,
-        ...ENCODING_HEADERS,
+        ...VARY_HEADER,
       },
       content: {
         'application/json': {

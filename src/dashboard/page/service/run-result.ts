@@ -13,7 +13,7 @@ export function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
   let at = 0;
   for (const frame of frames) {
     steps.set(frame.steps, at);
-    neurons.set(frame.neurons, at);
+    neurons.set(frame.spikes, at);
     at += frame.steps.length;
   }
   return { steps, neurons };

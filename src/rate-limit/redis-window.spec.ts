@@ -132,6 +132,38 @@ describeWith(['redis'], 'the window in Redis', () => {
     });
   });
 
+  it('forgets moments later than now, which a clock that was set back leaves behind', async () => {
+    const { window, turns } = await watched();
+    const [time] = await ask(['TIME']);
+    const nowMs = Number(time!.split(',')[0]) * 1_000;
+    const moments = [-700_000, -2_000, 3_599_000, 3_600_000].map((afterMs) => String(nowMs + afterMs));
+    await ask(['RPUSH', 'nes:runs:late', ...moments], ['PEXPIRE', 'nes:runs:late', '60000']);
+    const reading = await window.count('late');
+    // Of the four one is within the window, and it leaves some two seconds earlier than what is counted now.
+    expect(reading).toMatchObject({ allowed: true, remaining: LIMIT - 2 });
+    expect(reading.resetMs).toBeLessThanOrEqual(LONG_WINDOW_MS);
+    expect(reading.resetMs).toBeGreaterThan(LONG_WINDOW_MS - 60_000);
+    expect(await ask(['LLEN', 'nes:runs:late'])).toEqual(['2']);
+    expect(turns).toEqual([]);
+  });
+
+  it.each([
+    ['a key of another type', ['SET', 'nes:runs:foreign', 'x']],
+    ['a list of something else', ['RPUSH', 'nes:runs:foreign', 'x', 'nan', 'inf']],
+  ])('replaces %s that stands in its place, without a word of Redis being away', async (_, put) => {
+    const { window, turns } = await watched();
+    await ask(['DEL', 'nes:runs:foreign'], put);
+    const readings = [];
+    for (let i = 0; i <= LIMIT; i++) readings.push(await window.count('foreign'));
+    expect(readings.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+      [true, 2],
+      [true, 1],
+      [true, 0],
+      [false, 0],
+    ]);
+    expect(turns).toEqual([]);
+  });
+
   it('goes on counting where Redis forbids to take out what is given back', async () => {
     const { window, turns } = await watched();
     await ask(['ACL', 'SETUSER', 'default', '-lrem']);

@@ -13,17 +13,34 @@ const PROBE_WINDOW_MS = 1;
 
 /**
  * The moments of a client's last runs, oldest first, as in SlidingLog. Redis runs a script as a whole, so no two
- * replicas can let the same last run pass; the clock is that of Redis, so replicas need not agree on theirs.
+ * replicas can let the same last run pass; the clock is that of Redis, so replicas need not agree on theirs. That clock
+ * may be set back, or be another one after a failover: moments later than now no longer count, or a client would be
+ * refused until the clock has caught up. A key that holds anything but such a list is replaced; keys with our prefix
+ * are ours.
  */
 const COUNT_SCRIPT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local limit = tonumber(ARGV[1])
 local window = tonumber(ARGV[2])
+local function counts(text)
+  local moment = tonumber(text)
+  return moment and moment > now - window and moment <= now
+end
+local length = redis.pcall('LLEN', KEYS[1])
+if type(length) == 'table' then
+  if not string.find(length.err, 'WRONGTYPE', 1, true) then return length end
+  redis.call('DEL', KEYS[1])
+end
 local oldest = redis.call('LINDEX', KEYS[1], 0)
-while oldest and tonumber(oldest) <= now - window do
+while oldest and not counts(oldest) do
   redis.call('LPOP', KEYS[1])
   oldest = redis.call('LINDEX', KEYS[1], 0)
+end
+local newest = redis.call('LINDEX', KEYS[1], -1)
+while newest and not counts(newest) do
+  redis.call('RPOP', KEYS[1])
+  newest = redis.call('LINDEX', KEYS[1], -1)
 end
 local count = redis.call('LLEN', KEYS[1])
 local allowed = 0
