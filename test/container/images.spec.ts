@@ -140,10 +140,11 @@ describeOnDemand(['podman'], 'containers', () => {
         ]);
         const ask = `
         import { get } from 'node:http';
-        get({ host: '${asked}', port: 8001, path: '/livez' }, ({ statusCode }) => console.log(statusCode))
-          .on('error', ({ code }) => console.log(code));
+        const say = (what) => (console.log(what), process.exit());
+        get({ host: '${asked}', port: 8001, path: '/livez' }, ({ statusCode }) => say(statusCode))
+          .on('error', ({ code }) => say(code));
       `;
-        await until(async () => (await container.evaluate(ask)) === '200');
+      await until(async () => (await container.evaluate(ask)) === '200');
         expect(await container.health()).toBe(0);
       },
       MINUTES,
