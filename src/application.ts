@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -7,10 +6,11 @@ import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { Degradations } from './health/degradations.js';
 import { ModelHealth } from './health/model-health.js';
+import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
 import { RedisWindow } from './http/redis-window.js';
 import { RATE_WINDOW_MS } from './http/rate-limit.js';
-import { createAdapter, equip } from './http/server.js';
+import { configureServer, createAdapter } from './http/server.js';
 import { MAXIMUM_CLIENTS, SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
@@ -53,19 +53,21 @@ export async function assembleApplication(
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
   const log = createLog(environment.LOG_LEVEL, options.logTo);
+  const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options.workerFile),
     createAdapter({
       trustProxy: environment.TRUST_PROXY,
       requestTimeoutMs: options.requestTimeoutMs,
       runTimeoutMs: environment.RUN_TIMEOUT_MS,
+      connections,
     }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
-  fastify.addHook('preClose', async () => void closeWhenQuiet(app.getHttpServer(), watch));
+  fastify.addHook('preClose', async () => void closeWhenQuiet(connections, watch));
   watch.finished.subscribe((finished) => {
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
@@ -74,7 +76,12 @@ export async function assembleApplication(
   health.rehearsal = () => rehearse(fastify);
   const window = options.window ?? rateWindow(environment, app.get(Degradations));
   fastify.addHook('onClose', async () => window.close?.());
-  await equip(app, { rateLimit: environment.RATE_LIMIT, window, isEnding: () => health.draining });
+  await configureServer(app, {
+    rateLimit: environment.RATE_LIMIT,
+    window,
+    isEnding: () => health.draining,
+    connections,
+  });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
   serveSwaggerUi(app, description);
@@ -85,12 +92,12 @@ export async function assembleApplication(
  * A server that closes waits for every connection, also for those on which nothing was ever asked. Once the last
  * answer is out there is nothing to wait for.
  */
-async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void> {
+async function closeWhenQuiet(connections: Connections, watch: RequestWatch): Promise<void> {
   do {
     await watch.quiet();
     await setTimeout(LAST_BYTES_MS);
   } while (watch.open > 0);
-  server.closeAllConnections();
+  connections.closeAll();
 }
 
 function rateWindow({ RATE_LIMIT, REDIS_URL }: Environment, degradations: Degradations): SlidingWindow {
