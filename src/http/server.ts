@@ -12,7 +12,6 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import helmet from '@fastify/helmet';
 import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -98,10 +97,8 @@ export async function equip(app: NestFastifyApplication, options: SharedOptions)
   fastify.addHook('onRoute', (route) => routes.add(route));
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
-  await app.register(helmet, SECURITY_HEADERS);
-  // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     const counted = limitRate(options.window, options.rateLimit, request, reply);
     begun.set(request.raw, { reply, counted });
     await counted;
