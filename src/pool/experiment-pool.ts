@@ -10,6 +10,8 @@ import { isUnderWay, newTicket } from './ticket.js';
 
 /** For all workers to open the connectome: many times what it takes. */
 const START_TIMEOUT_MS = 120_000;
+/** Of a run whose worker ends over other runs. */
+const MOST_TRIES = 3;
 
 export interface PoolOptions {
   readonly workers: number;
@@ -110,15 +112,16 @@ export class ExperimentPool {
    * @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered
    */
   async run(task: ExperimentTask | AtlasTask): Promise<ResultOf[keyof ResultOf]> {
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const ticket = newTicket();
+      const ticketed = task.kind === 'experiment' ? { ...task, ticket } : task;
       try {
-        return await this.#leastBusy().run({ ...task, ticket } as Task);
+        return await this.#leastBusy().run(ticketed);
       } catch (error) {
         const isLost = error instanceof CodedError && error.code === 'WORKER_LOST';
-        // The worker ended over another run, which was before this one.
+        // The worker ended over another run, which was before this one. Its successor begins with this one.
         const isInnocent = task.kind === 'experiment' && !isUnderWay(ticket);
-        if (!isLost || !isInnocent || this.#closed || this.ready === 0) throw error;
+        if (!isLost || !isInnocent || this.#closed || tries === MOST_TRIES) throw error;
       }
     }
   }

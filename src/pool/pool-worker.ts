@@ -47,7 +47,7 @@ export class PoolWorker {
       maxThreads: 1,
       // A run that computes and the one ahead.
       concurrentTasksPerWorker: 2,
-      // Each task is a turn of the worker's event loop. Where the worker waits for tasks in Atomics.wait, it reads all
+      // So that each task is a turn of the worker's event loop. A worker that waits for tasks in Atomics.wait reads all
       // that are there and answers none before it has computed them all.
       atomics: 'disabled',
       workerData: options.workerData,
@@ -126,6 +126,7 @@ export class PoolWorker {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#piscina.destroy();
+    this.#tell();
   }
 
   #tell(): void {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
+import { PhiloxSequence } from '../../src/engine/philox.js';
 import type { CodedError } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue, type RunWorker } from '../../src/pool/experiment-queue.js';
@@ -200,4 +201,25 @@ it('a pool that is closed refuses what computes, what is ahead and what waits', 
   await pool.close();
   expect(await Promise.all(runs.map(({ outcome }) => outcome))).toEqual(new Array(4).fill('WORKER_LOST'));
   await queue.idle();
+});
+
+it('every run is answered once, however runs, clients that go and workers that die follow one another', async () => {
+  const seed = Date.now() % 2 ** 32;
+  const random = new PhiloxSequence(seed, 0, 0);
+  const { queue, submit } = await open(2, 1_000);
+  const outcomes: Promise<Buffer | string>[] = [];
+  const expected: (string | undefined)[] = [];
+  for (let i = 0; i < 400; i++) {
+    const isCulprit = random.nextBelow(100) === 0;
+    const run = submit(isCulprit ? EXIT_SEED : i);
+    outcomes.push(run.outcome);
+    const isGone = random.nextBelow(3) === 0 && run.cancel();
+    expected.push(isGone ? 'RUN_CANCELLED' : isCulprit ? 'WORKER_LOST' : undefined);
+    if (random.nextBelow(4) === 0) await new Promise((next) => setTimeout(next, random.nextBelow(4)));
+  }
+  await queue.idle();
+  const received = await Promise.all(outcomes);
+  const named = received.map((outcome) => (typeof outcome === 'string' ? outcome : undefined));
+  expect({ seed, outcomes: named }).toEqual({ seed, outcomes: expected });
+  expect([queue.running, queue.waiting]).toEqual([0, 0]);
 });
