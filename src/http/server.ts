@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import helmet from '@fastify/helmet';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
@@ -81,10 +80,8 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
   fastify.addHook('onRoute', (route) => routes.add(route));
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
-  await app.register(helmet, SECURITY_HEADERS);
-  // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     options.connections.arrived(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);

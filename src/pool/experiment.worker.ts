@@ -24,12 +24,19 @@ import type {
   Task,
   WorkerData,
 } from './task.js';
+import { begin, end } from './ticket.js';
 
 /** Level 6 takes twice the time of 3 for 2 % fewer bytes; what is compressed once may take it. */
 const RUN_GZIP_LEVEL = 3;
 const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a fresh thread are slow, each stimulus's own too; nobody's request should be one of them. */
 const WARM_UP_ROUNDS = 3;
+
+/** Nobody reads it: who took the run back has told whoever waited. */
+const TAKEN_BACK: Outcome<never> = {
+  ok: false,
+  failure: { code: 'RUN_CANCELLED', message: 'The run was taken back before it began.' },
+};
 
 type Answer = (task: Task) => unknown;
 
@@ -50,8 +57,14 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
     try {
       switch (task.kind) {
         case 'experiment': {
-          const result = runExperiment(runner, task);
-          return moved<'experiment'>(result, [result.body, result.gzip]);
+          const { ticket } = task;
+          if (ticket !== undefined && !begin(ticket)) return TAKEN_BACK;
+          try {
+            const result = runExperiment(runner, task);
+            return moved<'experiment'>(result, [result.body, result.gzip]);
+          } finally {
+            if (ticket !== undefined) end(ticket);
+          }
         }
         case 'atlas': {
           const result = writeAtlas(connectome);
