@@ -32,7 +32,7 @@ const LIMITATIONS = [
   'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
   'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
   'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
-  'Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.',
+  'Backward and courtship are reached by none of the ten stimuli in this model; groom stays below 1 Hz.',
   'Drives are engineered readings of channels for animation. They are no biology.',
 ];
 const SYNTHETIC =

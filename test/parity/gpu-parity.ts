@@ -137,7 +137,7 @@ export function itEqualsTheOracle(
 
   describeWith(['tables'], 'on a cut-out of the real wiring', () => {
     it.each(['food', 'loom'])('%s', async (stimulus) => {
-      const file = readFileSync(await connectomeFile('partial-predicted'));
+      const file = readFileSync(await connectomeFile('measured-predicted'));
       const brain = openConnectome(
         file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength) as ArrayBuffer,
         { verify: false },

@@ -71,7 +71,7 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 6920
+             * @example 6679
              */
             total: number;
             /**
@@ -81,17 +81,17 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 88.27
+             * @example 95.01
              */
             mean_rate_hz: number;
             /**
              * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
-             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
+             * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
              */
             digest: string;
         };
@@ -103,7 +103,7 @@ export interface components {
             escape: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 0
+             * @example 1.67
              */
             walk: number;
             /**
@@ -113,7 +113,7 @@ export interface components {
             turn_left: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 0
+             * @example 5
              */
             turn_right: number;
             /**
@@ -133,7 +133,7 @@ export interface components {
             landing: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 50
+             * @example 45
              */
             wing: number;
             /**
@@ -153,7 +153,7 @@ export interface components {
             courtship: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.96
+             * @example 2.67
              */
             descending: number;
             /**
@@ -170,12 +170,12 @@ export interface components {
             escape: number;
             /**
              * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
-             * @example 0.5885
+             * @example 0.7696
              */
             walk: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0
+             * @example 0.1111
              */
             turn: number;
             /**
@@ -195,7 +195,7 @@ export interface components {
             landing: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5654
+             * @example 0.5276
              */
             wing: number;
             /**
@@ -217,12 +217,12 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cb7c4fe357cd5498e17ac0ed8c863557
+             * @example 1719721e80edff6e0dd12b057b7a8af3
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-c5d70a592800
              */
             model: string;
             /**
@@ -328,12 +328,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cb7c4fe357cd5498e17ac0ed8c863557
+             * @example 1719721e80edff6e0dd12b057b7a8af3
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-c5d70a592800
              */
             model: string;
             /**
@@ -418,7 +418,7 @@ export interface components {
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
+             * @example 5add6214386686d2d56567757317b0b80152fdb42a5f2fbafa6bfd9453b1cb1d
              */
             sha256: string;
         };
@@ -710,7 +710,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-c5d70a592800
              */
             id: string;
             /**
@@ -746,8 +746,8 @@ export interface components {
              *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
-             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
+             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
+             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -764,12 +764,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2309630
+             * @example 2313358
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 28363450
+             * @example 28451730
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -778,12 +778,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
+             * @example c5d70a592800d1af6c2271c14c6e1ac5d352b038788c201e7531703d506d31ee
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
+             * @example /atlas/c5d70a592800d1af6c2271c14c6e1ac5-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -807,7 +807,7 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
+             *       "Backward and courtship are reached by none of the ten stimuli in this model; groom stays below 1 Hz.",
              *       "Drives are engineered readings of channels for animation. They are no biology."
              *     ]
              */
