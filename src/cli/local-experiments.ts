@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
-import { nearestNames } from '../compiler/nearest-names.js';
 import { SIDES, type Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { lesioned } from '../connectome/lesion.js';
-import { wildcard } from '../connectome/wildcard.js';
+import { labelledNeurons, NeuronSelection } from '../connectome/selection.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import type { Experiment } from '../engine/experiment.js';
 import { labelOfType } from '../engine/readout.js';
@@ -55,33 +54,24 @@ export async function readConnectome(path: string): Promise<Connectome> {
 }
 
 /**
- * The neurons of all types that match one of the patterns.
+ * The neurons of all types that match one of the patterns, ascending.
  * @throws CodedError INVALID_PARAMETER for a pattern that matches no type, with near matches by name
  */
 export function neuronsOfTypes(connectome: Connectome, patterns: readonly string[]): Uint32Array {
-  const { types } = connectome.metadata;
-  const isChosen = new Uint8Array(types.length);
-  for (const pattern of patterns) {
-    const matches = wildcard(pattern);
-    const found = types.flatMap(({ name }, type) => (name !== '' && matches.test(name) ? [type] : []));
+  const selection = new NeuronSelection(labelledNeurons(connectome));
+  const chosen = patterns.flatMap((type) => {
+    const found = selection.matching({ type });
     if (found.length === 0) {
-      const near = nearestNames(
-        pattern,
-        types.map(({ name }) => name),
-      );
+      const near = selection.nearestLabels('type', type);
       throw new CodedError(
         'INVALID_PARAMETER',
-        `No neuron has the type ${shown(pattern)}` +
+        `No neuron has the type ${shown(type)}` +
           (near.length === 0 ? '.' : `; near matches: ${near.join(', ')}.`),
       );
     }
-    for (const type of found) isChosen[type] = 1;
-  }
-  const neurons: number[] = [];
-  connectome.typeIndices.forEach((type, i) => {
-    if (isChosen[type] === 1) neurons.push(i);
+    return found;
   });
-  return Uint32Array.from(neurons);
+  return Uint32Array.from(new Set(chosen)).sort();
 }
 
 /** The connectome without the outputs of all neurons whose type matches one of the patterns. */

@@ -61,11 +61,8 @@ export interface Population {
 }
 
 export interface StimulusPopulation extends Population {
-  readonly id: StimulusId;
   /** Mean kicks per neuron and second at intensity 1. */
   readonly nominalRateHz: number;
 }
 
-export interface ChannelPopulation extends Population {
-  readonly id: ChannelId;
-}
+export type ChannelPopulation = Population;

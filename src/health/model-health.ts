@@ -10,7 +10,9 @@ import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
+import { STIMULUS_IDS } from '../connectome/populations.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
+import { requirePopulations } from '../engine/required-populations.js';
 import { CodedError, ERRORS, inFull } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
@@ -188,6 +190,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       const buffer = await readConnectomeFile(this.environment.CONNECTOME_FILE);
       const connectome = openConnectome(buffer);
+      requirePopulations(connectome.metadata);
       this.#pool = await ExperimentPool.start({
         workers: this.environment.WORKERS,
         workerData: { connectome: buffer },
@@ -309,7 +312,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       insists: BACKEND === 'gpu',
       // The CPU has to repeat the batch before its clients give up.
       batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * GPU_SHARE_OF_TIMEOUT),
-      stimuli: connectome.metadata.stimuli.map(({ id }) => id),
+      stimuli: STIMULUS_IDS,
       cpuWorkers: pool.workers,
       simulateOnCpu: async (experiment) => {
         const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });

@@ -4,16 +4,16 @@
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DriveRun: {
-    id: '1719721e80edff6e0dd12b057b7a8af3',
-    model: 'fafb-783-synthetic-corrected-c5d70a592800',
+    id: '4e958410a28a645de093774db42ba80f',
+    model: 'fafb-783-synthetic-corrected-613c242b0796',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
     seed: 42,
   },
   FullRun: {
-    id: '1719721e80edff6e0dd12b057b7a8af3',
-    model: 'fafb-783-synthetic-corrected-c5d70a592800',
+    id: '4e958410a28a645de093774db42ba80f',
+    model: 'fafb-783-synthetic-corrected-613c242b0796',
     stimulus: 'loom',
     duration_ms: 100,
     intensity: 1,
@@ -64,7 +64,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     stimulated: 210,
   },
   Model: {
-    id: 'fafb-783-synthetic-corrected-c5d70a592800',
+    id: 'fafb-783-synthetic-corrected-613c242b0796',
     name: 'FlyWire FAFB 783, synthetic wiring',
     version: '1',
     dataset: 'FlyWire FAFB',
@@ -81,8 +81,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     neuron_count: 139255,
     connection_count: 2313358,
     synapse_count: 28451730,
-    connectome_digest: 'c5d70a592800d1af6c2271c14c6e1ac5d352b038788c201e7531703d506d31ee',
-    atlas_url: '/atlas/c5d70a592800d1af6c2271c14c6e1ac5-1.json',
+    connectome_digest: '613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda',
+    atlas_url: '/atlas/613c242b07963444866d7d7b9d6c7edf-1.json',
     limitations: [
       'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.',
       'Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.',
@@ -166,8 +166,8 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
 
 /** The whole answer to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = {
-  id: '1719721e80edff6e0dd12b057b7a8af3',
-  model: 'fafb-783-synthetic-corrected-c5d70a592800',
+  id: '4e958410a28a645de093774db42ba80f',
+  model: 'fafb-783-synthetic-corrected-613c242b0796',
   stimulus: 'loom',
   duration_ms: 100,
   intensity: 1,

@@ -7,7 +7,7 @@ import { connectomeFile } from '../support/connectomes.js';
  * The brain that the service ships, sampled from data/cell-types. Its digest is part of the id of the model and of
  * every run: a change here is a new model, also when only a description in data/populations.json has changed.
  */
-const DIGEST = 'c5d70a592800d1af6c2271c14c6e1ac5d352b038788c201e7531703d506d31ee';
+const DIGEST = '613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda';
 
 describe('the default brain', () => {
   let connectome: Connectome;

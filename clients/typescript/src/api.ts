@@ -217,12 +217,12 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 1719721e80edff6e0dd12b057b7a8af3
+             * @example 4e958410a28a645de093774db42ba80f
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-c5d70a592800
+             * @example fafb-783-synthetic-corrected-613c242b0796
              */
             model: string;
             /**
@@ -328,12 +328,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 1719721e80edff6e0dd12b057b7a8af3
+             * @example 4e958410a28a645de093774db42ba80f
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-c5d70a592800
+             * @example fafb-783-synthetic-corrected-613c242b0796
              */
             model: string;
             /**
@@ -710,7 +710,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-c5d70a592800
+             * @example fafb-783-synthetic-corrected-613c242b0796
              */
             id: string;
             /**
@@ -778,12 +778,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example c5d70a592800d1af6c2271c14c6e1ac5d352b038788c201e7531703d506d31ee
+             * @example 613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/c5d70a592800d1af6c2271c14c6e1ac5-1.json
+             * @example /atlas/613c242b07963444866d7d7b9d6c7edf-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */

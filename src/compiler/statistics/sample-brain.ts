@@ -35,6 +35,7 @@ export function sampleBrain(
     wiring: 'synthetic',
     neurons: sampleNeurons(statistics.groups, ids, neuronOf, seed),
     connections: sampleConnections(statistics, neuronOf, seed, progress),
+    minimumSynapses: MINIMUM_SYNAPSES,
     sources: statistics.sources,
     provenance: [
       'Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of ' +
