@@ -25,7 +25,7 @@ const rows = new Map(
     .map(([, stimulus, ...cells]) => [stimulus!, cells] as const),
 );
 
-async function responsesOf(name: 'default' | 'partial-corrected') {
+async function responsesOf(name: 'default' | 'measured-corrected') {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   return (stimulus: StimulusId) => {
@@ -88,8 +88,8 @@ describe('the responses in docs/science.md', () => {
 });
 
 describeWith(['tables'], 'the responses of the measured wiring in docs/science.md', () => {
-  it('are those of the partial tables', async () => {
-    const respond = await responsesOf('partial-corrected');
+  it('are those of the tables', async () => {
+    const respond = await responsesOf('measured-corrected');
     const computed = STIMULUS_IDS.map((stimulus) => [
       stimulus,
       shown(respond(stimulus).summary.respondingNeurons),

@@ -1,5 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CHANNEL_IDS, CHANNEL_KINDS, type ChannelKind, STIMULUS_IDS } from '../../../connectome/populations.js';
+import {
+  CHANNEL_IDS,
+  CHANNEL_KINDS,
+  type ChannelKind,
+  STIMULUS_IDS,
+} from '../../../connectome/populations.js';
 import { ALLOWED_DURATIONS_MS } from '../../../engine/network.js';
 
 /** Picks neurons; a neuron must agree with every member that is given. */
