@@ -48,7 +48,8 @@ describeOnDemand(['podman'], 'containers', () => {
     );
     const standIns = await timed('nginx and Redis', () => engine.build('stand-ins', [], context));
     images = { cpu, gpu, standIns };
-  }, 10 * MINUTES);
+    // Some 5 minutes on two cores that nobody else uses.
+  }, 30 * MINUTES);
   afterAll(() => engine.dispose(), 2 * MINUTES);
 
   describe('an image', () => {

@@ -114,7 +114,7 @@ export class ContainerEngine {
     await remove('network', named(await this.podman('network', 'ls', '--format', '{{.Name}}')));
     await remove('secret', named(await this.podman('secret', 'ls', '--format', '{{.Name}}')));
     const images = await this.podman('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}');
-    await remove('image', named(images));
+    await remove('image', named(images), '--force');
     rmSync(this.folder, { recursive: true, force: true });
   }
 
