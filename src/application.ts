@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -7,8 +6,9 @@ import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { ModelHealth } from './health/model-health.js';
 import { VERSIONING } from './http/api-versions.js';
+import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
-import { createAdapter, equip } from './http/server.js';
+import { configureServer, createAdapter } from './http/server.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
@@ -52,12 +52,14 @@ export async function assembleApplication(
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
   const log = createLog(environment.LOG_LEVEL, options.logTo);
+  const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options),
     createAdapter({
       trustProxy: environment.TRUST_PROXY,
       requestTimeoutMs: options.requestTimeoutMs,
       runTimeoutMs: environment.RUN_TIMEOUT_MS,
+      connections,
     }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
@@ -65,14 +67,14 @@ export async function assembleApplication(
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
-  fastify.addHook('preClose', async () => void closeWhenQuiet(app.getHttpServer(), watch));
+  fastify.addHook('preClose', async () => void closeWhenQuiet(connections, watch));
   watch.finished.subscribe((finished) => {
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
   const health = app.get(ModelHealth);
   health.rehearsal = () => rehearse(fastify);
-  await equip(app, { isEnding: () => health.draining });
+  await configureServer(app, { isEnding: () => health.draining, connections });
   const document = describeApi(app, DESCRIPTION_OF_V1);
   app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);
   serveSwaggerUi(app, document, environment.PUBLIC_URL);
@@ -83,10 +85,10 @@ export async function assembleApplication(
  * A server that closes waits for every connection, also for those on which nothing was ever asked. Once the last
  * answer is out there is nothing to wait for.
  */
-async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void> {
+async function closeWhenQuiet(connections: Connections, watch: RequestWatch): Promise<void> {
   do {
     await watch.quiet();
     await setTimeout(LAST_BYTES_MS);
   } while (watch.open > 0);
-  server.closeAllConnections();
+  connections.closeAll();
 }

@@ -214,7 +214,10 @@ async function answering(
 }
 const TOO_MANY = [429, '{"error":"too many","code":"RATE_LIMITED"}'] as const;
 const BROKEN = [500, '{"error":"broken","code":"INTERNAL"}'] as const;
-const NAMED = [200, '{"name":"A brain","atlas_url":"/atlas"}'] as const;
+const NAMED = [
+  200,
+  '{"name":"A brain","atlas_url":"/atlas","channels":[{"id":"escape","kind":"descending"}]}',
+] as const;
 
 describe('npm run experiment against a busy service', () => {
   it('waits as long as it is told, then goes on', async () => {

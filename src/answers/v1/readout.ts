@@ -2,7 +2,7 @@
  * What is read from a spike raster: counts for the whole run, for each channel, for each frame and for each
  * cell type, all gathered in one pass over the spikes.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CellType, Connectome } from '../../connectome/connectome.js';
 import { CHANNEL_IDS, type ChannelId } from '../../connectome/populations.js';
 import type { ChannelRates } from './drives.js';
@@ -195,7 +195,7 @@ export function rasterDigest({ steps, neurons }: SpikeRaster): string {
     pairs[2 * spike] = steps[spike]!;
     pairs[2 * spike + 1] = neurons[spike]!;
   }
-  return createHash('sha256').update(pairs).digest('hex');
+  return hash('sha256', pairs);
 }
 
 /** Spikes a neuron and second, rounded as in a body. */

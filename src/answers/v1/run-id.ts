@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ENGINE_VERSION, type Experiment } from './experiment.js';
 import { FIELD_NAMES } from './fields.js';
 
@@ -11,8 +11,5 @@ const ID_HEX_DIGITS = 32;
  */
 export function runId(connectomeDigest: string, experiment: Experiment): string {
   const lines = [connectomeDigest, ENGINE_VERSION, ...FIELD_NAMES.map((name) => experiment[name])];
-  return createHash('sha256')
-    .update(lines.map((line) => `${line}\n`).join(''))
-    .digest('hex')
-    .slice(0, ID_HEX_DIGITS);
+  return hash('sha256', lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
 }

@@ -32,7 +32,8 @@ const LIMITATIONS = [
   'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
   'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
   'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
-  'The channels backward, groom and courtship stay silent: none of the ten stimuli reaches their neurons in this model.',
+  'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +
+    'groom stays below 1 Hz.',
   'Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay ' +
     'silent, they read stations on the way: channels of the kind station show a cue, not an action.',
 ];
