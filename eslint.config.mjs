@@ -25,8 +25,8 @@ const mayImport = {
   model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
   metrics: ['config', 'http', 'health', 'run'],
   openapi: ['config', 'http'],
-  // The page bundles readers of the service's formats; of answers/v1/api it takes types alone.
-  dashboard: ['connectome', 'engine/network', 'answers/v1/api', 'http'],
+  // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
+  dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
   plot: [],
   // The studies of npm run validate.
   validation: ['connectome', 'engine', 'answers/v1', 'plot'],

@@ -6,7 +6,9 @@ import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { isRehearsal } from '../http/rehearsal.js';
 import { ApiRun } from '../answers/v1/api/run.api.js';
-import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { experimentOf } from '../answers/v1/experiment.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
 import { giveBackUnlessBegun, RunLimitGuard } from '../rate-limit/run-limit.guard.js';
 import { openReport } from './run-report.js';
 import { RunService, type RunAnswer } from './run.service.js';
@@ -22,7 +24,7 @@ export class RunController {
   @UseGuards(RunLimitGuard)
   async run(
     @Body() body: RunRequest,
-    @Query() { view = DEFAULT_VIEW }: RunQuery,
+    @Query() { view = QUERY_FIELDS.view.default }: RunQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -71,27 +71,27 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 6679
+             * @example 6920
              */
             total: number;
             /**
-             * @description Neurons that the stimulus is given to.
+             * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 703
+             * @example 784
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 95.01
+             * @example 88.27
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
-             * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
+             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
              */
             digest: string;
         };
@@ -103,7 +103,7 @@ export interface components {
             escape: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 1.67
+             * @example 0
              */
             walk: number;
             /**
@@ -113,7 +113,7 @@ export interface components {
             turn_left: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 5
+             * @example 0
              */
             turn_right: number;
             /**
@@ -133,7 +133,7 @@ export interface components {
             landing: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 45
+             * @example 50
              */
             wing: number;
             /**
@@ -153,7 +153,7 @@ export interface components {
             courtship: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.67
+             * @example 2.96
              */
             descending: number;
             /**
@@ -161,6 +161,22 @@ export interface components {
              * @example 0
              */
             motor: number;
+            /** @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz. */
+            food_relay: number;
+            /** @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz. */
+            pheromone_relay: number;
+            /** @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz. */
+            song_relay: number;
+            /** @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz. */
+            touch_relay: number;
+            /** @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz. */
+            colour_relay: number;
+            /** @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz. */
+            humid_relay: number;
+            /** @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz. */
+            heat_relay: number;
+            /** @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz. */
+            bitter_relay: number;
         };
         Drives: {
             /**
@@ -169,13 +185,13 @@ export interface components {
              */
             escape: number;
             /**
-             * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
-             * @example 0.7696
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
+             * @example 0.5885
              */
             walk: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0.1111
+             * @example 0
              */
             turn: number;
             /**
@@ -195,11 +211,11 @@ export interface components {
             landing: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5276
+             * @example 0.5654
              */
             wing: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.groom / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
             groom: number;
@@ -209,24 +225,34 @@ export interface components {
              */
             proboscis: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.courtship / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
             courtship: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)). */
+            approach: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)). */
+            avoid: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40). */
+            phototaxis: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60). */
+            hygrotaxis: number;
+            /** @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60). */
+            reject: number;
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 4e958410a28a645de093774db42ba80f
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -238,15 +264,35 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -259,7 +305,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t_ms: number;
+            t: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -278,7 +324,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description Neuron of each spike, an index into the atlas; ascending within a step.
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
              * @example [
              *       110146,
              *       110143,
@@ -286,7 +332,7 @@ export interface components {
              *       110142
              *     ]
              */
-            neurons: number[];
+            spikes: number[];
         };
         TopType: {
             /**
@@ -320,24 +366,24 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that the stimulus is given to.
+             * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 4e958410a28a645de093774db42ba80f
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example 7c34f5457f05897e637cb4217f56afab
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -349,15 +395,35 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -384,27 +450,27 @@ export interface components {
         };
         RunRequest: {
             /**
-             * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
+             * @description What the fly is given; none leaves it alone.
              * @default sugar
              * @example loom
              * @enum {string}
              */
             stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
             /**
-             * @description Simulated time in milliseconds.
+             * @description Simulated time in ms.
              * @default 100
              * @example 100
              * @enum {integer}
              */
             duration_ms?: 50 | 100 | 150 | 200;
             /**
-             * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @default 1
              * @example 1
              */
             intensity?: number;
             /**
-             * @description Seed of the random stimulus train. The same seed gives the same run.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @default 42
              * @example 42
              */
@@ -418,7 +484,7 @@ export interface components {
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 5add6214386686d2d56567757317b0b80152fdb42a5f2fbafa6bfd9453b1cb1d
+             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
              */
             sha256: string;
         };
@@ -536,6 +602,8 @@ export interface components {
              * @example 314
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
              * @example loom
@@ -579,12 +647,19 @@ export interface components {
              * @example 2
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
              * @example escape
              * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor";
+            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
+            /**
+             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @enum {string}
+             */
+            kind: "descending" | "motor" | "station";
             /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
             quanta: components["schemas"]["Quantum"][];
         };
@@ -605,12 +680,19 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.
+             * @description How the drive is read from the channels, in Hz, of the same response.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
+            /**
+             * @description A drive is made for animation; it is no biology.
+             * @enum {boolean}
+             */
+            engineered: true;
+            /** @description Why the drive reads these channels. */
+            reason: string;
         };
-        StimulusParameter: {
+        WordParameter: {
             /**
              * @description Values that are accepted.
              * @example [
@@ -634,9 +716,9 @@ export interface components {
              */
             default: string;
         };
-        DurationParameter: {
+        NumberParameter: {
             /**
-             * @description Values that are accepted, in ms.
+             * @description Values that are accepted.
              * @example [
              *       50,
              *       100,
@@ -646,37 +728,36 @@ export interface components {
              */
             allowed: number[];
             /**
-             * @description Value where none is given, in ms.
+             * @description Value where none is given.
              * @example 100
-             * @enum {integer}
              */
-            default: 50 | 100 | 150 | 200;
+            default: number;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted, without unit.
+             * @description Lowest value that is accepted.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted, without unit.
+             * @description Highest value that is accepted.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given, without unit.
+             * @description Value where none is given.
              * @example 1
              */
             default: number;
         };
         Parameters: {
-            /** @description What the fly is given. */
-            stimulus: components["schemas"]["StimulusParameter"];
-            /** @description Simulated time. */
-            duration_ms: components["schemas"]["DurationParameter"];
-            /** @description Strength of the stimulus; 1 is its nominal rate. */
+            /** @description What the fly is given; none leaves it alone. */
+            stimulus: components["schemas"]["WordParameter"];
+            /** @description Simulated time in ms. */
+            duration_ms: components["schemas"]["NumberParameter"];
+            /** @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence. */
             intensity: components["schemas"]["RangeParameter"];
-            /** @description Seed of the stimulus train, an integer. */
+            /** @description Seed of the random stimulus train; the same seed gives the same run. */
             seed: components["schemas"]["RangeParameter"];
         };
         NetworkConstant: {
@@ -710,7 +791,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-f972deb4c58b
              */
             id: string;
             /**
@@ -720,7 +801,7 @@ export interface components {
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -746,8 +827,8 @@ export interface components {
              *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
-             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
+             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
+             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -764,12 +845,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2313358
+             * @example 2309630
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 28451730
+             * @example 28363450
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -778,12 +859,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda
+             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/613c242b07963444866d7d7b9d6c7edf-1.json
+             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -807,7 +888,7 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward and courtship are reached by none of the ten stimuli in this model; groom stays below 1 Hz.",
+             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
              *       "Drives are engineered readings of channels for animation. They are no biology."
              *     ]
              */
@@ -862,8 +943,6 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -915,12 +994,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -936,12 +1009,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -957,12 +1024,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1078,8 +1139,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1222,8 +1281,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1235,7 +1292,7 @@ export interface operations {
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description Where it is: on the origin that served this. */
+                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];

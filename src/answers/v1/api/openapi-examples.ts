@@ -128,7 +128,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   Quantum: { duration_ms: 50, quantum_hz: 10 },
   DriveDescription: { id: 'escape', minimum: 0, maximum: 1, formula: '1 - exp(-channels.escape / 60)' },
   Parameters: {},
-  StimulusParameter: {
+  WordParameter: {
     allowed: [
       'sugar',
       'loom',
@@ -144,7 +144,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     ],
     default: 'sugar',
   },
-  DurationParameter: { allowed: [50, 100, 150, 200], default: 100 },
+  NumberParameter: { allowed: [50, 100, 150, 200], default: 100 },
   RangeParameter: { minimum: 0, maximum: 2, default: 1 },
   NetworkConstant: {
     name: 'step_ms',
