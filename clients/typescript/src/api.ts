@@ -71,7 +71,7 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 6920
+             * @example 6679
              */
             total: number;
             /**
@@ -81,17 +81,17 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 88.27
+             * @example 95.01
              */
             mean_rate_hz: number;
             /**
              * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
-             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
+             * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
              */
             digest: string;
         };
@@ -103,7 +103,7 @@ export interface components {
             escape: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 0
+             * @example 1.67
              */
             walk: number;
             /**
@@ -113,7 +113,7 @@ export interface components {
             turn_left: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 0
+             * @example 5
              */
             turn_right: number;
             /**
@@ -133,7 +133,7 @@ export interface components {
             landing: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 50
+             * @example 45
              */
             wing: number;
             /**
@@ -153,7 +153,7 @@ export interface components {
             courtship: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.96
+             * @example 2.67
              */
             descending: number;
             /**
@@ -161,21 +161,45 @@ export interface components {
              * @example 0
              */
             motor: number;
-            /** @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             food_relay: number;
-            /** @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             pheromone_relay: number;
-            /** @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             song_relay: number;
-            /** @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             touch_relay: number;
-            /** @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             colour_relay: number;
-            /** @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             humid_relay: number;
-            /** @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             heat_relay: number;
-            /** @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             bitter_relay: number;
         };
         Drives: {
@@ -186,12 +210,12 @@ export interface components {
             escape: number;
             /**
              * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
-             * @example 0.5885
+             * @example 0.7696
              */
             walk: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0
+             * @example 0.1111
              */
             turn: number;
             /**
@@ -211,7 +235,7 @@ export interface components {
             landing: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5654
+             * @example 0.5276
              */
             wing: number;
             /**
@@ -229,26 +253,41 @@ export interface components {
              * @example 0
              */
             courtship: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
             approach: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
             avoid: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
             phototaxis: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
             hygrotaxis: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
             reject: number;
         };
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 7c34f5457f05897e637cb4217f56afab
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
@@ -275,12 +314,12 @@ export interface components {
             seed: number;
             /**
              * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6920
+             * @example 6679
              */
             total_spikes: number;
             /**
              * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
@@ -290,7 +329,7 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2309630
+             * @example 2313358
              */
             connections: number;
             /** @description What the whole brain did. */
@@ -374,12 +413,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 7c34f5457f05897e637cb4217f56afab
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
@@ -406,12 +445,12 @@ export interface components {
             seed: number;
             /**
              * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6920
+             * @example 6679
              */
             total_spikes: number;
             /**
              * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
@@ -421,7 +460,7 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2309630
+             * @example 2313358
              */
             connections: number;
             /** @description What the whole brain did. */
@@ -484,7 +523,7 @@ export interface components {
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
+             * @example 5add6214386686d2d56567757317b0b80152fdb42a5f2fbafa6bfd9453b1cb1d
              */
             sha256: string;
         };
@@ -579,7 +618,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940629327659"
+             *       "720575940613869777"
              *     ]
              */
             root_ids?: string[];
@@ -657,6 +696,7 @@ export interface components {
             id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
             /**
              * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @example descending
              * @enum {string}
              */
             kind: "descending" | "motor" | "station";
@@ -686,10 +726,14 @@ export interface components {
             formula: string;
             /**
              * @description A drive is made for animation; it is no biology.
+             * @example true
              * @enum {boolean}
              */
             engineered: true;
-            /** @description Why the drive reads these channels. */
+            /**
+             * @description Why the drive reads these channels.
+             * @example The giant fibre triggers the fast take-off.
+             */
             reason: string;
         };
         WordParameter: {
@@ -791,7 +835,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
@@ -827,8 +871,8 @@ export interface components {
              *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
-             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
+             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
+             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -845,12 +889,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2309630
+             * @example 2313358
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 28363450
+             * @example 28451730
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -859,12 +903,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
+             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -888,8 +932,8 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
-             *       "Drives are engineered readings of channels for animation. They are no biology."
+             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
+             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */
             limitations: string[];
