@@ -14,7 +14,7 @@ const mayImport = {
   // One folder a version of the API: what a request means, and the bytes of its answers.
   'answers/v1': ['connectome', 'engine'],
   // How that version describes and checks itself over HTTP; workers never load it.
-  'answers/v1/api': ['connectome', 'engine', 'answers/v1', 'http'],
+  'answers/v1/api': ['connectome', 'engine', 'answers/v1', 'http', 'openapi'],
   pool: ['connectome', 'engine', 'answers/v1'],
   config: [],
   http: ['config'],
@@ -36,6 +36,7 @@ const mayImport = {
     'engine',
     'answers/v1',
     'answers/v1/api',
+    'openapi',
     'pool',
     'config',
     'plot',

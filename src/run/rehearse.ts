@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { apiPath } from '../http/api-versions.js';
 import { QUERY_FIELDS } from '../answers/v1/fields.js';
 
 /** Measured: after 8 rounds the first answer takes some 1.25 times as long as the tenth, after 4 up to twice. */
@@ -22,7 +23,7 @@ export async function rehearse(fastify: FastifyInstance): Promise<void> {
         if (performance.now() - begunMs > LONGEST_MS) return;
         await fastify.inject({
           method: 'POST',
-          url: `/api/v1/run?view=${view}`,
+          url: `${apiPath('1', 'run')}?view=${view}`,
           headers: { 'accept-encoding': encoding },
           payload: { stimulus: 'loom', seed: FIRST_SEED + round },
         });

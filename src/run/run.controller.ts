@@ -1,6 +1,7 @@
 import { Body, Controller, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
@@ -14,7 +15,7 @@ import { openReport } from './run-report.js';
 import { RunService, type RunAnswer } from './run.service.js';
 
 @ApiTags('Experiments')
-@Controller('api/v1/run')
+@Controller({ path: 'run', version: '1' satisfies ApiVersion })
 export class RunController {
   constructor(private readonly runs: RunService) {}
 
