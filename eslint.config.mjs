@@ -9,9 +9,10 @@ import tseslint from 'typescript-eslint';
 const everyone = ['errors'];
 const mayImport = {
   connectome: [],
-  compiler: ['connectome', 'engine/philox'],
-  engine: ['connectome'],
-  pool: ['engine', 'connectome'],
+  experiment: ['connectome'],
+  compiler: ['connectome', 'experiment/philox'],
+  engine: ['experiment', 'connectome'],
+  pool: ['engine', 'experiment', 'connectome'],
   config: [],
   health: ['pool', 'connectome', 'engine', 'config', 'http'],
   metrics: ['pool', 'health', 'config', 'run', 'http'],
@@ -23,7 +24,7 @@ const mayImport = {
   dashboard: ['http', 'config', 'connectome', 'engine/network', 'model', 'run'],
   http: ['config'],
   plot: [],
-  cli: ['compiler', 'connectome', 'engine', 'pool', 'config', 'openapi', 'plot'],
+  cli: ['compiler', 'connectome', 'experiment', 'engine', 'pool', 'config', 'openapi', 'plot'],
 };
 const folders = Object.keys(mayImport);
 
@@ -53,11 +54,11 @@ const layerRules = folders.map((folder) => ({
           ...(folder === 'engine'
             ? []
             : [{ regex: '^(gpu\\.js|webgpu)$', message: 'Only src/engine/backends/gpu knows GPU.js.' }]),
-          ...(folder === 'engine'
+          ...(folder === 'engine' || folder === 'experiment'
             ? [
                 {
                   regex: '^(@nestjs/|node:fs|node:process|fastify)',
-                  message: 'The engine knows no Nest, no file system, no environment.',
+                  message: `src/${folder} knows no Nest, no file system, no environment.`,
                 },
               ]
             : []),
@@ -92,7 +93,7 @@ export default tseslint.config(
         {
           object: 'Math',
           property: 'random',
-          message: 'Every result is a function of the request: use src/engine/philox.ts.',
+          message: 'Every result is a function of the request: use src/experiment/philox.ts.',
         },
         {
           object: 'Math',

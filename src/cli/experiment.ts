@@ -1,5 +1,6 @@
 /** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
 import { resolve } from 'node:path';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import {
   ALLOWED_STIMULI,
   DEFAULT_EXPERIMENT,
@@ -11,6 +12,7 @@ import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
 import { VIEWS, type View } from '../engine/run-body.js';
 import { shown } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
+import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
 import { armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
@@ -18,7 +20,7 @@ import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
 import { summaryJson, type Condition } from './experiment-summary.js';
 import { tableOf } from './experiment-table.js';
-import { LocalExperiments, readConnectome, silenced } from './local-experiments.js';
+import { LocalExperiments, neuronsOfTypes, readConnectome } from './local-experiments.js';
 import type { ProgressLine } from './progress.js';
 import { RemoteExperiments } from './remote-experiments.js';
 import { writeWhole } from './write-whole.js';
@@ -137,8 +139,12 @@ async function openSources(
     return () => remote;
   }
   const connectome = await readConnectome(file ?? (await servedFile()));
-  const intact = new LocalExperiments(connectome);
-  const lesioned = lesion.length === 0 ? intact : new LocalExperiments(silenced(connectome, lesion));
+  const engine = new KernelEngine(compileKernel(), connectome);
+  const intact = new LocalExperiments(connectome, engine);
+  const lesioned =
+    lesion.length === 0
+      ? intact
+      : new LocalExperiments(connectome, engine, neuronsOfTypes(connectome, lesion));
   return (arm) => (arm.silenced.length === 0 ? intact : lesioned);
 }
 

@@ -3,22 +3,25 @@ import { nearestNames } from '../compiler/nearest-names.js';
 import { SIDES, type Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
-import { lesioned } from '../connectome/lesion.js';
 import { wildcard } from '../connectome/wildcard.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import type { Experiment } from '../engine/experiment.js';
 import { labelOfType } from '../engine/readout.js';
 import { ExperimentRunner, type View } from '../engine/run-body.js';
+import type { SimulationEngine } from '../engine/simulation.js';
 import { CodedError, shown } from '../errors.js';
-import { compileKernel } from '../pool/kernel-file.js';
 import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
 
 /** Runs experiments in this process. */
 export class LocalExperiments implements ExperimentSource {
   readonly #runner: ExperimentRunner;
 
-  constructor(private readonly connectome: Connectome) {
-    this.#runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  /** @param silenced neurons whose outputs are cut */
+  constructor(
+    private readonly connectome: Connectome,
+    engine: SimulationEngine,
+    silenced?: Uint32Array,
+  ) {
+    this.#runner = new ExperimentRunner(connectome, engine, { silenced });
   }
 
   modelName(): Promise<string> {
@@ -26,9 +29,9 @@ export class LocalExperiments implements ExperimentSource {
   }
 
   run(experiment: Experiment, view: View): Promise<Uint8Array> {
-    const kicks = this.#runner.kicksOf(experiment);
-    const raster = this.#runner.simulate(experiment, kicks);
-    return Promise.resolve(this.#runner.body(experiment, view, kicks, raster));
+    const inputEvents = this.#runner.inputEventsOf(experiment);
+    const raster = this.#runner.simulate(experiment, inputEvents);
+    return Promise.resolve(this.#runner.body(experiment, view, inputEvents, raster));
   }
 
   labels(): Promise<NeuronLabels> {
@@ -82,9 +85,4 @@ export function neuronsOfTypes(connectome: Connectome, patterns: readonly string
     if (isChosen[type] === 1) neurons.push(i);
   });
   return Uint32Array.from(neurons);
-}
-
-/** The connectome without the outputs of all neurons whose type matches one of the patterns. */
-export function silenced(connectome: Connectome, patterns: readonly string[]): Connectome {
-  return lesioned(connectome, neuronsOfTypes(connectome, patterns));
 }

@@ -62,7 +62,7 @@ export interface Population {
 
 export interface StimulusPopulation extends Population {
   readonly id: StimulusId;
-  /** Mean kicks per neuron and second at intensity 1. */
+  /** Mean input events per neuron and second at intensity 1. */
   readonly nominalRateHz: number;
 }
 

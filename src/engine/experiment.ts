@@ -1,4 +1,5 @@
 import { STIMULUS_IDS } from '../connectome/populations.js';
+import { MAXIMUM_INTENSITY } from '../experiment/trains.js';
 import type { DurationMs } from './network.js';
 
 /** none leaves the fly alone. */
@@ -15,7 +16,7 @@ export interface Experiment {
 }
 
 export const DEFAULT_EXPERIMENT: Experiment = { stimulus: 'sugar', durationMs: 100, intensity: 1, seed: 42 };
-export const MAXIMUM_INTENSITY = 2;
+export { MAXIMUM_INTENSITY };
 export const MAXIMUM_SEED = 2 ** 32 - 1;
 
 /** Changes whenever any result may change; part of every run's id. */

@@ -91,10 +91,10 @@ async function openGpu(
 
 function runExperiment(runner: ExperimentRunner, task: ExperimentTask): ExperimentResult {
   const startedMs = performance.now();
-  const kicks = runner.kicksOf(task.experiment);
-  const raster = task.simulated ?? runner.simulate(task.experiment, kicks);
+  const inputEvents = runner.inputEventsOf(task.experiment);
+  const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
   const simulatedMs = performance.now();
-  const body = runner.body(task.experiment, task.view, kicks, raster);
+  const body = runner.body(task.experiment, task.view, inputEvents, raster);
   const gzip = task.gzip ? compressed(body, RUN_GZIP_LEVEL) : undefined;
   return {
     body,

@@ -31,8 +31,8 @@ async function responsesOf(name: 'default' | 'partial-corrected') {
     const experiment = { stimulus, durationMs: 100, intensity: 1 } as const;
     const runs = SEEDS.map((seed) => {
       const seeded = { ...experiment, seed };
-      const kicks = runner.kicksOf(seeded);
-      const body = runner.body(seeded, 'drive', kicks, runner.simulate(seeded, kicks));
+      const inputEvents = runner.inputEventsOf(seeded);
+      const body = runner.body(seeded, 'drive', inputEvents, runner.simulate(seeded, inputEvents));
       return JSON.parse(new TextDecoder().decode(body)) as RunBody;
     });
     return { runs, summary: summaryOf({ experiment, seeds: SEEDS, silenced: [], runs }) };

@@ -29,7 +29,7 @@ describeWith(['tables'], 'the whole brain against Brian 2, spike for spike', () 
     it.each(runs)('%s: all %d spikes, none missing, none extra', (name, spikes) => {
       const csv = gunzipSync(readFileSync(resolve(GOLDEN_DIR, `${name}.csv.gz`))).toString();
       const golden = parseGolden(csv, name, indexById);
-      const simulated = build(connectome).simulate(golden.kicks, golden.durationSteps);
+      const simulated = build(connectome).simulate(golden.events, golden);
       expect(compareSpikes(golden.spikes, simulated)).toEqual({ spikes, missing: 0, extra: 0 });
     });
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ENGINES } from '../support/engines.js';
-import { kicksOf, spikesOf, wiringOf, type Connection, type Event } from '../support/small-network.js';
+import { eventsOf, spikesOf, wiringOf, type Connection, type Event } from '../support/small-network.js';
 
 interface SmallGolden {
   origin: string;
@@ -30,7 +30,7 @@ describe('a random network of 300 neurons, against Brian 2', () => {
   });
 
   it.each(ENGINES)('has the same spikes in $name', ({ build }) => {
-    const raster = build(wiring).simulate(kicksOf(golden.stimulated, golden.kicks), golden.steps);
+    const raster = build(wiring).simulate(eventsOf(golden.stimulated, golden.kicks), { durationSteps: golden.steps });
     expect(spikesOf(raster)).toEqual(golden.spikes);
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
 import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/connectome/populations.js';
-import { PhiloxSequence } from '../../src/engine/philox.js';
+import { PhiloxSequence } from '../../src/experiment/philox.js';
 
 /** A made-up brain for tests of what lies above the engine: every stimulus and channel, a few milliseconds a run. */
 const STIMULUS_NEURONS = 12;

@@ -2,7 +2,7 @@
  * Where the cells of a group lie: their mean and the ellipsoid of their spread, tilt and all, so that sheets of
  * like cells such as the retina keep their shape. Measuring and drawing stand together; they must agree.
  */
-import type { PhiloxSequence } from '../../engine/philox.js';
+import type { PhiloxSequence } from '../../experiment/philox.js';
 import type { NeuronColumns } from '../brain.js';
 import type { CellGroup } from './figures.js';
 
