@@ -74,6 +74,7 @@ export default tseslint.config(
       'dist/',
       'node_modules/',
       'src/engine/kernel/',
+      'src/experiment/kernel/',
       'coverage/',
       'clients/**/dist/',
       'clients/typescript/src/api.ts',

@@ -9,6 +9,8 @@ import { labelOfType } from '../engine/readout.js';
 import { ExperimentRunner, type View } from '../engine/run-body.js';
 import type { SimulationEngine } from '../engine/simulation.js';
 import { CodedError, shown } from '../errors.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
+import { compileDrawingKernel } from '../pool/kernel-file.js';
 import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
 
 /** Runs experiments in this process. */
@@ -21,7 +23,10 @@ export class LocalExperiments implements ExperimentSource {
     engine: SimulationEngine,
     silenced?: Uint32Array,
   ) {
-    this.#runner = new ExperimentRunner(connectome, engine, { silenced });
+    this.#runner = new ExperimentRunner(connectome, engine, {
+      draw: compiledDrawing(compileDrawingKernel()),
+      ...(silenced && { silenced }),
+    });
   }
 
   modelName(): Promise<string> {

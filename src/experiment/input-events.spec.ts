@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
+import { compileDrawingKernel } from '../pool/kernel-file.js';
+import { compiledDrawing } from './compiled-drawing.js';
 import { drawInputEvents, type DrawInputEvents } from './input-events.js';
 import { philox4x32 } from './philox.js';
 import { v1Protocol, type Input, type PoissonTrain } from './protocol.js';
 
 const DRAWINGS: readonly (readonly [name: string, draw: DrawInputEvents])[] = [
   ['drawInputEvents', drawInputEvents],
+  ['compiledDrawing', compiledDrawing(compileDrawingKernel())],
 ];
 
 const population = Uint32Array.from({ length: 400 }, (_, i) => 1000 - i);

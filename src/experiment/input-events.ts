@@ -1,6 +1,6 @@
 import type { GivenTrain, Input, Protocol, Train } from './protocol.js';
 import { stepsOf } from './thinned-train.js';
-import { poissonLayers, v1Train } from './trains.js';
+import { poissonTrain, v1Train, type LayeredTrain } from './trains.js';
 
 /** What the trains of a protocol come to: the events that its neurons get. */
 export interface InputEvents {
@@ -54,20 +54,20 @@ function trainOf(
   durationSteps: number,
   neuronId: (neuron: number) => string,
 ): (neuron: number, place: number) => Iterable<number> {
-  switch (train.kind) {
-    case 'v1':
-      return (_, place) => (train.intensity === 0 ? [] : stepsOf(v1Train(train, place), durationSteps));
-    case 'poisson': {
-      const layersOf = poissonLayers(train);
-      const end = Math.min(durationSteps, train.endStep);
-      return (neuron) => {
-        const steps = layersOf(neuronId(neuron)).flatMap((layer) => stepsOf(layer, end));
-        return new Set(steps.filter((step) => step >= train.startStep));
-      };
-    }
-    case 'spikes':
-      return (_, place) => givenSteps(train, place).filter((step) => step < durationSteps);
+  if (train.kind === 'spikes') {
+    return (_, place) => givenSteps(train, place).filter((step) => step < durationSteps);
   }
+  const { layers, startStep, endStep, streamOf } = layeredTrain(train);
+  const end = Math.min(durationSteps, endStep);
+  return (neuron, place) => {
+    const stream = streamOf(place, () => neuronId(neuron));
+    const steps = layers.flatMap((layer) => stepsOf(layer, stream, end));
+    return new Set(steps.filter((step) => step >= startStep));
+  };
+}
+
+export function layeredTrain(train: Exclude<Train, GivenTrain>): LayeredTrain {
+  return train.kind === 'v1' ? v1Train(train) : poissonTrain(train);
 }
 
 export function givenSteps({ steps }: GivenTrain, place: number): Uint16Array {

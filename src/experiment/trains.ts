@@ -2,25 +2,35 @@
 import { createHash } from 'node:crypto';
 import { intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
-import { STEPS_PER_MS, type PoissonTrain, type V1Train } from './protocol.js';
-import type { ThinnedTrain } from './thinned-train.js';
+import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS, type PoissonTrain, type V1Train } from './protocol.js';
+import type { Layer, Stream } from './thinned-train.js';
 
 const STEP_MS = 1 / STEPS_PER_MS;
 const MS_PER_SECOND = 1000;
 
+/** The trains of one input. Each is the union of these layers, cut to the window. */
+export interface LayeredTrain {
+  readonly layers: readonly Layer[];
+  readonly startStep: number;
+  readonly endStep: number;
+  /** @param place of the neuron in the list of the input  @param id its id, asked for where it is needed */
+  streamOf(place: number, id: () => string): Stream;
+}
+
 export const MAXIMUM_INTENSITY = 2;
 
-/**
- * Events are drawn at the rate of the highest intensity and thinned, so raising the intensity only adds events.
- * @param place of the neuron in the list of the input
- */
-export function v1Train({ nominalRateHz, intensity, seed }: V1Train, place: number): ThinnedTrain {
-  return {
+/** Events are drawn at the rate of the highest intensity and thinned, so raising the intensity only adds events. */
+export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'>): LayeredTrain {
+  const layer = {
     intervals: intervalTable(chanceInStep(nominalRateHz * MAXIMUM_INTENSITY)),
     share: intensity / MAXIMUM_INTENSITY,
     firstBlock: 0,
-    counter: [0, 0, PHILOX_STREAM.stimulus],
-    key: [seed, place],
+  };
+  return {
+    layers: intensity === 0 ? [] : [layer],
+    startStep: 0,
+    endStep: MAXIMUM_TRIAL_STEPS,
+    streamOf: (place) => ({ counter: [0, 0, PHILOX_STREAM.stimulus], key: [seed, place] }),
   };
 }
 
@@ -33,22 +43,16 @@ const LAYER_RATES_HZ = [31.25, 62.5, 125, 250, 500] as const;
 export const MAXIMUM_RATE_HZ = LAYER_RATES_HZ[4];
 /** The number of a layer stands in the top three bits of the block's number. */
 const LAYER_SHIFT = 29;
-/** Set in the word of an input's name, which no stream of PHILOX_STREAM has. */
+/** Set in the word of an input's name; no stream of PHILOX_STREAM has it. */
 const NAME_BIT = 2 ** 31;
 
 /**
- * The layers whose union is the train of a neuron. A step has an event in layers up to R1 with the chance R1 dt; a
- * layer from R1 to R2 has (R2 - R1) dt / (1 - R1 dt), so the union with it has exactly R2 dt.
- * @returns the layers for the id of a neuron; see idWords
+ * A step has an event in layers up to R1 with the chance R1 dt; the next layer, up to R2, has
+ * (R2 - R1) dt / (1 - R1 dt), so the union with it has exactly R2 dt.
  */
-export function poissonLayers({
-  name,
-  rateHz,
-  seed,
-  trial,
-}: Pick<PoissonTrain, 'name' | 'rateHz' | 'seed' | 'trial'>): (id: string) => ThinnedTrain[] {
+export function poissonTrain(train: Omit<PoissonTrain, 'kind'>): LayeredTrain {
+  const { name, rateHz, seed, trial, startStep, endStep } = train;
   const word = nameWord(name);
-  const key = [seed, trial] as const;
   const layers = LAYER_RATES_HZ.map((to, layer) => {
     const from = LAYER_RATES_HZ[layer - 1] ?? 0;
     return {
@@ -56,10 +60,12 @@ export function poissonLayers({
       share: Math.min(1, (rateHz - from) / (to - from)),
       firstBlock: layer * 2 ** LAYER_SHIFT,
     };
-  }).filter(({ share }) => share > 0);
-  return (id) => {
-    const counter = [...idWords(id), word] as const;
-    return layers.map((layer) => ({ ...layer, counter, key }));
+  });
+  return {
+    layers: layers.filter(({ share }) => share > 0),
+    startStep,
+    endStep,
+    streamOf: (_, id) => ({ counter: [...idWords(id()), word], key: [seed, trial] }),
   };
 }
 

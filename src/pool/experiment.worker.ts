@@ -13,8 +13,9 @@ import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
 import { ExperimentRunner, VIEWS } from '../engine/run-body.js';
 import { CodedError } from '../errors.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { GpuBatches } from './gpu-batches.js';
-import { compileKernel } from './kernel-file.js';
+import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
   ExperimentResult,
@@ -38,7 +39,9 @@ export default start(workerData as WorkerData);
 
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   const connectome = openConnectome(buffer, { verify: false });
-  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
+    draw: compiledDrawing(compileDrawingKernel()),
+  });
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const { id: stimulus } of connectome.metadata.stimuli) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };

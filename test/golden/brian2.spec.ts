@@ -8,6 +8,14 @@ import { connectomeFile } from '../support/connectomes.js';
 import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
 
+/** On other, larger tables than the first ones. */
+const openRuns = [
+  ['sugar-1000ms', 7044],
+  ['sugar-bitter-500ms', 3390],
+  ['odour-1000ms', 226_879],
+  ['loom-left-lesion-400ms', 6049],
+] as const;
+
 const runs = [
   ['sugar-100ms', 2892],
   ['loom-100ms', 6820],

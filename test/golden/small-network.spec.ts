@@ -30,7 +30,9 @@ describe('a random network of 300 neurons, against Brian 2', () => {
   });
 
   it.each(ENGINES)('has the same spikes in $name', ({ build }) => {
-    const raster = build(wiring).simulate(eventsOf(golden.stimulated, golden.kicks), { durationSteps: golden.steps });
+    const raster = build(wiring).simulate(eventsOf(golden.stimulated, golden.kicks), {
+      durationSteps: golden.steps,
+    });
     expect(spikesOf(raster)).toEqual(golden.spikes);
   });
 });
