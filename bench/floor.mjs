@@ -11,7 +11,7 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { DELAY_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
 import { eventsOf } from './experiments.mjs';

@@ -15,7 +15,7 @@ import { requestGpuAdapter } from '../dist/engine/backends/gpu/adapter.js';
 import { CELLS_PER_FLOAT } from '../dist/engine/backends/gpu/cells.js';
 import { GpuEngine } from '../dist/engine/backends/gpu/gpu-engine.js';
 import { WINDOW_STEPS } from '../dist/engine/backends/gpu/kernels.js';
-import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { CodedError, shown } from '../dist/errors.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';

@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
-const TARGET = 'src/openapi/examples.ts';
+const TARGET = 'src/answers/v1/api/openapi-examples.ts';
 const [url = 'http://localhost:8080'] = process.argv.slice(2);
 
 const run = async (request, view = 'full') => {

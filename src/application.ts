@@ -1,22 +1,19 @@
-import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
-import { Degradations } from './health/degradations.js';
 import { ModelHealth } from './health/model-health.js';
+import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
-import { RedisWindow } from './http/redis-window.js';
-import { RATE_WINDOW_MS } from './http/rate-limit.js';
-import { createAdapter, equip } from './http/server.js';
-import { MAXIMUM_CLIENTS, SlidingLog, type SlidingWindow } from './http/sliding-window.js';
+import { configureServer, createAdapter } from './http/server.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
-import { describeApi } from './openapi/openapi-document.js';
+import { describeApi } from './answers/v1/api/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
+import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { logRequest } from './request-log.js';
 import { rehearse } from './run/rehearse.js';
 
@@ -53,31 +50,31 @@ export async function assembleApplication(
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
   const log = createLog(environment.LOG_LEVEL, options.logTo);
+  const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of(environment, options.workerFile),
+    AppModule.of(environment, options),
     createAdapter({
       trustProxy: environment.TRUST_PROXY,
       requestTimeoutMs: options.requestTimeoutMs,
       runTimeoutMs: environment.RUN_TIMEOUT_MS,
+      connections,
     }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
-  fastify.addHook('preClose', async () => void closeWhenQuiet(app.getHttpServer(), watch));
+  fastify.addHook('preClose', async () => void closeWhenQuiet(connections, watch));
   watch.finished.subscribe((finished) => {
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
   const health = app.get(ModelHealth);
   health.rehearsal = () => rehearse(fastify);
-  const window = options.window ?? rateWindow(environment, app.get(Degradations));
-  fastify.addHook('onClose', async () => window.close?.());
-  await equip(app, { rateLimit: environment.RATE_LIMIT, window, isEnding: () => health.draining });
+  await configureServer(app, { isEnding: () => health.draining, connections });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
-  serveSwaggerUi(app, description);
+  serveSwaggerUi(app, description, environment.PUBLIC_URL);
   return app;
 }
 
@@ -85,31 +82,10 @@ export async function assembleApplication(
  * A server that closes waits for every connection, also for those on which nothing was ever asked. Once the last
  * answer is out there is nothing to wait for.
  */
-async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void> {
+async function closeWhenQuiet(connections: Connections, watch: RequestWatch): Promise<void> {
   do {
     await watch.quiet();
     await setTimeout(LAST_BYTES_MS);
   } while (watch.open > 0);
-  server.closeAllConnections();
-}
-
-function rateWindow({ RATE_LIMIT, REDIS_URL }: Environment, degradations: Degradations): SlidingWindow {
-  const limits = { limit: RATE_LIMIT, windowMs: RATE_WINDOW_MS };
-  const local = new SlidingLog({
-    ...limits,
-    maximumClients: MAXIMUM_CLIENTS,
-    nowMs: () => performance.now(),
-  });
-  if (REDIS_URL === '' || RATE_LIMIT === 0) return local;
-  return new RedisWindow({
-    ...limits,
-    url: REDIS_URL,
-    local,
-    onAway: (why) =>
-      degradations.begin({
-        part: 'rate_limit',
-        reason: `Redis is away (${why}); every replica counts runs on its own.`,
-      }),
-    onBack: () => degradations.end('rate_limit'),
-  });
+  connections.closeAll();
 }

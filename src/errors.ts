@@ -105,10 +105,10 @@ export const ERRORS = {
     exitCode: 1,
     meaning: 'The populations file is malformed or one of its selectors matches no neuron.',
   },
-  FIGURES_INVALID: {
+  STATISTICS_INVALID: {
     status: 500,
     exitCode: 1,
-    meaning: 'The figures by cell type are incomplete or altered.',
+    meaning: 'The cell-type statistics are incomplete or altered.',
   },
   DOWNLOAD_FAILED: {
     status: 500,

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { readEnvironment } from './config/environment.js';
 import { CodedError, inFull } from './errors.js';
-import { GpuHost } from './pool/gpu-host.js';
+import { GpuHost } from './pool/gpu/gpu-host.js';
 import { endOnSignals } from './shutdown.js';
 
 /** The service of this process; undefined where it could not start. */

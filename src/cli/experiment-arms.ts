@@ -1,4 +1,5 @@
-import { ALLOWED_STIMULI, MAXIMUM_INTENSITY, MAXIMUM_SEED, type Experiment } from '../engine/experiment.js';
+import { ALLOWED_STIMULI, MAXIMUM_SEED, type Experiment } from '../answers/v1/experiment.js';
+import { MAXIMUM_INTENSITY } from '../experiment/trains.js';
 import { ALLOWED_DURATIONS_MS, type DurationMs } from '../engine/network.js';
 import { shown, type CodedError } from '../errors.js';
 import { usage } from './command.js';

@@ -5,7 +5,7 @@
 import type { TopLevelSpec } from 'vega-lite';
 import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
 import { STEPS_PER_MS } from '../engine/network.js';
-import { FRAME_MS } from '../engine/readout.js';
+import { FRAME_MS } from '../answers/v1/readout.js';
 import { COLOURS } from '../plot/svg.js';
 import type { NeuronLabels, RunBody } from './experiment-source.js';
 import { labelOf, spreadOf, type Condition } from './experiment-summary.js';
@@ -62,9 +62,9 @@ function raster(condition: Condition, labels: NeuronLabels, width: number): Pane
   const rows = Math.max(1, rowOf.size);
   // Where rows are thinner than a pixel, a spike still has to be seen.
   const halfHeight = Math.max(0.5, (SMALLEST_SPIKE * rows) / RASTER_HEIGHT / 2);
-  const ticks = (run.frames ?? []).flatMap(({ steps, neurons }) =>
+  const ticks = (run.frames ?? []).flatMap(({ steps, spikes }) =>
     steps.flatMap((step, at) => {
-      const [row, kind] = [rowOf.get(neurons[at]!)!, kindOf.get(neurons[at]!)!];
+      const [row, kind] = [rowOf.get(spikes[at]!)!, kindOf.get(spikes[at]!)!];
       const ms = step / STEPS_PER_MS;
       // The row without a time ends the line, so that all spikes of a kind are one path.
       return [
@@ -138,7 +138,7 @@ interface Band {
 function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: NeuronLabels): Band[] {
   const top = new Map(topTypes.map(({ type, stimulated }) => [type, stimulated > 0]));
   const neuronsOf = new Map<string, number[]>([...top.keys(), ''].map((type) => [type, []]));
-  const responding = Int32Array.from(new Set(frames.flatMap(({ neurons }) => neurons))).sort();
+  const responding = Int32Array.from(new Set(frames.flatMap(({ spikes }) => spikes))).sort();
   for (const neuron of responding) {
     const label = labels.typeLabel(neuron);
     neuronsOf.get(top.has(label) ? label : '')!.push(neuron);

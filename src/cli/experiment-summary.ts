@@ -1,8 +1,8 @@
 /** Runs of one condition, seed by seed, and what they have in common: means, spread, overlap. */
 import { CHANNEL_IDS } from '../connectome/populations.js';
-import { DRIVES } from '../engine/drives.js';
-import type { Experiment } from '../engine/experiment.js';
-import { roundDrive, roundRate } from '../engine/rounding.js';
+import { DRIVES } from '../answers/v1/drives.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import { roundDrive, roundRate } from '../answers/v1/rounding.js';
 import type { RunBody } from './experiment-source.js';
 
 /** One thing that is tried: an experiment, run with several seeds, in an intact or a lesioned brain. */
@@ -81,7 +81,7 @@ export function overlapOf(one: Condition, other: Condition): Spread {
 }
 
 function respondingOf({ frames = [] }: RunBody): Set<number> {
-  return new Set(frames.flatMap(({ neurons }) => neurons));
+  return new Set(frames.flatMap(({ spikes }) => spikes));
 }
 
 function jaccard(one: ReadonlySet<number>, other: ReadonlySet<number>): number {

@@ -1,15 +1,16 @@
 /** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
 import { resolve } from 'node:path';
+import { neuronsOfTypes } from '../connectome/selection.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import {
   ALLOWED_STIMULI,
   DEFAULT_EXPERIMENT,
-  MAXIMUM_INTENSITY,
   MAXIMUM_SEED,
   type Experiment,
-} from '../engine/experiment.js';
+} from '../answers/v1/experiment.js';
+import { MAXIMUM_INTENSITY } from '../experiment/trains.js';
 import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
-import { VIEWS, type View } from '../engine/run-body.js';
+import { VIEWS, type View } from '../answers/v1/run-body.js';
 import { shown } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
@@ -20,7 +21,7 @@ import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
 import { summaryJson, type Condition } from './experiment-summary.js';
 import { tableOf } from './experiment-table.js';
-import { LocalExperiments, neuronsOfTypes, readConnectome } from './local-experiments.js';
+import { LocalExperiments, readConnectome } from './local-experiments.js';
 import type { ProgressLine } from './progress.js';
 import { RemoteExperiments } from './remote-experiments.js';
 import { writeWhole } from './write-whole.js';
@@ -87,12 +88,12 @@ await runCommand({
       single === undefined
         ? await runAll(arms, sourceOf, needsSpikes ? 'full' : 'drive', progress)
         : [{ ...arms[0]!, runs: [parsed(single)] }];
-    const modelName = () => sourceOf(arms[0]!).modelName();
+    const model = () => sourceOf(arms[0]!).model();
     const labels = () => sourceOf(arms[0]!).labels();
 
     // Before the files: what was computed is there, whatever becomes of them.
     if (!json) {
-      process.stdout.write(tableOf(conditions, await modelName()));
+      process.stdout.write(tableOf(conditions, await model()));
     } else {
       process.stdout.write(single ?? summaryJson(conditions));
     }
@@ -101,7 +102,7 @@ await runCommand({
       progress.note(`Every spike is in ${csv}.`);
     }
     if (plot !== undefined) {
-      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
+      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), (await model()).name)));
       progress.note(`Raster and rates are in ${plot}.`);
     }
   },

@@ -1,7 +1,7 @@
 /** npm run model:compile: makes the connectome file that the service loads. */
 import type { Brain } from '../compiler/brain.js';
-import { drawBrain } from '../compiler/figures/draw-brain.js';
-import { readFigures } from '../compiler/figures/figure-files.js';
+import { sampleBrain } from '../compiler/statistics/sample-brain.js';
+import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
@@ -13,20 +13,20 @@ import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'model:compile',
-  summary: 'Compiles a connectome file from the tables of a release or from figures by cell type.',
+  summary: 'Compiles a connectome file from the tables of a release or from cell-type statistics.',
   options: {
     tables: { type: 'string', value: 'DIR', help: 'Directory with the five Codex tables: measured wiring.' },
-    figures: {
+    statistics: {
       type: 'string',
       value: 'DIR',
-      help: 'Directory with figures by cell type instead: wiring drawn from them.',
+      help: 'Directory with cell-type statistics instead: synthetic wiring, sampled from them.',
     },
     out: { type: 'string', value: 'FILE', required: true, help: 'The file to write.' },
     signs: {
       type: 'string',
       choices: ['corrected', 'predicted'],
       default: 'corrected',
-      help: 'Which neurons inhibit: data/signs.json decides for tables; figures hold the signs of both rules.',
+      help: 'Which neurons inhibit: data/signs.json decides for tables; statistics hold the signs of both rules.',
     },
     populations: {
       type: 'string',
@@ -34,9 +34,9 @@ await runCommand({
       help: 'Stimuli and channels, by default data/populations.json.',
     },
   },
-  async run({ tables, figures, out, signs, populations }, _, progress) {
+  async run({ tables, statistics, out, signs, populations }, _, progress) {
     const definitions = readPopulations(populations);
-    const brain = await readBrain(tables, figures, progress);
+    const brain = await readBrain(tables, statistics, progress);
     progress.begin('Laying out the connectome', 0, 'items');
     const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
     progress.begin(`Writing ${out}`, 0, 'items');
@@ -56,14 +56,14 @@ await runCommand({
 
 async function readBrain(
   tables: string | undefined,
-  figures: string | undefined,
+  statistics: string | undefined,
   progress: Progress,
 ): Promise<Brain> {
-  if (tables !== undefined && figures === undefined) {
+  if (tables !== undefined && statistics === undefined) {
     return readTables(tables, progress);
   }
-  if (figures !== undefined && tables === undefined) {
-    return drawBrain(await readFigures(figures, progress), progress);
+  if (statistics !== undefined && tables === undefined) {
+    return sampleBrain(await readStatistics(statistics, progress), progress);
   }
-  throw usage({ name: 'model:compile' }, 'it takes one of --tables DIR and --figures DIR');
+  throw usage({ name: 'model:compile' }, 'it takes one of --tables DIR and --statistics DIR');
 }

@@ -1,6 +1,6 @@
 import { assembleApplication } from '../application.js';
 import { readEnvironment } from '../config/environment.js';
-import { describeApi } from '../openapi/openapi-document.js';
+import { describeApi } from '../answers/v1/api/openapi-document.js';
 import { runCommand } from './command.js';
 import { writeWhole } from './write-whole.js';
 

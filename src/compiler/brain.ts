@@ -4,11 +4,11 @@ import type { SourceFile } from '../connectome/connectome.js';
 export const MINIMUM_SYNAPSES = 5;
 
 /**
- * A brain between its source (tables of a release, or figures by cell type) and the connectome file: plain
+ * A brain between its source (tables of a release, or cell-type statistics) and the connectome file: plain
  * columns with one element a neuron, and its connections. Neurons stand in ascending order of their ids.
  */
 export interface Brain {
-  readonly wiring: 'measured' | 'reconstructed';
+  readonly wiring: 'measured' | 'synthetic';
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
   readonly sources: readonly SourceFile[];
@@ -20,7 +20,7 @@ export interface Brain {
 
 export interface NeuronColumns {
   readonly count: number;
-  /** Root ids, ascending as numbers; in a reconstruction made-up names, ascending by code unit. */
+  /** Root ids, ascending as numbers; in a synthetic brain made-up names, ascending by code unit. */
   readonly ids: readonly string[];
   readonly types: readonly string[];
   readonly superClasses: readonly string[];

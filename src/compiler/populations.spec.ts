@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { populationsOf } from '../../test/support/tables.js';
-import { CHANNEL_IDS, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
+import { CHANNEL_IDS, type ChannelKind, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
 import type { Brain } from './brain.js';
 import { readPopulations, selectPopulations } from './populations.js';
 
@@ -84,8 +84,8 @@ describe('a selector', () => {
     ]);
   });
 
-  it('goes by labels in a reconstruction, whose ids are made up', () => {
-    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('reconstructed'))).toEqual({
+  it('goes by labels in a synthetic brain, whose ids are made up', () => {
+    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('synthetic'))).toEqual({
       ids: ['6'],
       remarks: [],
     });
@@ -125,6 +125,37 @@ describe('a selector', () => {
         message: `The populations do not fit: ${what}.`,
       }) as Error,
     );
+  });
+});
+
+describe('the kind of a channel', () => {
+  const withKind = (kind: ChannelKind, selector: Selector) => () =>
+    selectPopulations(brain(), populationsOf({ type: 'LC4' }, { escape: [selector] }, kind));
+
+  it('is that of all its neurons', () => {
+    const refusals: [ChannelKind, Selector, string][] = [
+      [
+        'station',
+        { type: 'DNp01' },
+        'neuron 6 of type "DNp01" has the super class "descending", which makes it "descending"',
+      ],
+      [
+        'motor',
+        { type: 'DNp01' },
+        'neuron 6 of type "DNp01" has the super class "descending", which makes it "descending"',
+      ],
+      [
+        'descending',
+        { type: 'LC4' },
+        'neuron 3 of type "LC4" has the super class "visual_projection", which makes it "station"',
+      ],
+    ];
+    for (const [kind, selector, what] of refusals) {
+      expect(withKind(kind, selector)).toThrow(
+        `The populations do not fit: channel escape: its kind is "${kind}", but ${what}.`,
+      );
+    }
+    expect(withKind('station', { type: 'LPLC2' })).not.toThrow();
   });
 });
 

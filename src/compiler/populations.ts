@@ -6,6 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import {
   CHANNEL_IDS,
+  type ChannelKind,
   type ChannelPopulation,
   type Selector,
   STIMULUS_IDS,
@@ -15,7 +16,7 @@ import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
-import { nearestNames } from './nearest-names.js';
+import { nearestNames } from '../connectome/nearest-names.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 
@@ -77,7 +78,10 @@ function inOrder<P extends { readonly id: string }>(
   });
 }
 
-/** @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name */
+/**
+ * @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name, and for a
+ *   channel whose neurons are not of its kind
+ */
 export function selectPopulations(brain: Brain, definitions: PopulationDefinitions): SelectedPopulations {
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
@@ -91,12 +95,34 @@ export function selectPopulations(brain: Brain, definitions: PopulationDefinitio
     neurons.push(Uint32Array.from(chosen).sort());
     return { ...population, neuronCount: chosen.size };
   };
+  const selectChannel = (channel: Definition<ChannelPopulation>) => {
+    const population = select('channel', channel);
+    checkKind(brain.neurons, channel, neurons.at(-1)!);
+    return population;
+  };
   return {
     stimuli: definitions.stimuli.map((each) => select('stimulus', each)),
-    channels: definitions.channels.map((each) => select('channel', each)),
+    channels: definitions.channels.map(selectChannel),
     neurons,
     remarks,
   };
+}
+
+/** What a channel is said to be shows wherever its rate does, so it has to be true of every neuron. */
+function checkKind(
+  { superClasses, ids, types }: NeuronColumns,
+  { id, kind }: Definition<ChannelPopulation>,
+  chosen: Uint32Array,
+): void {
+  const kindOf = (i: number): ChannelKind =>
+    superClasses[i] === 'descending' || superClasses[i] === 'motor' ? superClasses[i] : 'station';
+  const other = chosen.find((i) => kindOf(i) !== kind);
+  if (other !== undefined) {
+    throw invalid(
+      `channel ${id}: its kind is ${shown(kind)}, but neuron ${ids[other]!} of type ${shown(types[other]!)} ` +
+        `has the super class ${shown(superClasses[other]!)}, which makes it ${shown(kindOf(other))}`,
+    );
+  }
 }
 
 /** The columns that a selector may name. */
@@ -176,7 +202,7 @@ function selected(
   remarks: string[],
 ): number[] {
   const byLabel = index.matching(selector);
-  if (brain.wiring === 'reconstructed' || selector.root_ids === undefined) {
+  if (brain.wiring === 'synthetic' || selector.root_ids === undefined) {
     if (byLabel.length === 0) {
       throw unmatched(index, selector, where);
     }

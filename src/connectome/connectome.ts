@@ -39,14 +39,14 @@ export interface ConnectomeMetadata {
   readonly name: string;
   readonly dataset: string;
   readonly release: number;
-  readonly wiring: 'measured' | 'reconstructed';
+  readonly wiring: 'measured' | 'synthetic';
   readonly signRule: SignRule;
   /** Pairs of neurons with fewer synapses were left out. */
   readonly minimumSynapses: number;
   readonly neuronCount: number;
   readonly connectionCount: number;
   readonly synapseCount: number;
-  /** Neurons by predicted transmitter, "unknown" for the rest; a reconstruction knows signs alone. */
+  /** Neurons by predicted transmitter, "unknown" for the rest; a synthetic brain knows signs alone. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
   /** Plain sentences on how this file came about, for people. */
   readonly provenance: readonly string[];
@@ -77,7 +77,7 @@ export interface Connectome extends Wiring {
   readonly positionsNm: Int32Array;
   /** 1 where the position is an estimate, 0 where it was measured. */
   readonly positionEstimated: Uint8Array;
-  /** Root id, or in a reconstruction a made-up name, of neuron i. */
+  /** Root id, or in a synthetic brain a made-up name, of neuron i. */
   neuronId(i: number): string;
   /** Neurons of a stimulus in ascending order of their ids: the place in this list keys its random numbers. */
   stimulusNeurons(id: string): Uint32Array;

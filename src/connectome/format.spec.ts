@@ -106,8 +106,8 @@ describe('a file that is not what it should be', () => {
   it.each<[string, Partial<ConnectomeContent>, RegExp]>([
     [
       'a target beyond the last neuron',
-      { targets: content.targets.with(0, 272) },
-      /section targets, found 272 at 0/,
+      { targets: content.targets.with(0, 304) },
+      /section targets, found 304 at 0/,
     ],
     [
       'targets that do not ascend',
@@ -122,7 +122,7 @@ describe('a file that is not what it should be', () => {
     [
       'too few rows',
       { rowStart: content.rowStart.slice(1) },
-      /section rowStart should have 273 elements, found 272/,
+      /section rowStart should have 305 elements, found 304/,
     ],
     ['no synapses', { synapseCounts: content.synapseCounts.with(0, 0) }, /a connection without synapses/],
     [

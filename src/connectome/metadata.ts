@@ -1,6 +1,6 @@
 import { shown } from '../errors.js';
 import type { ConnectomeMetadata } from './connectome.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from './populations.js';
+import { CHANNEL_IDS, CHANNEL_KINDS, STIMULUS_IDS } from './populations.js';
 
 interface Kind {
   readonly expected: string;
@@ -33,7 +33,7 @@ function listOf(kind: Kind, plural: string): Kind {
   };
 }
 
-/** A reconstruction has none. */
+/** A synthetic brain has none. */
 const countsByName: Kind = {
   expected: 'whole numbers by name, or left out',
   test: (value) =>
@@ -51,6 +51,7 @@ const POPULATION: Members = {
   label: text,
   description: text,
   selectors: listOf(object, 'objects'),
+  citations: listOf(object, 'objects'),
   /** A rate is a mean over them. */
   neuronCount: size,
 };
@@ -59,7 +60,7 @@ const METADATA: Members = {
   name: text,
   dataset: text,
   release: count,
-  wiring: oneOf('measured', 'reconstructed'),
+  wiring: oneOf('measured', 'synthetic'),
   signRule: oneOf('predicted', 'corrected'),
   minimumSynapses: count,
   neuronCount: count,
@@ -77,7 +78,7 @@ const LISTS: Readonly<Record<string, Members>> = {
   sources: { file: text, sha256: text },
   types: { name: text, superClass: text },
   stimuli: { ...POPULATION, nominalRateHz: rate },
-  channels: POPULATION,
+  channels: { ...POPULATION, kind: oneOf(...CHANNEL_KINDS) },
 };
 
 /**

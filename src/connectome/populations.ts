@@ -30,10 +30,32 @@ export const CHANNEL_IDS = [
   'courtship',
   'descending',
   'motor',
+  'food_relay',
+  'pheromone_relay',
+  'song_relay',
+  'touch_relay',
+  'colour_relay',
+  'humid_relay',
+  'heat_relay',
+  'bitter_relay',
 ] as const;
+
+/**
+ * What the neurons of a channel are. Descending and motor neurons leave the brain, so their rates stand for actions;
+ * a station is a sensory neuron, projection neuron or interneuron on the way there, and stands for a cue.
+ */
+export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
+
+/** For people, as the heading of the channels of a kind. */
+export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
+  descending: 'Descending neurons',
+  motor: 'Motor neurons',
+  station: 'Stations on the way',
+};
 
 export type StimulusId = (typeof STIMULUS_IDS)[number];
 export type ChannelId = (typeof CHANNEL_IDS)[number];
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 /** Picks neurons; every member given must agree. In strings `*` stands for any run of characters. */
 export interface Selector {
@@ -47,9 +69,16 @@ export interface Selector {
   /**
    * Root ids of release 783. Types are renamed between versions of the tables, ids are not: compiled from
    * tables, a selector with ids takes these neurons and reports where the type disagrees; in a
-   * reconstruction the type decides.
+   * synthetic brain the type decides.
    */
   readonly root_ids?: readonly string[];
+}
+
+/** A publication, and what it says of the neurons in question. */
+export interface Citation {
+  readonly text: string;
+  readonly doi: string;
+  readonly subject: string;
 }
 
 export interface Population {
@@ -57,6 +86,7 @@ export interface Population {
   readonly label: string;
   readonly description: string;
   readonly selectors: readonly Selector[];
+  readonly citations: readonly Citation[];
   readonly neuronCount: number;
 }
 
@@ -68,4 +98,5 @@ export interface StimulusPopulation extends Population {
 
 export interface ChannelPopulation extends Population {
   readonly id: ChannelId;
+  readonly kind: ChannelKind;
 }

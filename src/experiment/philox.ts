@@ -54,7 +54,7 @@ function multiplyHigh(aLow: number, aHigh: number, b: number): number {
 }
 
 /** The purposes random numbers are drawn for; each has a counter space of its own, so none repeats another. */
-export const PHILOX_STREAM = { stimulus: 1, reconstruction: 2, shuffle: 3 } as const;
+export const PHILOX_STREAM = { stimulus: 1, synthesis: 2, shuffle: 3 } as const;
 
 /** A sequence of random words of one key and stream, for drawing without an index at hand. */
 export class PhiloxSequence {

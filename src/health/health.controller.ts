@@ -1,7 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { GpuState } from '../pool/gpu-stage.js';
+import type { GpuState } from '../pool/gpu/gpu-stage.js';
 import { Degradations } from './degradations.js';
 import { ModelHealth } from './model-health.js';
 

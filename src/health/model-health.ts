@@ -10,11 +10,11 @@ import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
-import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { CodedError, ERRORS, inFull } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
-import { GpuStage, type GpuState } from '../pool/gpu-stage.js';
+import { GpuStage, type GpuState } from '../pool/gpu/gpu-stage.js';
 import type { AtlasResult, Backend } from '../pool/task.js';
 import { Degradations } from './degradations.js';
 import { WorkerFile } from './worker-file.provider.js';
@@ -246,12 +246,8 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   async #tryOut(pool: ExperimentPool): Promise<void> {
     if (this.#triedOut === pool) return;
     this.#triedOut = pool;
-    const signal = AbortSignal.timeout(this.environment.RUN_TIMEOUT_MS);
     try {
-      await pool.run(
-        { kind: 'experiment', experiment: DEFAULT_EXPERIMENT, view: 'drive', gzip: false },
-        signal,
-      );
+      await pool.tryOut(DEFAULT_EXPERIMENT, this.environment.RUN_TIMEOUT_MS);
     } catch (cause) {
       if (this.#pool === pool && 'model' in this.#state && !this.#draining) {
         await this.#fail(
@@ -287,8 +283,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
 
   async #describe(connectome: Connectome, pool: ExperimentPool): Promise<LoadedModel> {
     this.#gpu = this.environment.BACKEND === 'cpu' ? undefined : this.#gpuBeside(pool, connectome);
-    const queue = new ExperimentQueue((task, signal) => pool.run(task, signal), {
-      slots: pool.workers,
+    const queue = new ExperimentQueue(pool.members, {
       limit: this.environment.QUEUE_LIMIT,
       runTimeoutMs: this.environment.RUN_TIMEOUT_MS,
       stage: this.#gpu,

@@ -1,6 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
 
+/** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
+const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
+const VALUE = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
+const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:[ \\t]*;[ \\t]*(?:${TOKEN}=${VALUE})?)*)[ \\t]*$`);
+const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(${VALUE})`, 'g');
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -38,17 +44,27 @@ function parseBody(contentType: string | undefined, body: Buffer): unknown {
 }
 
 function checkType(contentType: string | undefined): void {
-  const [type = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
-  const isUtf8 = charset === undefined || ['utf-8', 'utf8'].includes(charset.replaceAll('"', ''));
-  if (type !== 'application/json' || !isUtf8) {
-    throw new CodedError(
-      'UNSUPPORTED_MEDIA_TYPE',
-      contentType === undefined
-        ? 'Content-Type is missing; send application/json.'
-        : `Content-Type must be application/json in UTF-8, got ${shown(contentType)}.`,
-    );
-  }
+  if (contentType !== undefined && isJsonInUtf8(contentType)) return;
+  throw new CodedError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    contentType === undefined
+      ? 'Content-Type is missing; send application/json.'
+      : `Content-Type must be application/json in UTF-8, got ${shown(contentType)}.`,
+  );
+}
+
+/** The whole header must be understood: a part that is skipped may be the one that says otherwise. */
+function isJsonInUtf8(contentType: string): boolean {
+  const [, type = '', parameters = ''] = MEDIA_TYPE.exec(contentType) ?? [];
+  const charsets = [...parameters.matchAll(PARAMETER)]
+    .filter(([, name]) => /^charset(\*|$)/i.test(name!))
+    .map(([, , value]) => value!.replace(/^"(.*)"$/, '$1').toLowerCase());
+  // Which of two would count is a matter of opinion (RFC 6838, section 4.3 calls it an error).
+  return (
+    type.toLowerCase() === 'application/json' &&
+    charsets.length <= 1 &&
+    charsets.every((charset) => ['utf-8', 'utf8'].includes(charset))
+  );
 }
 
 /** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body, which is none of the types accepted */

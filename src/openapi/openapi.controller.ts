@@ -1,19 +1,30 @@
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip as gzipCallback } from 'node:zlib';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { Environment } from '../config/environment.js';
 import { ApiDescription } from '../http/api-description.js';
+import { publicAddress } from '../http/public-address.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
+
+const gzip = promisify(gzipCallback);
+/** A service has few addresses; those that somebody makes up in Host must not fill memory. */
+const ADDRESSES = 16;
 
 @ApiTags('Descriptions')
 @Controller('api/v1/openapi')
 export class OpenApiController {
-  #body: StaticBody | undefined;
+  #document: OpenAPIObject | undefined;
+  /** By the address that the description names. */
+  readonly #bodies = new LRUCache<string, StaticBody>({ max: ADDRESSES });
+
+  constructor(private readonly environment: Environment) {}
 
   /** The document describes the whole application, so it exists only after all of it was put together. */
   publish(document: OpenAPIObject): void {
-    const json = Buffer.from(JSON.stringify(document));
-    this.#body = new StaticBody(json, gzipSync(json), 'application/json; charset=utf-8', REVALIDATE);
+    this.#document = document;
   }
 
   @Get()
@@ -29,7 +40,8 @@ export class OpenApiController {
         info: { type: 'object', description: 'Title, version and rules of the interface.' },
         servers: {
           type: 'array',
-          description: 'Where it is: on the origin that served this.',
+          description:
+            'The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked.',
           items: { type: 'object' },
         },
         security: {
@@ -43,7 +55,17 @@ export class OpenApiController {
       },
     },
   })
-  openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.#body!.send(request, reply);
+  async openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const body = await this.#bodyFor(publicAddress(request, this.environment.PUBLIC_URL));
+    body.send(request, reply);
+  }
+
+  async #bodyFor(url: string): Promise<StaticBody> {
+    const known = this.#bodies.get(url);
+    if (known !== undefined) return known;
+    const json = Buffer.from(JSON.stringify({ ...this.#document, servers: [{ url }] }));
+    const body = new StaticBody(json, await gzip(json), 'application/json; charset=utf-8', REVALIDATE);
+    this.#bodies.set(url, body);
+    return body;
   }
 }

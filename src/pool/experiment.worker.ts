@@ -10,11 +10,11 @@ import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { ExperimentRunner, VIEWS } from '../engine/run-body.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { ExperimentRunner, VIEWS } from '../answers/v1/run-body.js';
 import { CodedError } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
-import type { GpuBatches } from './gpu-batches.js';
+import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
@@ -25,12 +25,19 @@ import type {
   Task,
   WorkerData,
 } from './task.js';
+import { begin, end } from './ticket.js';
 
 /** Level 6 takes twice the time of 3 for 2 % fewer bytes; what is compressed once may take it. */
 const RUN_GZIP_LEVEL = 3;
 const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a fresh thread are slow, each stimulus's own too; nobody's request should be one of them. */
 const WARM_UP_ROUNDS = 3;
+
+/** Nobody reads it: who took the run back has told whoever waited. */
+const TAKEN_BACK: Outcome<never> = {
+  ok: false,
+  failure: { code: 'RUN_CANCELLED', message: 'The run was taken back before it began.' },
+};
 
 type Answer = (task: Task) => unknown;
 
@@ -53,8 +60,14 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
     try {
       switch (task.kind) {
         case 'experiment': {
-          const result = runExperiment(runner, task);
-          return moved<'experiment'>(result, [result.body, result.gzip]);
+          const { ticket } = task;
+          if (ticket !== undefined && !begin(ticket)) return TAKEN_BACK;
+          try {
+            const result = runExperiment(runner, task);
+            return moved<'experiment'>(result, [result.body, result.gzip]);
+          } finally {
+            if (ticket !== undefined) end(ticket);
+          }
         }
         case 'atlas': {
           const result = writeAtlas(connectome);
@@ -88,7 +101,7 @@ async function openGpu(
   runner: ExperimentRunner,
   gpu: WorkerData['gpu'] & object,
 ): Promise<GpuBatches> {
-  const { GpuBatches } = await import('./gpu-batches.js');
+  const { GpuBatches } = await import('./gpu/gpu-batches.js');
   return GpuBatches.open(connectome, runner, gpu);
 }
 

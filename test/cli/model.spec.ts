@@ -127,7 +127,7 @@ describe('model:inspect', () => {
     const { status, stdout } = await runBuilt('model-inspect', [smallConnectomeFile()]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Small test brain\n/);
-    expect(stdout).toMatch(/\n {2}neurons {6}272\n/);
+    expect(stdout).toMatch(/\n {2}neurons {6}304\n/);
     expect(stdout).toMatch(/\n {2}sugar {6}12\n/);
   });
 
@@ -194,7 +194,7 @@ describe('openapi', () => {
 describe('every command', () => {
   it.each<[string, string[], string]>([
     ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],
-    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --figures DIR'],
+    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --statistics DIR'],
     [
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],

@@ -109,6 +109,29 @@ describe('whatever bytes arrive', () => {
       415,
       'UNSUPPORTED_MEDIA_TYPE',
     ],
+    ...[
+      'charset=utf-8;charset=utf-16',
+      'charset=utf-16;charset=utf-8',
+      'charset=utf-8;charset=utf-8',
+      'charset = utf-16',
+      'charset="utf-16',
+      'charset=u"t"f-8',
+      'charset=',
+      'x=";";charset=utf-16',
+      "charset*=utf-16''x",
+      'utf-8',
+    ].map((parameters): [string, string, number, string] => [
+      `JSON with ${parameters}`,
+      post('{}', `Content-Type: application/json;${parameters}\r\n`),
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ]),
+    [
+      'two types',
+      post('{}', `${JSON_TYPE}Content-Type: application/json; charset=utf-16\r\n`),
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ],
     ['a gzipped body', post('{}', `${JSON_TYPE}Content-Encoding: gzip\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE'],
     [
       'a body compressed on its way',
@@ -150,6 +173,11 @@ describe('whatever bytes arrive', () => {
     ['the largest body', post(padded(8192))],
     ['HTTP/1.0 without a Host', `POST ${RUN} HTTP/1.0\r\n${JSON_TYPE}Content-Length: 2\r\n\r\n{}`],
     ['a charset', post('{}', 'Content-Type: application/json; charset="UTF-8"\r\n')],
+    [
+      'a parameter in quotes that looks like a charset',
+      post('{}', 'Content-Type: application/json; x="a;charset=utf-16"\r\n'),
+    ],
+    ['a charset and something else', post('{}', 'Content-Type: application/json ; charset=utf8 ; q=1;\r\n')],
     ['a type in capitals', post('{}', 'Content-Type: APPLICATION/JSON\r\n')],
     ['an address for Host', post('{}').replace('Host: x', 'Host: [2001:db8::1]:8080')],
     ['an empty Host', post('{}').replace('Host: x', 'Host:')],
@@ -180,12 +208,13 @@ describe('whatever bytes arrive', () => {
 
   it('answers a preflight, and an OPTIONS that is none', async () => {
     const asks = 'Origin: https://a.example\r\nAccess-Control-Request-Method: POST\r\n';
-    const wants = 'Access-Control-Request-Headers: content-type\r\n';
-    for (const headers of [asks + wants, '']) {
-      const [response] = await exchange(service.port, [request('OPTIONS', '/api/v1/run', headers)]);
+    for (const wanted of ['content-type', 'authorization,traceparent, x-of-its-own', undefined]) {
+      const wants = wanted === undefined ? '' : `${asks}Access-Control-Request-Headers: ${wanted}\r\n`;
+      const [response] = await exchange(service.port, [request('OPTIONS', '/api/v1/run', wants)]);
       expect(response!.status).toBe(204);
       expect(response!.headers['access-control-allow-origin']).toBe('*');
-      expect(response!.headers['access-control-allow-headers']).toContain('Content-Type');
+      expect(response!.headers['access-control-allow-headers']).toBe(wanted);
+      expect(response!.headers['vary']).toContain('Access-Control-Request-Headers');
       expect(response!.headers['access-control-allow-methods']).toContain('POST');
     }
   });

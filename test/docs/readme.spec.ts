@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openConnectome } from '../../src/connectome/format.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../../src/engine/experiment.js';
-import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
 import { compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 

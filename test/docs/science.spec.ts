@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { summaryOf, type Spread } from '../../src/cli/experiment-summary.js';
 import type { RunBody } from '../../src/cli/experiment-source.js';
+import { readPopulations } from '../../src/compiler/populations.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { STIMULUS_IDS, type StimulusId } from '../../src/connectome/populations.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
 import { compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
@@ -42,6 +43,25 @@ async function responsesOf(name: 'default' | 'partial-corrected') {
 function shown({ mean, sd }: Spread): string {
   return `${mean} ± ${sd}`;
 }
+
+describe('the sources in docs/science.md', () => {
+  it('are those of every stimulus and channel', () => {
+    const { stimuli, channels } = readPopulations();
+    const text = readFileSync(resolve('docs/science.md'), 'utf8').replaceAll('\\', '');
+    const rowOf = (id: string) =>
+      text.split('\n').find((line) => line.startsWith(`| ${id} `) && line.includes('doi.org'));
+    for (const { id, citations } of stimuli) {
+      for (const { text: name, doi } of citations)
+        expect(rowOf(id)).toContain(`${name} ([${doi}](https://doi.org/${doi}))`);
+    }
+    for (const { id, kind, citations } of channels) {
+      expect(rowOf(`\`${id}\``)).toContain(`| ${kind} `);
+      for (const { text: name, doi } of citations) {
+        expect(rowOf(`\`${id}\``)).toContain(`${name} ([${doi}](https://doi.org/${doi}))`);
+      }
+    }
+  });
+});
 
 describe('the responses in docs/science.md', () => {
   it('are those of the ten stimuli', () => {

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { TABLES_DIR } from './requirements.js';
+import { OPEN_TABLES_DIR, TABLES_DIR } from './requirements.js';
 
 const CACHE_DIR = resolve('node_modules/.cache/connectomes');
 const COMPILE_COMMAND = resolve('dist/cli/model-compile.js');
@@ -17,8 +17,10 @@ const WAIT_MS = 100;
 /** The partial brains need the tables (describeWith(['tables'], …)); the default one needs nothing. */
 const SOURCES = {
   'partial-predicted': ['--tables', TABLES_DIR, '--signs', 'predicted'],
+  /** Of the tables of the open golden runs. */
+  'open-predicted': ['--tables', OPEN_TABLES_DIR, '--signs', 'predicted'],
   'partial-corrected': ['--tables', TABLES_DIR, '--signs', 'corrected'],
-  default: ['--figures', resolve('data/cell-types')],
+  default: ['--statistics', resolve('data/cell-types')],
 } as const;
 
 /** @returns the path of a compiled connectome file, which is there when this resolves */

@@ -5,7 +5,7 @@
 import { workerData } from 'node:worker_threads';
 import { openConnectome } from '../../dist/connectome/format.js';
 import { KernelEngine } from '../../dist/engine/backends/cpu/kernel-engine.js';
-import { ExperimentRunner } from '../../dist/engine/run-body.js';
+import { ExperimentRunner } from '../../dist/answers/v1/run-body.js';
 import { compileKernel } from '../../dist/pool/kernel-file.js';
 
 const UNCERTIFIED_SEED = 1_001;

@@ -8,13 +8,17 @@ import { resolve } from 'node:path';
  * REQUIRE (a comma list of these names) turns such skips into failures.
  */
 export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783-partial');
+/** The tables of the golden runs of open experiments, which are fuller. */
+export const OPEN_TABLES_DIR = resolve(process.env['FLYWIRE_OPEN_TABLES'] ?? '../shared/flywire-783');
 export const GOLDEN_DIR = resolve(process.env['FLYWIRE_GOLDEN'] ?? '../shared/golden');
 
 /** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
 export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
 
 const present = {
-  tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
+  tables: () =>
+    [TABLES_DIR, OPEN_TABLES_DIR].every((each) => existsSync(`${each}/connections.csv.gz`)) &&
+    existsSync(GOLDEN_DIR),
   redis: () => onPath('redis-server'),
   nginx: () => onPath('nginx'),
   promtool: () => onPath('promtool'),
@@ -25,6 +29,7 @@ const present = {
     Object.values(networkInterfaces()).some((addresses) =>
       addresses?.some(({ family }) => family === 'IPv6'),
     ),
+  podman: hasPodman,
   brian: hasBrian,
   gpu: hasGpuAdapter,
 } as const;
@@ -56,6 +61,12 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
   } else {
     describe.skip(`${name} (needs ${missing.join(', ')})`, body);
   }
+}
+
+/** With all that builds and runs containers here: limits of memory need root, names of containers aardvark-dns. */
+function hasPodman(): boolean {
+  const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
+  return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
 }
 
 /** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface components {
              */
             total: number;
             /**
-             * @description Neurons that the stimulus is given to.
+             * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
@@ -90,7 +90,7 @@ export interface components {
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
              * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
              */
             digest: string;
@@ -161,6 +161,46 @@ export interface components {
              * @example 0
              */
             motor: number;
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            food_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            pheromone_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            song_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            touch_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            colour_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            humid_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            heat_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            bitter_relay: number;
         };
         Drives: {
             /**
@@ -169,7 +209,7 @@ export interface components {
              */
             escape: number;
             /**
-             * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
              * @example 0.5885
              */
             walk: number;
@@ -199,7 +239,7 @@ export interface components {
              */
             wing: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.groom / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
             groom: number;
@@ -209,20 +249,45 @@ export interface components {
              */
             proboscis: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.courtship / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
             courtship: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
+            approach: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
+            avoid: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
+            phototaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
+            hygrotaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
+            reject: number;
         };
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @example a03da1e49b97927c5f5c8a2191be342d
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-d1a263184d1d
              */
             model: string;
             /**
@@ -247,6 +312,26 @@ export interface components {
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -259,7 +344,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t_ms: number;
+            t: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -278,7 +363,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description Neuron of each spike, an index into the atlas; ascending within a step.
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
              * @example [
              *       110146,
              *       110143,
@@ -286,7 +371,7 @@ export interface components {
              *       110142
              *     ]
              */
-            neurons: number[];
+            spikes: number[];
         };
         TopType: {
             /**
@@ -320,7 +405,7 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that the stimulus is given to.
+             * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
@@ -328,12 +413,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @example a03da1e49b97927c5f5c8a2191be342d
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-d1a263184d1d
              */
             model: string;
             /**
@@ -358,6 +443,26 @@ export interface components {
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6920
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 784
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2309630
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -513,7 +618,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940629327659"
+             *       "720575940613869777"
              *     ]
              */
             root_ids?: string[];
@@ -536,6 +641,8 @@ export interface components {
              * @example 314
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
              * @example loom
@@ -579,12 +686,20 @@ export interface components {
              * @example 2
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
              * @example escape
              * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor";
+            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
+            /**
+             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @example descending
+             * @enum {string}
+             */
+            kind: "descending" | "motor" | "station";
             /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
             quanta: components["schemas"]["Quantum"][];
         };
@@ -605,10 +720,21 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.
+             * @description How the drive is read from the channels, in Hz, of the same response.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
+            /**
+             * @description A drive is made for animation; it is no biology.
+             * @example true
+             * @enum {boolean}
+             */
+            engineered: true;
+            /**
+             * @description Why the drive reads these channels.
+             * @example The giant fibre triggers the fast take-off.
+             */
+            reason: string;
         };
         StimulusParameter: {
             /**
@@ -710,17 +836,17 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-d1a263184d1d
              */
             id: string;
             /**
              * @description Name for people.
-             * @example FlyWire FAFB 783, reconstructed wiring
+             * @example FlyWire FAFB 783, synthetic wiring
              */
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -734,16 +860,16 @@ export interface components {
              */
             release: number;
             /**
-             * @description measured: every connection is one of the release. reconstructed: drawn from figures by cell type, so single connections mean nothing.
-             * @example reconstructed
+             * @description measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so single connections mean nothing.
+             * @example synthetic
              * @enum {string}
              */
-            wiring: "measured" | "reconstructed";
+            wiring: "measured" | "synthetic";
             /**
              * @description How this connectome came about, in plain sentences.
              * @example [
-             *       "A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of groups of like neurons has as many connections and synapses as measured; which neurons connect was drawn, and ids and positions are made up.",
-             *       "What follows is said of the measured wiring that the figures come from.",
+             *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
+             *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
              *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
@@ -778,12 +904,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606
+             * @example d1a263184d1d06b6ccf7f983846823eb889d891f8ec15b798165afe0e3fe385f
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/575757e3a47af34ac8f458b3b6be7489-1.json
+             * @example /atlas/d1a263184d1d06b6ccf7f983846823eb-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -799,7 +925,7 @@ export interface components {
             /**
              * @description What this model is not, in plain sentences.
              * @example [
-             *       "The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
              *       "Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.",
              *       "Gap junctions, neuromodulators, glia, plasticity and learning are left out.",
              *       "It has no body and no feedback from one: nothing that the brain does changes its input.",
@@ -807,8 +933,8 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
-             *       "Drives are engineered readings of channels for animation. They are no biology."
+             *       "The channels backward, groom and courtship stay silent: none of the ten stimuli reaches their neurons in this model.",
+             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */
             limitations: string[];
@@ -862,8 +988,6 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -915,12 +1039,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -936,12 +1054,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -957,12 +1069,6 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1078,8 +1184,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1222,8 +1326,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1235,7 +1337,7 @@ export interface operations {
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description Where it is: on the origin that served this. */
+                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];

@@ -1,7 +1,7 @@
 /** The controls of an experiment, made from what the model offers. */
 import { byId, element, grouped } from './dom.js';
 import type { Experiment } from './service/experiment.js';
-import type { Model } from '../../model/model.dto.js';
+import type { Model } from '../../answers/v1/api/model.dto.js';
 
 const NONE = {
   id: 'none',

@@ -1,0 +1,157 @@
+/**
+ * From an experiment to the bytes of its answer: draws the input events, simulates, reads out, writes the body of
+ * POST /api/v1/run. The body holds nothing that depends on the machine or the moment.
+ */
+import type { Connectome } from '../../connectome/connectome.js';
+import { modelId } from '../../connectome/model-id.js';
+import { drawInputEvents, type DrawInputEvents, type InputEvents } from '../../experiment/input-events.js';
+import { v1Protocol, type Protocol } from '../../experiment/protocol.js';
+import { readDrives } from './drives.js';
+import type { Experiment } from './experiment.js';
+import { JsonBytes } from './json-bytes.js';
+import { MAXIMUM_STEPS, STEPS_PER_MS } from '../../engine/network.js';
+import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
+import { digestWithout, runId } from './run-id.js';
+import type { SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
+
+export const VIEWS = ['full', 'drive'] as const;
+export type View = (typeof VIEWS)[number];
+
+/** Roughly what a body without frames takes, what a frame adds, and what a spike adds at most. */
+const HEAD_BYTES = 4096;
+const FRAME_BYTES = 512;
+const SPIKE_BYTES = 12;
+const FRAMES_AT_MOST = MAXIMUM_STEPS / (FRAME_MS * STEPS_PER_MS);
+
+export class ExperimentRunner {
+  readonly #readout: Readout;
+  readonly #digest: string;
+  readonly #modelId: string;
+  readonly #draw: DrawInputEvents;
+  readonly #silenced: Uint32Array;
+
+  /**
+   * @param draw a faster way to the same events
+   * @param silenced neurons whose outputs are cut; the model and the ids of the runs are then others
+   */
+  constructor(
+    private readonly connectome: Connectome,
+    private readonly engine: SimulationEngine,
+    {
+      draw = drawInputEvents,
+      silenced = new Uint32Array(0),
+    }: { readonly draw?: DrawInputEvents; readonly silenced?: Uint32Array } = {},
+  ) {
+    this.#readout = new Readout(connectome);
+    this.#digest = digestWithout(connectome, silenced);
+    this.#modelId = modelId({ metadata: connectome.metadata, digest: this.#digest });
+    this.#draw = draw;
+    this.#silenced = silenced;
+  }
+
+  protocolOf({ stimulus, durationMs, intensity, seed }: Experiment): Protocol {
+    const durationSteps = durationMs * STEPS_PER_MS;
+    const silenced = this.#silenced;
+    if (stimulus === 'none') return { inputs: [], silenced, durationSteps };
+    const { nominalRateHz } = this.connectome.metadata.stimuli.find(({ id }) => id === stimulus)!;
+    const neurons = this.connectome.stimulusNeurons(stimulus);
+    return { ...v1Protocol(neurons, { nominalRateHz, intensity, seed }, durationSteps), silenced };
+  }
+
+  inputEventsOf(experiment: Experiment): InputEvents {
+    return this.#draw(this.protocolOf(experiment), (i) => this.connectome.neuronId(i));
+  }
+
+  simulate(experiment: Experiment, inputEvents: InputEvents): SpikeRaster {
+    return this.engine.simulate(inputEvents, this.protocolOf(experiment));
+  }
+
+  /**
+   * @returns the body as UTF-8 JSON. view=full is view=drive with exactly two more members, `frames` and
+   *   `top_types`, at its end.
+   */
+  body(
+    experiment: Experiment,
+    view: View,
+    inputEvents: InputEvents,
+    raster: SpikeRaster,
+  ): Uint8Array<ArrayBuffer> {
+    const stimulated = inputEvents.stimulated;
+    if (view === 'drive') {
+      const json = new JsonBytes(HEAD_BYTES);
+      this.#writeHead(
+        json,
+        experiment,
+        stimulated.length,
+        raster,
+        this.#readout.read(raster, experiment.durationMs),
+      );
+      json.text('}');
+      return json.finish();
+    }
+    const reading = this.#readout.readInDetail(raster, experiment.durationMs, stimulated);
+    const json = new JsonBytes(HEAD_BYTES + FRAMES_AT_MOST * FRAME_BYTES + SPIKE_BYTES * raster.steps.length);
+    this.#writeHead(json, experiment, stimulated.length, raster, reading);
+    writeFrames(json, raster, reading);
+    writeTopTypes(json, reading);
+    json.text('}');
+    return json.finish();
+  }
+
+  #writeHead(
+    json: JsonBytes,
+    experiment: Experiment,
+    stimulatedNeurons: number,
+    raster: SpikeRaster,
+    reading: Reading,
+  ): void {
+    const head = {
+      id: runId(this.#digest, experiment),
+      model: this.#modelId,
+      stimulus: experiment.stimulus,
+      duration_ms: experiment.durationMs,
+      intensity: experiment.intensity,
+      seed: experiment.seed,
+      total_spikes: reading.total,
+      responding_neurons: reading.responding,
+      stimulated_neurons: stimulatedNeurons,
+      connections: this.connectome.connectionCount,
+      spikes: {
+        total: reading.total,
+        stimulated_neurons: stimulatedNeurons,
+        responding_neurons: reading.responding,
+        mean_rate_hz: reading.meanRateHz,
+        digest: rasterDigest(raster),
+      },
+      channels: reading.rates,
+      drive: readDrives(reading.rates),
+    };
+    json.text(JSON.stringify(head).slice(0, -1));
+  }
+}
+
+function writeFrames(json: JsonBytes, raster: SpikeRaster, { frames }: DetailedReading): void {
+  json.text(',"frames":[');
+  frames.forEach(({ tMs, rates, from, to }, at) => {
+    const channels = JSON.stringify(rates);
+    json.text(`${at === 0 ? '' : ','}{"t":${tMs},"total":${to - from},"channels":${channels},"steps":[`);
+    json.integers(raster.steps, from, to);
+    json.text('],"spikes":[');
+    json.integers(raster.neurons, from, to);
+    json.text(']}');
+  });
+  json.text(']');
+}
+
+function writeTopTypes(json: JsonBytes, { topTypes }: DetailedReading): void {
+  const types = topTypes.map((top) => ({
+    type: top.type,
+    super_class: top.superClass,
+    neurons: top.neurons,
+    responding: top.responding,
+    spikes: top.spikes,
+    rate_hz: top.rateHz,
+    stimulated: top.stimulated,
+  }));
+  json.text(`,"top_types":${JSON.stringify(types)}`);
+}
