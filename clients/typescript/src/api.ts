@@ -161,21 +161,45 @@ export interface components {
              * @example 0
              */
             motor: number;
-            /** @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             food_relay: number;
-            /** @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             pheromone_relay: number;
-            /** @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             song_relay: number;
-            /** @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             touch_relay: number;
-            /** @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             colour_relay: number;
-            /** @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             humid_relay: number;
-            /** @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             heat_relay: number;
-            /** @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz. */
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
             bitter_relay: number;
         };
         Drives: {
@@ -229,26 +253,41 @@ export interface components {
              * @example 0
              */
             courtship: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
             approach: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
             avoid: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
             phototaxis: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
             hygrotaxis: number;
-            /** @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60). */
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
             reject: number;
         };
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 4e958410a28a645de093774db42ba80f
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
@@ -273,13 +312,25 @@ export interface components {
              * @example 42
              */
             seed: number;
-            /** @description Spikes of all neurons; the same number as spikes.total. */
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
             total_spikes: number;
-            /** @description Neurons with at least one spike; the same number as spikes.responding_neurons. */
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
             responding_neurons: number;
-            /** @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons. */
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
             stimulated_neurons: number;
-            /** @description Connections of the model; the same number as connection_count of GET /api/v1/model. */
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
             connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
@@ -289,7 +340,10 @@ export interface components {
             drive: components["schemas"]["Drives"];
         };
         Frame: {
-            /** @description Start of the frame in ms; it lasts 5 ms. */
+            /**
+             * @description Start of the frame in ms; it lasts 5 ms.
+             * @example 0
+             */
             t: number;
             /**
              * @description Spikes within the frame.
@@ -308,7 +362,15 @@ export interface components {
              *     ]
              */
             steps: number[];
-            /** @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`. */
+            /**
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
+             * @example [
+             *       110146,
+             *       110143,
+             *       110141,
+             *       110142
+             *     ]
+             */
             spikes: number[];
         };
         TopType: {
@@ -351,12 +413,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 4e958410a28a645de093774db42ba80f
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
@@ -381,13 +443,25 @@ export interface components {
              * @example 42
              */
             seed: number;
-            /** @description Spikes of all neurons; the same number as spikes.total. */
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
             total_spikes: number;
-            /** @description Neurons with at least one spike; the same number as spikes.responding_neurons. */
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
             responding_neurons: number;
-            /** @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons. */
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
             stimulated_neurons: number;
-            /** @description Connections of the model; the same number as connection_count of GET /api/v1/model. */
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
             connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
@@ -544,7 +618,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940629327659"
+             *       "720575940613869777"
              *     ]
              */
             root_ids?: string[];
@@ -622,6 +696,7 @@ export interface components {
             id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
             /**
              * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @example descending
              * @enum {string}
              */
             kind: "descending" | "motor" | "station";
@@ -651,10 +726,14 @@ export interface components {
             formula: string;
             /**
              * @description A drive is made for animation; it is no biology.
+             * @example true
              * @enum {boolean}
              */
             engineered: true;
-            /** @description Why the drive reads these channels. */
+            /**
+             * @description Why the drive reads these channels.
+             * @example The giant fibre triggers the fast take-off.
+             */
             reason: string;
         };
         WordParameter: {
@@ -756,7 +835,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
@@ -766,7 +845,7 @@ export interface components {
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -824,12 +903,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda
+             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/613c242b07963444866d7d7b9d6c7edf-1.json
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -853,8 +932,8 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward and courtship are reached by none of the ten stimuli in this model; groom stays below 1 Hz.",
-             *       "Drives are engineered readings of channels for animation. They are no biology."
+             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
+             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */
             limitations: string[];
