@@ -74,7 +74,7 @@ export async function assembleApplication(
     app.get(Metrics).countRequest(finished);
   });
   const health = app.get(ModelHealth);
-  app.get(ModelLoader).warmUp = () => rehearse(fastify);
+  app.get(ModelLoader).warmUp = (model) => rehearse(fastify, model);
   await configureServer(app, { isEnding: () => health.draining, connections });
   const document = describeApi(app, DESCRIPTION_OF_V1);
   app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);
