@@ -422,34 +422,6 @@ export interface components {
              */
             code: "INVALID_PARAMETER" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
         };
-        RunRequest: {
-            /**
-             * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
-             * @default sugar
-             * @example loom
-             * @enum {string}
-             */
-            stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
-            /**
-             * @description Simulated time in milliseconds.
-             * @default 100
-             * @example 100
-             * @enum {integer}
-             */
-            duration_ms?: 50 | 100 | 150 | 200;
-            /**
-             * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
-             * @default 1
-             * @example 1
-             */
-            intensity?: number;
-            /**
-             * @description Seed of the random stimulus train. The same seed gives the same run.
-             * @default 42
-             * @example 42
-             */
-            seed?: number;
-        };
         Source: {
             /**
              * @description Name of the file.
@@ -875,7 +847,34 @@ export interface operations {
         /** @description The experiment, in JSON of at most 8 KiB, not compressed. */
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RunRequest"];
+                "application/json": {
+                    /**
+                     * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
+                     * @default sugar
+                     * @example loom
+                     * @enum {string}
+                     */
+                    stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+                    /**
+                     * @description Simulated time in milliseconds.
+                     * @default 100
+                     * @example 100
+                     * @enum {integer}
+                     */
+                    duration_ms?: 50 | 100 | 150 | 200;
+                    /**
+                     * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
+                     * @default 1
+                     * @example 1
+                     */
+                    intensity?: number;
+                    /**
+                     * @description Seed of the random stimulus train. The same seed gives the same run.
+                     * @default 42
+                     * @example 42
+                     */
+                    seed?: number;
+                };
             };
         };
         responses: {

@@ -56,18 +56,29 @@ export function describeApi(app: INestApplication): OpenAPIObject {
   Object.assign(runs.content['application/json']!, {
     examples: { drive: { summary: 'Of {"stimulus": "loom"} with view=drive', value: DRIVE_RUN_EXAMPLE } },
   });
+  const { [REQUEST]: request, ...answers } = Object.fromEntries(schemas) as Record<string, Schema>;
+  const paths = toJsonSchema(document.paths) as OpenAPIObject['paths'];
+  const operation = paths['/api/v1/run']!.post!;
+  const requestBody = operation.requestBody as { content: Record<string, object> };
+  Object.assign(requestBody.content['application/json']!, { schema: { title: REQUEST, ...request } });
   return {
     openapi: document.openapi,
     info: document.info,
     servers: document.servers,
     security: [],
     tags: document.tags,
-    paths: toJsonSchema(document.paths) as OpenAPIObject['paths'],
+    paths,
     components: {
-      schemas: Object.fromEntries(schemas) as NonNullable<OpenAPIObject['components']>['schemas'],
+      schemas: answers as NonNullable<OpenAPIObject['components']>['schemas'],
     },
   };
 }
+
+/**
+ * The schema of the request stands in its operation, not among the components: of a component, openapi-typescript takes
+ * every field with a default for one that is always present, and would ask for all of them.
+ */
+const REQUEST = 'RunRequest';
 
 type Schema = { readonly properties: Readonly<Record<string, object>> };
 
