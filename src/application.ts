@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -6,8 +5,9 @@ import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { ModelHealth } from './health/model-health.js';
+import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
-import { createAdapter, equip } from './http/server.js';
+import { configureServer, createAdapter } from './http/server.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { describeApi } from './answers/v1/api/openapi-document.js';
@@ -50,26 +50,28 @@ export async function assembleApplication(
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
   const log = createLog(environment.LOG_LEVEL, options.logTo);
+  const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options),
     createAdapter({
       trustProxy: environment.TRUST_PROXY,
       requestTimeoutMs: options.requestTimeoutMs,
       runTimeoutMs: environment.RUN_TIMEOUT_MS,
+      connections,
     }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
-  fastify.addHook('preClose', async () => void closeWhenQuiet(app.getHttpServer(), watch));
+  fastify.addHook('preClose', async () => void closeWhenQuiet(connections, watch));
   watch.finished.subscribe((finished) => {
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
   const health = app.get(ModelHealth);
   health.rehearsal = () => rehearse(fastify);
-  await equip(app, { isEnding: () => health.draining });
+  await configureServer(app, { isEnding: () => health.draining, connections });
   const description = describeApi(app);
   app.get(OpenApiController).publish(description);
   serveSwaggerUi(app, description, environment.PUBLIC_URL);
@@ -80,10 +82,10 @@ export async function assembleApplication(
  * A server that closes waits for every connection, also for those on which nothing was ever asked. Once the last
  * answer is out there is nothing to wait for.
  */
-async function closeWhenQuiet(server: Server, watch: RequestWatch): Promise<void> {
+async function closeWhenQuiet(connections: Connections, watch: RequestWatch): Promise<void> {
   do {
     await watch.quiet();
     await setTimeout(LAST_BYTES_MS);
   } while (watch.open > 0);
-  server.closeAllConnections();
+  connections.closeAll();
 }

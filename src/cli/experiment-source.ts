@@ -1,4 +1,4 @@
-import type { ChannelId } from '../connectome/populations.js';
+import type { ChannelId, ChannelKind } from '../connectome/populations.js';
 import type { Experiment } from '../answers/v1/experiment.js';
 import type { View } from '../answers/v1/run-body.js';
 
@@ -47,10 +47,16 @@ export interface NeuronLabels {
   readonly side: (neuron: number) => string;
 }
 
+/** What a table for people says of the model. */
+export interface ModelSummary {
+  /** What is simulated, and whether its wiring was measured. */
+  readonly name: string;
+  readonly kindOf: (channel: string) => ChannelKind | undefined;
+}
+
 /** Runs experiments: this process with a connectome file, or a service somewhere. */
 export interface ExperimentSource {
-  /** For people: what is simulated, and whether its wiring was measured. */
-  modelName(): Promise<string>;
+  model(): Promise<ModelSummary>;
   /** The body of the answer to POST /api/v1/run, byte for byte. */
   run(experiment: Experiment, view: View): Promise<Uint8Array>;
   labels(): Promise<NeuronLabels>;

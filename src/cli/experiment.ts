@@ -85,12 +85,12 @@ await runCommand({
       single === undefined
         ? await runAll(arms, sourceOf, needsSpikes ? 'full' : 'drive', progress)
         : [{ ...arms[0]!, runs: [parsed(single)] }];
-    const modelName = () => sourceOf(arms[0]!).modelName();
+    const model = () => sourceOf(arms[0]!).model();
     const labels = () => sourceOf(arms[0]!).labels();
 
     // Before the files: what was computed is there, whatever becomes of them.
     if (!json) {
-      process.stdout.write(tableOf(conditions, await modelName()));
+      process.stdout.write(tableOf(conditions, await model()));
     } else {
       process.stdout.write(single ?? summaryJson(conditions));
     }
@@ -99,7 +99,7 @@ await runCommand({
       progress.note(`Every spike is in ${csv}.`);
     }
     if (plot !== undefined) {
-      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
+      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), (await model()).name)));
       progress.note(`Raster and rates are in ${plot}.`);
     }
   },

@@ -10,7 +10,7 @@ import { labelOfType } from '../answers/v1/readout.js';
 import { ExperimentRunner, type View } from '../answers/v1/run-body.js';
 import { CodedError } from '../errors.js';
 import { compileKernel } from '../pool/kernel-file.js';
-import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
+import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
 
 /** Runs experiments in this process. */
 export class LocalExperiments implements ExperimentSource {
@@ -20,8 +20,9 @@ export class LocalExperiments implements ExperimentSource {
     this.#runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   }
 
-  modelName(): Promise<string> {
-    return Promise.resolve(this.connectome.metadata.name);
+  model(): Promise<ModelSummary> {
+    const { name, channels } = this.connectome.metadata;
+    return Promise.resolve({ name, kindOf: (channel) => channels.find(({ id }) => id === channel)?.kind });
   }
 
   run(experiment: Experiment, view: View): Promise<Uint8Array> {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { populationsOf } from '../../test/support/tables.js';
-import { CHANNEL_IDS, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
+import { CHANNEL_IDS, type ChannelKind, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
 import type { Brain } from './brain.js';
 import { readPopulations, selectPopulations } from './populations.js';
 
@@ -23,6 +23,7 @@ function brain(wiring: Brain['wiring'] = 'measured'): Brain {
   const none = new Uint32Array(0);
   return {
     wiring,
+    minimumSynapses: 5,
     neurons: {
       count: NEURONS.length,
       ids: column(0),
@@ -125,6 +126,37 @@ describe('a selector', () => {
         message: `The populations do not fit: ${what}.`,
       }) as Error,
     );
+  });
+});
+
+describe('the kind of a channel', () => {
+  const withKind = (kind: ChannelKind, selector: Selector) => () =>
+    selectPopulations(brain(), populationsOf({ type: 'LC4' }, { escape: [selector] }, kind));
+
+  it('is that of all its neurons', () => {
+    const refusals: [ChannelKind, Selector, string][] = [
+      [
+        'station',
+        { type: 'DNp01' },
+        'neuron 6 of type "DNp01" has the super class "descending", which makes it "descending"',
+      ],
+      [
+        'motor',
+        { type: 'DNp01' },
+        'neuron 6 of type "DNp01" has the super class "descending", which makes it "descending"',
+      ],
+      [
+        'descending',
+        { type: 'LC4' },
+        'neuron 3 of type "LC4" has the super class "visual_projection", which makes it "station"',
+      ],
+    ];
+    for (const [kind, selector, what] of refusals) {
+      expect(withKind(kind, selector)).toThrow(
+        `The populations do not fit: channel escape: its kind is "${kind}", but ${what}.`,
+      );
+    }
+    expect(withKind('station', { type: 'LPLC2' })).not.toThrow();
   });
 });
 

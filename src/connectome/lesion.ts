@@ -54,6 +54,7 @@ export function lesioned(intact: Connectome, silenced: Iterable<number>): Connec
     },
     digest: hash.digest('hex'),
     typeIndices: intact.typeIndices,
+    classIndices: intact.classIndices,
     sides: intact.sides,
     positionsNm: intact.positionsNm,
     positionEstimated: intact.positionEstimated,

@@ -30,10 +30,32 @@ export const CHANNEL_IDS = [
   'courtship',
   'descending',
   'motor',
+  'food_relay',
+  'pheromone_relay',
+  'song_relay',
+  'touch_relay',
+  'colour_relay',
+  'humid_relay',
+  'heat_relay',
+  'bitter_relay',
 ] as const;
+
+/**
+ * What the neurons of a channel are. Descending and motor neurons leave the brain, so their rates stand for actions;
+ * a station is a sensory neuron, projection neuron or interneuron on the way there, and stands for a cue.
+ */
+export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
+
+/** For people, as the heading of the channels of a kind. */
+export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
+  descending: 'Descending neurons',
+  motor: 'Motor neurons',
+  station: 'Stations on the way',
+};
 
 export type StimulusId = (typeof STIMULUS_IDS)[number];
 export type ChannelId = (typeof CHANNEL_IDS)[number];
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 /** Picks neurons; every member given must agree. In strings `*` stands for any run of characters. */
 export interface Selector {
@@ -52,20 +74,27 @@ export interface Selector {
   readonly root_ids?: readonly string[];
 }
 
+/** A publication, and what it says of the neurons in question. */
+export interface Citation {
+  readonly text: string;
+  readonly doi: string;
+  readonly subject: string;
+}
+
 export interface Population {
   readonly id: string;
   readonly label: string;
   readonly description: string;
   readonly selectors: readonly Selector[];
+  readonly citations: readonly Citation[];
   readonly neuronCount: number;
 }
 
 export interface StimulusPopulation extends Population {
-  readonly id: StimulusId;
   /** Mean kicks per neuron and second at intensity 1. */
   readonly nominalRateHz: number;
 }
 
 export interface ChannelPopulation extends Population {
-  readonly id: ChannelId;
+  readonly kind: ChannelKind;
 }

@@ -11,6 +11,8 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { requirePopulations } from '../answers/v1/required-populations.js';
+import { STIMULUS_IDS } from '../connectome/populations.js';
 import { CodedError, ERRORS, inFull } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
@@ -188,6 +190,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       const buffer = await readConnectomeFile(this.environment.CONNECTOME_FILE);
       const connectome = openConnectome(buffer);
+      requirePopulations(connectome.metadata);
       this.#pool = await ExperimentPool.start({
         workers: this.environment.WORKERS,
         workerData: { connectome: buffer },
@@ -246,12 +249,8 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
   async #tryOut(pool: ExperimentPool): Promise<void> {
     if (this.#triedOut === pool) return;
     this.#triedOut = pool;
-    const signal = AbortSignal.timeout(this.environment.RUN_TIMEOUT_MS);
     try {
-      await pool.run(
-        { kind: 'experiment', experiment: DEFAULT_EXPERIMENT, view: 'drive', gzip: false },
-        signal,
-      );
+      await pool.tryOut(DEFAULT_EXPERIMENT, this.environment.RUN_TIMEOUT_MS);
     } catch (cause) {
       if (this.#pool === pool && 'model' in this.#state && !this.#draining) {
         await this.#fail(
@@ -287,8 +286,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
 
   async #describe(connectome: Connectome, pool: ExperimentPool): Promise<LoadedModel> {
     this.#gpu = this.environment.BACKEND === 'cpu' ? undefined : this.#gpuBeside(pool, connectome);
-    const queue = new ExperimentQueue((task, signal) => pool.run(task, signal), {
-      slots: pool.workers,
+    const queue = new ExperimentQueue(pool.members, {
       limit: this.environment.QUEUE_LIMIT,
       runTimeoutMs: this.environment.RUN_TIMEOUT_MS,
       stage: this.#gpu,
@@ -309,7 +307,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       insists: BACKEND === 'gpu',
       // The CPU has to repeat the batch before its clients give up.
       batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * GPU_SHARE_OF_TIMEOUT),
-      stimuli: connectome.metadata.stimuli.map(({ id }) => id),
+      stimuli: STIMULUS_IDS,
       cpuWorkers: pool.workers,
       simulateOnCpu: async (experiment) => {
         const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });

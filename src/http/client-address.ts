@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
@@ -18,18 +17,7 @@ const UNKNOWN = 'unknown';
 
 const clients = new WeakMap<FastifyRequest, string>();
 
-/**
- * Ends connections that were reset before they were accepted: the system has no address for them any more, and what was
- * sent on them cannot be answered. Of every other connection Node keeps the address once it was asked for, also after
- * the connection is gone.
- */
-export function requireAddresses(server: Server): void {
-  server.on('connection', (socket) => {
-    if (socket.remoteAddress === undefined) socket.destroy();
-  });
-}
-
-/** The client of a request. */
+/** The client of a request; connections.ts sees to it that it is known also after the connection is gone. */
 export function clientOf(request: FastifyRequest): string {
   let client = clients.get(request);
   if (client === undefined) {

@@ -9,3 +9,5 @@ export const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 export const UNANSWERED_REQUESTS_LIMIT = 64;
 /** How often Node looks for requests that take too long. */
 export const TIMEOUT_CHECK_MS = 1_000;
+/** Of a connection that is answered outside of HTTP, or after it: to send the answer, and for the client to end it. */
+export const RAW_ANSWER_TIMEOUT_MS = 5_000;

@@ -31,8 +31,17 @@ export class RequestWatch {
     fastify.addHook('onRequest', async (request, reply) => {
       if (isRehearsal(request)) return;
       this.#open++;
-      // The answer's own event comes also when the connection breaks; Fastify's onResponse does not.
-      reply.raw.once('close', () => this.#finish(request, reply));
+      const { socket } = request.raw;
+      let isOpen = true;
+      const finish = () => {
+        socket.off('close', finish);
+        if (isOpen) this.#finish(request, reply);
+        isOpen = false;
+      };
+      // The answer's own event comes also when the connection breaks; Fastify's onResponse does not. An answer that
+      // waits behind others has none then, so the connection is watched as well.
+      reply.raw.once('close', finish);
+      socket.once('close', finish);
     });
   }
 

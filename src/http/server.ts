@@ -1,38 +1,23 @@
 /**
- * Everything between the socket and the first line of a controller: one place for what every request and
- * every answer has in common, so that no layer below has an answer of its own.
+ * Everything between the parsed request and the first line of a controller: one place for what every request and
+ * every answer has in common. What happens before there is a request is in connections.ts.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  STATUS_CODES,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
-import helmet from '@fastify/helmet';
-import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
-import { clientKey, requireAddresses } from './client-address.js';
-import { CORS, RAW_CORS_HEADERS } from './cors.js';
+import { refusal, type Connections } from './connections.js';
+import { CORS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
-import { ErrorResponse } from './error-response.dto.js';
 import * as limits from './limits.js';
 import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
-const log = new Logger('http');
-/** For requests whose body is broken: the headers that the hooks have set stand on that answer as well. */
-const begun = new WeakMap<IncomingMessage, FastifyReply>();
-/** To the request that was read last, of each connection. */
-const newest = new WeakMap<Duplex, ServerResponse>();
 /** What a timer of Node can hold. */
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -42,17 +27,21 @@ export interface AdapterOptions {
   readonly requestTimeoutMs?: number;
   /** How long an answer may take to be computed. */
   readonly runTimeoutMs: number;
+  readonly connections: Connections;
 }
 
 export interface SharedOptions {
   /** Whether the service is about to end. */
   readonly isEnding: () => boolean;
+  /** The same as the adapter's. */
+  readonly connections: Connections;
 }
 
 export function createAdapter({
   trustProxy,
   requestTimeoutMs = limits.REQUEST_TIMEOUT_MS,
   runTimeoutMs,
+  connections,
 }: AdapterOptions): FastifyAdapter {
   return new FastifyAdapter({
     trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
@@ -80,80 +69,39 @@ export function createAdapter({
       const { headers, body } = refusal(known, request.id);
       void reply.code(known.status).headers(headers).send(body);
     },
-    clientErrorHandler: answerBrokenRequest,
+    clientErrorHandler: (error: Error, socket: Duplex) => connections.answerBrokenRequest(error, socket),
   });
 }
 
 /** Adds what all requests share to an application that was just created. */
-export async function equip(app: NestFastifyApplication, options: SharedOptions): Promise<void> {
+export async function configureServer(app: NestFastifyApplication, options: SharedOptions): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
   fastify.addHook('onRoute', (route) => routes.add(route));
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
-  await app.register(helmet, SECURITY_HEADERS);
-  // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-    begun.set(request.raw, reply);
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
+    options.connections.arrived(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
     refuseCompressedBodies(request, reply);
   });
-  fastify.addHook('onSend', async ({ raw }, reply) => {
+  fastify.addHook('onSend', async (_request, reply) => {
     // So that the client asks elsewhere next. What came after this request on its connection is answered as well.
-    if (options.isEnding() && newest.get(raw.socket) === reply.raw) reply.header('connection', 'close');
+    if (options.isEnding() && options.connections.isNewest(reply.raw)) reply.header('connection', 'close');
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
   const server = app.getHttpServer() as Server;
   // Bounded by the size of the headers. Node would leave out those beyond the 2,000th, such as a proxy adds.
   server.maxHeadersCount = 0;
-  requireAddresses(server);
-  limitUnanswered(server);
   // Node would answer itself, past the rate limit, the log and the headers of every other answer.
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response),
   );
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-    answerRaw(
-      socket,
-      new CodedError('METHOD_NOT_ALLOWED', 'This server is no proxy: CONNECT is not allowed.'),
-    ),
-  );
-}
-
-/**
- * Ends a connection on which requests are sent and sent without waiting for answers. Node reads 64 kB of them at
- * once, and 1,600 requests in these take 16 MB before the first is answered.
- */
-function limitUnanswered(server: Server): void {
-  const unansweredOn = new WeakMap<Duplex, number>();
-  const listeners = server.listeners('request') as ((
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => void)[];
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
-    const { socket } = request;
-    // What was read before the connection was ended still arrives.
-    if (socket.destroyed) return;
-    const unanswered = (unansweredOn.get(socket) ?? 0) + 1;
-    if (unanswered > limits.UNANSWERED_REQUESTS_LIMIT) {
-      log.log(
-        `Ended a connection of ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
-      );
-      socket.destroy();
-      return;
-    }
-    unansweredOn.set(socket, unanswered);
-    newest.set(socket, response);
-    response.once('close', () => unansweredOn.set(socket, unansweredOn.get(socket)! - 1));
-    for (const listener of listeners) listener(request, response);
-  });
-  // Each request watches for the end of its connection.
-  server.on('connection', (socket) => socket.setMaxListeners(2 * limits.UNANSWERED_REQUESTS_LIMIT));
+  options.connections.watch(server);
 }
 
 /** Ids of others are taken over only where they cannot be mistaken for anything else in a log. */
@@ -194,67 +142,4 @@ function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: Fasti
   // Nobody knows whether the body will come now, so nothing that follows could be told from it.
   reply.header('connection', 'close');
   throw new CodedError('EXPECTATION_FAILED', `Expect must be 100-continue or absent, got ${shown(expect)}.`);
-}
-
-/** Answers what the HTTP parser refuses, once: after the answers to what came before it on its connection. */
-function answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-  const known = expectedErrorOf(error) ?? internalError(error);
-  const last = newest.get(socket);
-  if (error.code === 'ECONNRESET') {
-    socket.destroy();
-  } else if (last?.req.complete === false) {
-    void answerBrokenBody(socket, known, last);
-  } else {
-    // Of this one there is no request object and no hook has seen it.
-    onceAnswered(last, () => answerRaw(socket, known));
-  }
-}
-
-/** @param response to the request whose body is broken */
-async function answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
-  // What is broken may have come together with its head, which is still on its way through the hooks.
-  await setImmediate();
-  if (response.headersSent) {
-    onceAnswered(response, () => socket.end());
-    return;
-  }
-  const reply = begun.get(response.req);
-  const { headers, body } = refusal(error, reply?.request.id ?? randomUUID());
-  const all = { ...reply?.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
-  response.writeHead(error.status, all).end(body);
-}
-
-function onceAnswered(response: ServerResponse | undefined, then: () => void): void {
-  if (response === undefined || response.writableFinished) then();
-  else response.once('finish', then);
-}
-
-function answerRaw(socket: Duplex, error: CodedError): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { headers, body } = refusal(error, randomUUID());
-  const lines = Object.entries({ ...headers, connection: 'close' }).map(
-    ([name, value]) => `${name}: ${value}\r\n`,
-  );
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('')}\r\n${body}`);
-}
-
-/** An answer that no hook sees; so it is logged here, under the id that it carries. */
-function refusal(
-  error: CodedError,
-  requestId: string,
-): { readonly headers: Record<string, string | number>; readonly body: string } {
-  log.log(`Refused ${requestId} with ${error.status}: ${error.message}`);
-  const body = JSON.stringify(new ErrorResponse(error));
-  const headers = {
-    ...RAW_CORS_HEADERS,
-    'x-request-id': requestId,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  };
-  return { headers, body };
 }

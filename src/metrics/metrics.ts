@@ -50,7 +50,10 @@ export class Metrics {
     buckets: TOTAL_BUCKETS_S,
     registers: [this.registry],
   });
-  readonly #queue = this.#histogram('nes_run_queue_seconds', 'A simulation waiting for its worker');
+  readonly #queue = this.#histogram(
+    'nes_run_queue_seconds',
+    'A simulation waiting for its worker, the way there and back included',
+  );
   readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'The simulation itself');
   readonly #serialise = this.#histogram('nes_run_serialise_seconds', 'Readout, body and compression');
 

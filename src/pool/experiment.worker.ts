@@ -8,7 +8,8 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
-import { openConnectome } from '../connectome/format.js';
+import { STIMULUS_IDS } from '../connectome/populations.js';
+import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { ExperimentRunner, VIEWS } from '../answers/v1/run-body.js';
@@ -24,6 +25,7 @@ import type {
   Task,
   WorkerData,
 } from './task.js';
+import { begin, end } from './ticket.js';
 
 /** Level 6 takes twice the time of 3 for 2 % fewer bytes; what is compressed once may take it. */
 const RUN_GZIP_LEVEL = 3;
@@ -31,16 +33,22 @@ const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a fresh thread are slow, each stimulus's own too; nobody's request should be one of them. */
 const WARM_UP_ROUNDS = 3;
 
+/** Nobody reads it: who took the run back has told whoever waited. */
+const TAKEN_BACK: Outcome<never> = {
+  ok: false,
+  failure: { code: 'RUN_CANCELLED', message: 'The run was taken back before it began.' },
+};
+
 type Answer = (task: Task) => unknown;
 
 // Piscina waits for this promise before it hands a task over, and rejects tasks where it is rejected.
 export default start(workerData as WorkerData);
 
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
-  const connectome = openConnectome(buffer, { verify: false });
+  const connectome = viewConnectome(buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const { id: stimulus } of connectome.metadata.stimuli) {
+    for (const stimulus of STIMULUS_IDS) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
       for (const view of VIEWS) runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
     }
@@ -50,8 +58,14 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
     try {
       switch (task.kind) {
         case 'experiment': {
-          const result = runExperiment(runner, task);
-          return moved<'experiment'>(result, [result.body, result.gzip]);
+          const { ticket } = task;
+          if (ticket !== undefined && !begin(ticket)) return TAKEN_BACK;
+          try {
+            const result = runExperiment(runner, task);
+            return moved<'experiment'>(result, [result.body, result.gzip]);
+          } finally {
+            if (ticket !== undefined) end(ticket);
+          }
         }
         case 'atlas': {
           const result = writeAtlas(connectome);

@@ -6,6 +6,7 @@ import type { Experiment } from '../answers/v1/experiment.js';
 import type { View } from '../answers/v1/run-body.js';
 import type { SpikeRaster } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
+import type { Ticket } from './ticket.js';
 
 /** What every worker is given once, at its start. */
 export interface WorkerData {
@@ -23,6 +24,8 @@ export interface ExperimentTask {
   readonly gzip: boolean;
   /** What the GPU has simulated already, certified to be what the worker itself would compute. */
   readonly simulated?: SpikeRaster;
+  /** Of a run that may be taken back; where there is none, nobody will. */
+  readonly ticket?: Ticket;
 }
 
 /** Answers once the worker is warm; sent to each worker before the service calls itself ready. */

@@ -34,7 +34,7 @@ export class RunController {
       view,
       gzip,
       client: clientOf(request),
-      gone: whenGone(request, reply),
+      whenGone: (listener) => whenGone(request, listener),
       isRehearsal: isRehearsal(request),
     });
     const answer = await run.catch(async (error: unknown) => {
@@ -56,15 +56,14 @@ export class RunController {
   }
 }
 
-/** The socket tells it in every case, also for a request that waits behind others on its connection. */
-function whenGone({ raw: { socket } }: FastifyRequest, reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  if (socket.destroyed) abort();
-  socket.once('close', abort);
-  // A connection lives for many requests; what is answered needs no watching.
-  reply.raw.once('close', () => socket.off('close', abort));
-  return controller.signal;
+/**
+ * The socket tells it in every case, also for a request that waits behind others on its connection. A connection lives
+ * for many requests, so whoever has its answer stops listening.
+ */
+function whenGone({ raw: { socket } }: FastifyRequest, listener: () => void): () => void {
+  if (socket.destroyed) listener();
+  else socket.once('close', listener);
+  return () => socket.off('close', listener);
 }
 
 function serverTiming({ timings }: RunAnswer, totalMs: number): string {

@@ -16,8 +16,8 @@ export interface RunOrder {
   readonly gzip: boolean;
   /** Who asks; for the share of the waiting line. */
   readonly client: string;
-  /** Aborts when the client has gone. */
-  readonly gone: AbortSignal;
+  /** Calls the listener when the client has gone, at once where it has; gives a function that ends that. */
+  readonly whenGone: (listener: () => void) => () => void;
   /** Nobody asked for it: see rehearse.ts. */
   readonly isRehearsal: boolean;
 }
@@ -87,7 +87,7 @@ export class RunService {
     const joined = keys.find((key) => this.#flights.has(key));
     const key = joined ?? keys[0]!;
     const flight = this.#flights.get(key) ?? this.#depart(key, order);
-    const { result, timings } = await this.#wait(flight, key, order.gone);
+    const { result, timings } = await this.#wait(flight, key, order.whenGone);
     const computed = this.#cache?.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
     return {
       result: asView(result, key, order.view),
@@ -115,15 +115,17 @@ export class RunService {
   }
 
   /** Until the result is there, the client's deadline has passed, or the client has gone. */
-  async #wait(flight: Flight, key: string, gone: AbortSignal): Promise<Awaited<Flight['landing']>> {
+  async #wait(
+    flight: Flight,
+    key: string,
+    whenGone: RunOrder['whenGone'],
+  ): Promise<Awaited<Flight['landing']>> {
     const { RUN_TIMEOUT_MS } = this.environment;
     flight.clients++;
     let timer: NodeJS.Timeout | undefined;
-    let onGone: (() => void) | undefined;
+    let stopListening: (() => void) | undefined;
     const givenUp = new Promise<never>((_, reject) => {
-      onGone = () => reject(new CodedError('RUN_CANCELLED', 'The client has gone.'));
-      if (gone.aborted) onGone();
-      gone.addEventListener('abort', onGone);
+      stopListening = whenGone(() => reject(new CodedError('RUN_CANCELLED', 'The client has gone.')));
       timer = setTimeout(
         () =>
           reject(
@@ -139,7 +141,7 @@ export class RunService {
       return await Promise.race([flight.landing, givenUp]);
     } finally {
       clearTimeout(timer);
-      gone.removeEventListener('abort', onGone!);
+      stopListening!();
       flight.clients--;
       if (flight.clients === 0 && flight.run.cancel()) this.#forget(key, flight);
     }

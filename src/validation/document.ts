@@ -5,7 +5,7 @@
 import { CHANNEL_IDS } from '../connectome/populations.js';
 import { CodedError } from '../errors.js';
 import { PATHWAYS, type Report } from './report.js';
-import { SHUFFLES, type Spread, type StimulusResponse } from './studies.js';
+import { SHUFFLES, type Spread, type StimulusDrives, type StimulusResponse } from './studies.js';
 
 /** Glomeruli that recruit more than this many neurons have set the olfactory system on fire. */
 export const RUNAWAY_NEURONS = 1000;
@@ -22,6 +22,9 @@ const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   loom: (report) => lesionTable(report, 'loom'),
   sugar: (report) => lesionTable(report, 'sugar'),
   discrimination: discriminationTable,
+  drives: driveTable,
+  told: ({ drives }) => toldTable(drives.measured),
+  toldOfSynthetic: ({ drives }) => toldTable(drives.synthetic),
   silent: silentChannels,
   synthesis: synthesisTable,
   models: modelTable,
@@ -209,6 +212,27 @@ function discriminationTable({ discrimination, shuffled }: Report): string {
       String(runs),
       `${Math.round((100 * right) / runs)} %`,
       mistaken.map(({ stimulus, takenFor, times }) => `${stimulus} for ${takenFor} ${times}`).join(', '),
+    ]),
+  );
+}
+
+/** Means, in two digits; what is 0 in every run stays empty. */
+function driveTable({ drives: { measured } }: Report): string {
+  return table(
+    ['stimulus', ...measured[0]!.drives.map(({ id }) => id)],
+    measured.map(({ stimulus, drives }) => [
+      stimulus,
+      ...drives.map(({ value: { mean, sd } }) => (mean === 0 && sd === 0 ? '' : mean.toFixed(2))),
+    ]),
+  );
+}
+
+function toldTable(stimuli: readonly StimulusDrives[]): string {
+  return table(
+    ['stimulus', ...stimuli.map(({ stimulus }) => stimulus)],
+    stimuli.map(({ stimulus, toldAs }) => [
+      stimulus,
+      ...toldAs.map((times) => (times === 0 ? '' : String(times))),
     ]),
   );
 }

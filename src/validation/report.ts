@@ -12,6 +12,7 @@ import {
   recruitedTypes,
   shuffledWiring,
   SHUFFLES,
+  stimulusDrives,
   stimulusResponses,
   Subject,
   type Discrimination,
@@ -22,6 +23,7 @@ import {
   type Overlap,
   type Pathway,
   type Shuffle,
+  type StimulusDrives,
   type StimulusResponse,
 } from './studies.js';
 
@@ -58,6 +60,8 @@ export interface Report {
   readonly doses: readonly DoseResponse[];
   readonly shuffled: Readonly<Record<Shuffle, ShuffleReport>>;
   readonly discrimination: Discrimination;
+  /** What a body makes of each stimulus, in either brain. */
+  readonly drives: Readonly<Record<'measured' | 'synthetic', readonly StimulusDrives[]>>;
   readonly lesions: readonly Lesion[];
   /** Neurons that spike in a brain without a stimulus, under each rule. */
   readonly spontaneous: Readonly<Record<SignRule, number>>;
@@ -108,6 +112,11 @@ export function report(
   const ofShuffles = Object.fromEntries(SHUFFLES.map((kept) => [kept, ofShuffle(kept)] as const));
   begin('Telling stimuli apart by their channels');
   const told = discrimination(subjects.corrected, SEEDS);
+  begin('Telling stimuli apart by their drives');
+  const ofDrives = {
+    measured: stimulusDrives(subjects.corrected, SEEDS),
+    synthetic: stimulusDrives(synthetic, SEEDS),
+  };
   begin('Silencing cell types');
   const [sugar, loom] = PATHWAYS;
   const recruited = recruitedTypes(subjects.corrected, sugar.stimulus, SEEDS).slice(0, LESIONS);
@@ -134,6 +143,7 @@ export function report(
     doses,
     shuffled: ofShuffles as Record<Shuffle, ShuffleReport>,
     discrimination: told,
+    drives: ofDrives,
     lesions: ofLesions,
     spontaneous,
     synthesis: deviations(answersOf(subjects.corrected), answersOf(synthetic)),

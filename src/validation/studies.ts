@@ -5,7 +5,7 @@
 import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
 import { withoutOutputs } from '../connectome/lesion.js';
 import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../connectome/populations.js';
-import type { ChannelRates } from '../answers/v1/drives.js';
+import { DRIVES, readDrives, type ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../engine/philox.js';
 import { Readout } from '../answers/v1/readout.js';
@@ -344,36 +344,69 @@ export interface Discrimination {
   }[];
 }
 
-/**
- * Can a client tell from the channels alone which stimulus there was? Each run is given to the stimulus whose mean
- * over the other seeds is nearest, all channels measured in Hz.
- */
+/** Can a client tell from the channels alone which stimulus there was? All channels are measured in Hz. */
 export function discrimination(subject: Subject, seeds: readonly number[]): Discrimination {
-  const vectors = STIMULUS_IDS.map((stimulus) =>
+  const told = toldByNearestMean(
+    STIMULUS_IDS.map((stimulus) =>
+      seeds.map((seed) => {
+        const { rates } = subject.stimulate(stimulus, seed);
+        return CHANNEL_IDS.map((id) => rates[id]);
+      }),
+    ),
+  );
+  const mistaken = told.flatMap((times, own) =>
+    times.flatMap((count, other) =>
+      count > 0 && other !== own
+        ? [{ stimulus: STIMULUS_IDS[own]!, takenFor: STIMULUS_IDS[other]!, times: count }]
+        : [],
+    ),
+  );
+  const right = told.reduce((sum, times, own) => sum + times[own]!, 0);
+  return { right, runs: STIMULUS_IDS.length * seeds.length, mistaken };
+}
+
+export interface StimulusDrives {
+  readonly stimulus: StimulusId;
+  /** Every drive of the service, in the order of a body. */
+  readonly drives: readonly { readonly id: string; readonly value: Spread }[];
+  /** Runs of this stimulus that its drives were taken for each stimulus, in the order of STIMULUS_IDS. */
+  readonly toldAs: readonly number[];
+}
+
+/** What each stimulus makes of a body, and whether a client can tell from the drives alone which stimulus it was. */
+export function stimulusDrives(subject: Subject, seeds: readonly number[]): StimulusDrives[] {
+  const runs = STIMULUS_IDS.map((stimulus) =>
     seeds.map((seed) => {
-      const { rates } = subject.stimulate(stimulus, seed);
-      return CHANNEL_IDS.map((id) => rates[id]);
+      const drives = readDrives(subject.stimulate(stimulus, seed).rates);
+      return DRIVES.map(({ id }) => drives[id]!);
     }),
   );
-  const meansOf = (runs: readonly (readonly number[])[]) =>
-    CHANNEL_IDS.map((_, k) => spreadOf(runs.map((vector) => vector[k]!)).mean);
-  const means = vectors.map(meansOf);
-  const mistakes = new Map<string, number>();
-  let right = 0;
-  vectors.forEach((runs, own) =>
+  const told = toldByNearestMean(runs);
+  return STIMULUS_IDS.map((stimulus, own) => ({
+    stimulus,
+    drives: DRIVES.map(({ id }, k) => ({ id, value: spreadOf(runs[own]!.map((vector) => vector[k]!)) })),
+    toldAs: told[own]!,
+  }));
+}
+
+/**
+ * Each run is taken for the stimulus whose mean is nearest (Euclidean distance), its own mean without that run.
+ * @param vectors of each run of each stimulus
+ * @returns how many runs of stimulus i are taken for stimulus j, at [i][j]
+ */
+function toldByNearestMean(vectors: readonly (readonly (readonly number[])[])[]): number[][] {
+  const meanOf = (runs: readonly (readonly number[])[]): number[] =>
+    runs[0]!.map((_, k) => spreadOf(runs.map((vector) => vector[k]!)).mean);
+  const means = vectors.map(meanOf);
+  return vectors.map((runs, own) => {
+    const times = means.map(() => 0);
     runs.forEach((vector, left) => {
-      const distances = vectors.map((others, stimulus) => {
-        const mean = stimulus === own ? meansOf(others.filter((_, i) => i !== left)) : means[stimulus]!;
+      const distances = means.map((meanOfAll, stimulus) => {
+        const mean = stimulus === own ? meanOf(runs.filter((_, i) => i !== left)) : meanOfAll;
         return vector.reduce((sum, x, k) => sum + (x - mean[k]!) ** 2, 0);
       });
-      const nearest = distances.indexOf(Math.min(...distances));
-      if (nearest === own) right++;
-      else mistakes.set(`${own} ${nearest}`, (mistakes.get(`${own} ${nearest}`) ?? 0) + 1);
-    }),
-  );
-  const mistaken = [...mistakes].map(([pair, times]) => {
-    const [own, other] = pair.split(' ').map(Number);
-    return { stimulus: STIMULUS_IDS[own!]!, takenFor: STIMULUS_IDS[other!]!, times };
+      times[distances.indexOf(Math.min(...distances))]! += 1;
+    });
+    return times;
   });
-  return { right, runs: STIMULUS_IDS.length * seeds.length, mistaken };
 }

@@ -51,6 +51,13 @@ describe('npm run experiment', () => {
     for (const [channel, rateHz] of Object.entries(body.channels)) {
       expect(stdout).toMatch(new RegExp(`^  ${channel} +${rateHz.toFixed(2)}( [█▏▎▍▌▋▊▉]+)?$`, 'm'));
     }
+    // Each channel below the heading of its kind.
+    const blocks = stdout.split('\n\n');
+    const blockOf = (heading: string) =>
+      blocks.find((block) => block.startsWith(`${heading} (mean rate, Hz)`));
+    expect(blockOf('Descending neurons')).toContain('  escape ');
+    expect(blockOf('Motor neurons')).toContain('  proboscis ');
+    expect(blockOf('Stations on the way')).toContain('  food_relay ');
     expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
@@ -207,7 +214,10 @@ async function answering(
 }
 const TOO_MANY = [429, '{"error":"too many","code":"RATE_LIMITED"}'] as const;
 const BROKEN = [500, '{"error":"broken","code":"INTERNAL"}'] as const;
-const NAMED = [200, '{"name":"A brain","atlas_url":"/atlas"}'] as const;
+const NAMED = [
+  200,
+  '{"name":"A brain","atlas_url":"/atlas","channels":[{"id":"escape","kind":"descending"}]}',
+] as const;
 
 describe('npm run experiment against a busy service', () => {
   it('waits as long as it is told, then goes on', async () => {

@@ -131,7 +131,7 @@ describe('the endpoints, over real HTTP with real workers', () => {
   describe('GET /api/v1/model', () => {
     it('describes the model and names an atlas in the order of the neurons', async () => {
       const model = await (await service.get('/api/v1/model')).json();
-      expect(model).toMatchObject({ neuron_count: 272, release: 783, wiring: 'synthetic' });
+      expect(model).toMatchObject({ neuron_count: 304, release: 783, wiring: 'synthetic' });
       expect(model.parameters.stimulus.allowed).toContain('none');
       expect(model.stimuli).toHaveLength(10);
       const response = await service.get(model.atlas_url);

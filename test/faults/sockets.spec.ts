@@ -1,6 +1,11 @@
 /** Clients that break off, or that leave HTTP: what they sent must neither end nor hold up anything. */
 import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RAW_ANSWER_TIMEOUT_MS } from '../../src/http/limits.js';
+import { exchange } from '../support/raw-http.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
 import { extent, observed } from './extent.js';
 
@@ -48,6 +53,111 @@ describe('clients that reset their connection right after sending', () => {
     service.child.kill('SIGCONT');
     expect(await counted()).toBe(before + 1);
     expect(clients()).toEqual(['127.0.0.1']);
+  });
+});
+
+describe('connections that leave HTTP', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'sockets-'));
+  const hold = join(dir, 'hold');
+  let service: ServiceProcess;
+  const clients: Socket[] = [];
+
+  beforeAll(async () => {
+    service = await startProcess({ CACHE_BYTES: '0', RATE_LIMIT: '0' }, { FAULT_HOLD_RUNS: hold });
+    await service.untilReady();
+  });
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.destroy();
+    rmSync(hold, { force: true });
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  const CONNECT = 'CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n';
+  const GET = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+  const POST = 'POST /api/v1/run?view=drive HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n';
+
+  /** Sockets that the process holds, those that the system no longer knows included. */
+  const sockets = () =>
+    readdirSync(`/proc/${service.child.pid}/fd`).filter((fd) => {
+      try {
+        return readlinkSync(`/proc/${service.child.pid}/fd/${fd}`).startsWith('socket:');
+      } catch {
+        return false;
+      }
+    }).length;
+
+  async function send(bytes: string): Promise<Socket> {
+    const socket = await open(service.port);
+    clients.push(socket);
+    await new Promise((sent) => socket.write(bytes, sent));
+    return socket;
+  }
+
+  it.each([
+    ['CONNECT', CONNECT],
+    ['CONNECT with bytes behind it', CONNECT + 'x'.repeat(5_000)],
+    ['CONNECT behind an answered request', GET + CONNECT],
+    ['CONNECT behind a run that is not answered yet', POST + CONNECT],
+    ['CONNECT behind many such runs', POST.repeat(20) + CONNECT],
+    ['runs that wait behind each other', POST.repeat(20)],
+    ['what is no HTTP', 'NONSENSE\r\n\r\n'],
+    ['what is no HTTP behind a run', `${POST}NONSENSE\r\n\r\n`],
+  ])('%s and a reset: the service goes on and keeps no descriptor', async (_, bytes) => {
+    const before = sockets();
+    writeFileSync(hold, '');
+    for (let i = 0; i < RESETS; i++) {
+      const socket = await send(bytes);
+      // At once, and a little later, when it is about to be answered or was.
+      if (i % 2 === 1) await new Promise((next) => setTimeout(next, 5));
+      socket.resetAndDestroy();
+    }
+    await until(() => sockets() <= before);
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200);
+  });
+
+  it('are ended within 10 s, whatever the client does', async () => {
+    const before = sockets();
+    const large = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30);
+    const openedMs = performance.now();
+    for (const bytes of [
+      CONNECT,
+      `${GET}${CONNECT}${GET}`,
+      'NONSENSE\r\n\r\n',
+      large + CONNECT,
+      `${large}X\r\n\r\n`,
+    ]) {
+      // One that waits, one that takes nothing, one that never stops sending.
+      await send(bytes);
+      (await send(bytes)).pause();
+      const endless = await send(bytes);
+      const timer = setInterval(() => endless.write('x'.repeat(10_000)), 20);
+      endless.on('close', () => clearInterval(timer));
+    }
+    expect(sockets()).toBeGreaterThan(before);
+    await until(() => sockets() <= before);
+    const goneMs = performance.now() - openedMs;
+    expect(goneMs).toBeLessThan(10_000);
+    observed(
+      'CONNECT and other answers outside HTTP',
+      `gone ${Math.round(goneMs)} ms later, whatever the client did`,
+    );
+  });
+
+  it('are answered once, after what came before them, and nothing behind them is', async () => {
+    const answers = await exchange(service.port, [GET + CONNECT + GET], { endAfter: 2 });
+    expect(answers.map(({ status }) => status)).toEqual([200, 405]);
+  });
+
+  // What all of the above have left behind must not hold up the end either.
+  it('count as no open request and do not hold up the end', async () => {
+    for (let i = 0; i < 10; i++) await send(CONNECT);
+    const sentMs = performance.now();
+    expect(await service.stop()).toBe(0);
+    expect(performance.now() - sentMs).toBeLessThan(RAW_ANSWER_TIMEOUT_MS);
+    expect(service.log().filter(({ msg }) => /Not everything was finished/.test(String(msg)))).toEqual([]);
   });
 });
 

@@ -15,12 +15,12 @@ const runs = [
   ['heat-200ms', 17947],
 ] as const;
 
-describeWith(['tables'], 'the whole brain against Brian 2, spike for spike', () => {
+describeWith(['golden'], 'the whole brain against Brian 2, spike for spike', () => {
   let connectome: Connectome;
   let indexById: Map<string, number>;
 
   beforeAll(async () => {
-    const file = await connectomeFile('partial-predicted');
+    const file = await connectomeFile('golden-predicted');
     connectome = openConnectome(new Uint8Array(readFileSync(file)).buffer);
     indexById = neuronIndexById(connectome);
   });

@@ -69,8 +69,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     },
     ...overrides,
   });
-  const queue = new ExperimentQueue((task, signal) => pool.run(task, signal), {
-    slots: 1,
+  const queue = new ExperimentQueue(pool.members, {
     limit: 64,
     runTimeoutMs: 30_000,
     stage,

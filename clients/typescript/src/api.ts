@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -71,27 +71,27 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 6920
+             * @example 6679
              */
             total: number;
             /**
-             * @description Neurons that receive the stimulus.
+             * @description Neurons that the stimulus is given to.
              * @example 314
              */
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 88.27
+             * @example 95.01
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
-             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
+             * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
              */
             digest: string;
         };
@@ -103,7 +103,7 @@ export interface components {
             escape: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 0
+             * @example 1.67
              */
             walk: number;
             /**
@@ -113,7 +113,7 @@ export interface components {
             turn_left: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 0
+             * @example 5
              */
             turn_right: number;
             /**
@@ -133,7 +133,7 @@ export interface components {
             landing: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 50
+             * @example 45
              */
             wing: number;
             /**
@@ -153,7 +153,7 @@ export interface components {
             courtship: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.96
+             * @example 2.67
              */
             descending: number;
             /**
@@ -170,12 +170,12 @@ export interface components {
             escape: number;
             /**
              * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
-             * @example 0.5885
+             * @example 0.7696
              */
             walk: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0
+             * @example 0.1111
              */
             turn: number;
             /**
@@ -195,7 +195,7 @@ export interface components {
             landing: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5654
+             * @example 0.5276
              */
             wing: number;
             /**
@@ -217,12 +217,12 @@ export interface components {
         DriveRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 7c34f5457f05897e637cb4217f56afab
+             * @example 4e958410a28a645de093774db42ba80f
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-613c242b0796
              */
             model: string;
             /**
@@ -247,26 +247,6 @@ export interface components {
              * @example 42
              */
             seed: number;
-            /**
-             * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6920
-             */
-            total_spikes: number;
-            /**
-             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 784
-             */
-            responding_neurons: number;
-            /**
-             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
-             * @example 314
-             */
-            stimulated_neurons: number;
-            /**
-             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2309630
-             */
-            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -279,7 +259,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t: number;
+            t_ms: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -298,7 +278,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
+             * @description Neuron of each spike, an index into the atlas; ascending within a step.
              * @example [
              *       110146,
              *       110143,
@@ -306,7 +286,7 @@ export interface components {
              *       110142
              *     ]
              */
-            spikes: number[];
+            neurons: number[];
         };
         TopType: {
             /**
@@ -340,7 +320,7 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that receive the stimulus.
+             * @description Neurons of the type that the stimulus is given to.
              * @example 210
              */
             stimulated: number;
@@ -348,12 +328,12 @@ export interface components {
         FullRun: {
             /**
              * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 7c34f5457f05897e637cb4217f56afab
+             * @example 4e958410a28a645de093774db42ba80f
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-613c242b0796
              */
             model: string;
             /**
@@ -378,26 +358,6 @@ export interface components {
              * @example 42
              */
             seed: number;
-            /**
-             * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6920
-             */
-            total_spikes: number;
-            /**
-             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 784
-             */
-            responding_neurons: number;
-            /**
-             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
-             * @example 314
-             */
-            stimulated_neurons: number;
-            /**
-             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2309630
-             */
-            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
@@ -430,7 +390,7 @@ export interface components {
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
+             * @example 5add6214386686d2d56567757317b0b80152fdb42a5f2fbafa6bfd9453b1cb1d
              */
             sha256: string;
         };
@@ -722,7 +682,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-f972deb4c58b
+             * @example fafb-783-synthetic-corrected-613c242b0796
              */
             id: string;
             /**
@@ -732,7 +692,7 @@ export interface components {
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 2
+             * @example 1
              */
             version: string;
             /**
@@ -758,8 +718,8 @@ export interface components {
              *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
-             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
+             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
+             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -776,12 +736,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2309630
+             * @example 2313358
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 28363450
+             * @example 28451730
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -790,12 +750,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example f972deb4c58bfa40ed912ea7807f847511cef0210f2760b3fa146fd6f7b5d8f8
+             * @example 613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/f972deb4c58bfa40ed912ea7807f8475-1.json
+             * @example /atlas/613c242b07963444866d7d7b9d6c7edf-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -819,7 +779,7 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
+             *       "Backward and courtship are reached by none of the ten stimuli in this model; groom stays below 1 Hz.",
              *       "Drives are engineered readings of channels for animation. They are no biology."
              *     ]
              */
@@ -901,6 +861,8 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
+                    /** @description gzip where the client accepts it, otherwise absent. */
+                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -952,6 +914,12 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
+                    /** @description Runs that a client may post in any 60 seconds. */
+                    "RateLimit-Limit"?: number;
+                    /** @description Runs that this client may post at this moment. */
+                    "RateLimit-Remaining"?: number;
+                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -967,6 +935,12 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
+                    /** @description Runs that a client may post in any 60 seconds. */
+                    "RateLimit-Limit"?: number;
+                    /** @description Runs that this client may post at this moment. */
+                    "RateLimit-Remaining"?: number;
+                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -982,6 +956,12 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
+                    /** @description Runs that a client may post in any 60 seconds. */
+                    "RateLimit-Limit"?: number;
+                    /** @description Runs that this client may post at this moment. */
+                    "RateLimit-Remaining"?: number;
+                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1097,6 +1077,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
+                    /** @description gzip where the client accepts it, otherwise absent. */
+                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1239,6 +1221,8 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
+                    /** @description gzip where the client accepts it, otherwise absent. */
+                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1250,7 +1234,7 @@ export interface operations {
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
+                        /** @description Where it is: on the origin that served this. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];

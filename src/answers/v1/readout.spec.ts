@@ -43,6 +43,16 @@ describe('Readout, worked out by hand', () => {
     expect(Object.keys(reading.rates)).toEqual([...CHANNEL_IDS]);
   });
 
+  it('reads every channel, however many there are', () => {
+    // A channel is a bit of a word of 32.
+    expect(CHANNEL_IDS.length).toBeLessThanOrEqual(32);
+    for (const id of CHANNEL_IDS) {
+      const [neuron] = connectome.channelNeurons(id);
+      const { rates } = readout.read(raster([[3, neuron!]]), 50);
+      expect(Object.entries(rates).filter(([, rate]) => rate !== 0)).toEqual([[id, 5]]);
+    }
+  });
+
   it('cuts the run into frames of 5 ms that begin with their first step', () => {
     expect(reading.frames.map(({ tMs, from, to }) => [tMs, from, to])).toEqual([
       [0, 0, 3],

@@ -2,7 +2,7 @@
  * What is read from a spike raster: counts for the whole run, for each channel, for each frame and for each
  * cell type, all gathered in one pass over the spikes.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CellType, Connectome } from '../../connectome/connectome.js';
 import { CHANNEL_IDS, type ChannelId } from '../../connectome/populations.js';
 import type { ChannelRates } from './drives.js';
@@ -57,7 +57,7 @@ export function labelOfType({ name, superClass }: CellType): string {
 /** Reads the rasters of one connectome. Keeps counters between readings, so one reading at a time. */
 export class Readout {
   /** Bit c is set where the neuron belongs to channel c. */
-  readonly #channelsOf: Uint16Array;
+  readonly #channelsOf: Uint32Array;
   readonly #channelSizes: readonly number[];
   readonly #typeSizes: Uint32Array;
   readonly #typeLabels: readonly string[];
@@ -67,7 +67,7 @@ export class Readout {
 
   constructor(private readonly connectome: Connectome) {
     const typeCount = connectome.metadata.types.length;
-    this.#channelsOf = new Uint16Array(connectome.neuronCount);
+    this.#channelsOf = new Uint32Array(connectome.neuronCount);
     CHANNEL_IDS.forEach((id, channel) => {
       for (const i of connectome.channelNeurons(id)) this.#channelsOf[i]! |= 1 << channel;
     });
@@ -195,7 +195,7 @@ export function rasterDigest({ steps, neurons }: SpikeRaster): string {
     pairs[2 * spike] = steps[spike]!;
     pairs[2 * spike + 1] = neurons[spike]!;
   }
-  return createHash('sha256').update(pairs).digest('hex');
+  return hash('sha256', pairs);
 }
 
 /** Spikes a neuron and second, rounded as in a body. */

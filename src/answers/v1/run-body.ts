@@ -9,6 +9,7 @@ import type { Experiment } from './experiment.js';
 import { JsonBytes } from './json-bytes.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../../engine/network.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
+import { requirePopulations } from './required-populations.js';
 import { runId } from './run-id.js';
 import type { KickTrain, SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
 import { drawKicks } from '../../engine/stimulus.js';
@@ -36,6 +37,7 @@ export class ExperimentRunner {
     private readonly connectome: Connectome,
     private readonly engine: SimulationEngine,
   ) {
+    requirePopulations(connectome.metadata);
     this.#readout = new Readout(connectome);
     this.#modelId = modelId(connectome);
   }

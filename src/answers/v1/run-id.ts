@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { ENGINE_VERSION, type Experiment } from './experiment.js';
 
 const ID_HEX_DIGITS = 32;
@@ -12,8 +12,5 @@ export function runId(
   { stimulus, durationMs, intensity, seed }: Experiment,
 ): string {
   const lines = [connectomeDigest, ENGINE_VERSION, stimulus, durationMs, intensity, seed];
-  return createHash('sha256')
-    .update(lines.map((line) => `${line}\n`).join(''))
-    .digest('hex')
-    .slice(0, ID_HEX_DIGITS);
+  return hash('sha256', lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
 }

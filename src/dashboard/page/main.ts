@@ -180,7 +180,11 @@ function describeModel(model: Model, atlas: CompactAtlas): void {
   byId('formulas')
     .querySelector('dl')!
     .replaceChildren(
-      ...model.drives.flatMap(({ id, formula }) => [element('dt', {}, id), element('dd', {}, formula)]),
+      ...model.drives.flatMap(({ id, formula, reason }) => [
+        element('dt', {}, id),
+        element('dd', {}, formula),
+        element('dd', {}, reason),
+      ]),
     );
   byId('limitations').replaceChildren(
     ...model.limitations.map((text) => Object.assign(document.createElement('li'), { textContent: text })),

@@ -32,8 +32,10 @@ const LIMITATIONS = [
   'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
   'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
   'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
-  'Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.',
-  'Drives are engineered readings of channels for animation. They are no biology.',
+  'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +
+    'groom stays below 1 Hz.',
+  'Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay ' +
+    'silent, they read stations on the way: channels of the kind station show a cue, not an action.',
 ];
 const SYNTHETIC =
   'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured ' +
@@ -75,13 +77,21 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
     })),
     channels: metadata.channels.map((channel) => ({
       id: channel.id,
+      kind: channel.kind,
       ...described(channel),
       quanta: ALLOWED_DURATIONS_MS.map((durationMs) => ({
         duration_ms: durationMs,
         quantum_hz: 1000 / (channel.neuronCount * durationMs),
       })),
     })),
-    drives: DRIVES.map(({ id, minimum, maximum, formula }) => ({ id, minimum, maximum, formula })),
+    drives: DRIVES.map(({ id, minimum, maximum, formula, reason }) => ({
+      id,
+      minimum,
+      maximum,
+      formula,
+      engineered: true,
+      reason,
+    })),
     parameters: {
       stimulus: { allowed: [...STIMULUS_IDS, 'none'], default: DEFAULT_EXPERIMENT.stimulus },
       duration_ms: { allowed: ALLOWED_DURATIONS_MS, default: DEFAULT_EXPERIMENT.durationMs },
@@ -93,8 +103,8 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
   };
 }
 
-function described({ label, description, selectors, neuronCount }: Population) {
-  return { label, description, selectors, neuron_count: neuronCount };
+function described({ label, description, selectors, neuronCount, citations }: Population) {
+  return { label, description, selectors, neuron_count: neuronCount, citations };
 }
 
 function snakeCase(name: string): string {

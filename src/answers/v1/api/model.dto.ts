@@ -1,5 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../../../connectome/populations.js';
+import {
+  CHANNEL_IDS,
+  CHANNEL_KINDS,
+  type ChannelKind,
+  STIMULUS_IDS,
+} from '../../../connectome/populations.js';
 import { ALLOWED_DURATIONS_MS } from '../../../engine/network.js';
 
 /** Picks neurons; a neuron must agree with every member that is given. */
@@ -41,6 +46,17 @@ export class Selector {
   readonly root_ids?: readonly string[];
 }
 
+export class Citation {
+  @ApiProperty({ description: 'Authors and year.' })
+  readonly text: string;
+
+  @ApiProperty({ description: 'Digital object identifier.' })
+  readonly doi: string;
+
+  @ApiProperty({ description: 'What it stands for here.' })
+  readonly subject: string;
+}
+
 class PopulationDescription {
   @ApiProperty({ description: 'Name for people.' })
   readonly label: string;
@@ -55,6 +71,9 @@ class PopulationDescription {
 
   @ApiProperty({ description: 'How many neurons these are.', type: 'integer', minimum: 1 })
   readonly neuron_count: number;
+
+  @ApiProperty({ description: 'Where the choice of neurons comes from.', type: [Citation] })
+  readonly citations: readonly Citation[];
 }
 
 export class Stimulus extends PopulationDescription {
@@ -87,6 +106,14 @@ export class Channel extends PopulationDescription {
   readonly id: string;
 
   @ApiProperty({
+    description:
+      'What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. ' +
+      'station: sensory, projection or interneurons on the way there, whose rates stand for a cue.',
+    enum: CHANNEL_KINDS,
+  })
+  readonly kind: ChannelKind;
+
+  @ApiProperty({
     description: 'Rates are multiples of this, 1 / (neurons x duration), before they are rounded.',
     type: [Quantum],
   })
@@ -104,11 +131,18 @@ export class DriveDescription {
   @ApiProperty({ description: 'Highest value, without unit.', minimum: -1, maximum: 1 })
   readonly maximum: number;
 
-  @ApiProperty({
-    description:
-      'How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.',
-  })
+  @ApiProperty({ description: 'How the drive is read from the channels, in Hz, of the same response.' })
   readonly formula: string;
+
+  @ApiProperty({
+    description: 'A drive is made for animation; it is no biology.',
+    type: Boolean,
+    enum: [true],
+  })
+  readonly engineered: true;
+
+  @ApiProperty({ description: 'Why the drive reads these channels.' })
+  readonly reason: string;
 }
 
 export class StimulusParameter {
@@ -214,17 +248,6 @@ export class Licence {
     description: 'Licence of the connectome and of what is derived from it (SPDX).',
   })
   readonly data: string;
-}
-
-export class Citation {
-  @ApiProperty({ description: 'Authors and year.' })
-  readonly text: string;
-
-  @ApiProperty({ description: 'Digital object identifier.' })
-  readonly doi: string;
-
-  @ApiProperty({ description: 'What it stands for here.' })
-  readonly subject: string;
 }
 
 export class Source {
