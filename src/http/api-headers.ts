@@ -13,7 +13,8 @@ export const COMMON_HEADERS: HeaderDescriptions = {
   },
   'X-Request-Id': {
     description:
-      'Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one.',
+      'Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, ' +
+      'otherwise a new one.',
     schema: { type: 'string' },
   },
 };

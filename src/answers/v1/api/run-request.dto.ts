@@ -12,7 +12,7 @@ export class RunRequest {
     type: String,
     enum: ALLOWED_STIMULI,
     default: DEFAULT_EXPERIMENT.stimulus,
-    description: 'What the fly is given; none leaves it alone. GET /api/v1/model describes the others.',
+    description: 'The stimulus; with none the fly receives nothing. GET /api/v1/model describes the others.',
     example: 'loom',
   })
   readonly stimulus?: Experiment['stimulus'];

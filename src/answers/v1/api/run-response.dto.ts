@@ -208,7 +208,7 @@ export class DriveRun {
   readonly channels: ChannelRates;
 
   @ApiProperty({
-    description: 'Engineered body drives, rounded to 4 decimals. They are no biology.',
+    description: 'Engineered body drives, rounded to 4 decimals. They are engineering, not biology.',
     type: Drives,
   })
   readonly drive: Drives;
