@@ -9,7 +9,8 @@ import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
-import { ALLOWED_DURATIONS_MS, MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
+import { FIELDS } from '../dist/answers/v1/fields.js';
+import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { rasterDigest } from '../dist/answers/v1/readout.js';
 import { ReferenceEngine } from '../dist/engine/reference-engine.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
@@ -33,7 +34,7 @@ await runCommand({
     durations: {
       type: 'string',
       value: 'LIST',
-      default: ALLOWED_DURATIONS_MS.join(','),
+      default: FIELDS.duration_ms.allowed.join(','),
       help: 'Comma list of durations in ms.',
     },
     rounds: { type: 'string', value: 'N', default: '30', help: 'How often each case is run.' },

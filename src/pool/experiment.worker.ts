@@ -12,7 +12,8 @@ import { STIMULUS_IDS } from '../connectome/populations.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
-import { ExperimentRunner, VIEWS } from '../answers/v1/run-body.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { ExperimentRunner } from '../answers/v1/run-body.js';
 import { CodedError } from '../errors.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileKernel } from './kernel-file.js';
@@ -50,7 +51,8 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const stimulus of STIMULUS_IDS) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of VIEWS) runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
+      for (const view of QUERY_FIELDS.view.allowed)
+        runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
     }
   }
   let batches: GpuBatches | undefined;

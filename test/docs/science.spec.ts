@@ -29,7 +29,7 @@ async function responsesOf(name: 'default' | 'measured-corrected') {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   return (stimulus: StimulusId) => {
-    const experiment = { stimulus, durationMs: 100, intensity: 1 } as const;
+    const experiment = { stimulus, duration_ms: 100, intensity: 1 } as const;
     const runs = SEEDS.map((seed) => {
       const seeded = { ...experiment, seed };
       const kicks = runner.kicksOf(seeded);

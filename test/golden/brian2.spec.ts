@@ -8,6 +8,9 @@ import { connectomeFile } from '../support/connectomes.js';
 import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
 
+/** With a cold cache the brain is compiled first. */
+jest.setTimeout(300_000);
+
 const runs = [
   ['sugar-100ms', 2892],
   ['loom-100ms', 6820],

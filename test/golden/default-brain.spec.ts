@@ -7,7 +7,7 @@ import { connectomeFile } from '../support/connectomes.js';
  * The brain that the service ships, sampled from data/cell-types. Its digest is part of the id of the model and of
  * every run: a change here is a new model, also when only a description in data/populations.json has changed.
  */
-const DIGEST = '613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda';
+const DIGEST = 'd027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89';
 
 describe('the default brain', () => {
   let connectome: Connectome;

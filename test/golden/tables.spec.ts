@@ -5,6 +5,9 @@ import type { Connectome } from '../../src/connectome/connectome.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 
+/** With a cold cache both brains are compiled first. */
+jest.setTimeout(300_000);
+
 /** Counts of design notes and of independent readings of the same tables (pandas). */
 const STIMULUS_SIZES = {
   sugar: 129,

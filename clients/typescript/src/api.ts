@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This description: OpenAPI 3.1 in JSON, for programs. For people it is at /docs.
+         * @description This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -75,7 +75,7 @@ export interface components {
              */
             total: number;
             /**
-             * @description Neurons that the stimulus is given to.
+             * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
@@ -90,7 +90,7 @@ export interface components {
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
              * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
              */
             digest: string;
@@ -161,6 +161,46 @@ export interface components {
              * @example 0
              */
             motor: number;
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            food_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            pheromone_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            song_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            touch_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            colour_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            humid_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            heat_relay: number;
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            bitter_relay: number;
         };
         Drives: {
             /**
@@ -169,7 +209,7 @@ export interface components {
              */
             escape: number;
             /**
-             * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
              * @example 0.7696
              */
             walk: number;
@@ -199,7 +239,7 @@ export interface components {
              */
             wing: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.groom / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
             groom: number;
@@ -209,24 +249,49 @@ export interface components {
              */
             proboscis: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.courtship / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
             courtship: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
+            approach: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
+            avoid: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
+            phototaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
+            hygrotaxis: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
+            reject: number;
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 4e958410a28a645de093774db42ba80f
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -238,20 +303,40 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
         };
         Frame: {
@@ -259,7 +344,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t_ms: number;
+            t: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -278,7 +363,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description Neuron of each spike, an index into the atlas; ascending within a step.
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
              * @example [
              *       110146,
              *       110143,
@@ -286,7 +371,7 @@ export interface components {
              *       110142
              *     ]
              */
-            neurons: number[];
+            spikes: number[];
         };
         TopType: {
             /**
@@ -320,24 +405,24 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that the stimulus is given to.
+             * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example 4e958410a28a645de093774db42ba80f
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -349,20 +434,40 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
             /** @description The run in frames of 5 ms, which together hold every spike. */
             frames: components["schemas"]["Frame"][];
@@ -485,7 +590,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940629327659"
+             *       "720575940613869777"
              *     ]
              */
             root_ids?: string[];
@@ -508,6 +613,8 @@ export interface components {
              * @example 314
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
              * @example loom
@@ -551,12 +658,20 @@ export interface components {
              * @example 2
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
              * @example escape
              * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor";
+            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
+            /**
+             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @example descending
+             * @enum {string}
+             */
+            kind: "descending" | "motor" | "station";
             /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
             quanta: components["schemas"]["Quantum"][];
         };
@@ -577,12 +692,23 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.
+             * @description How the drive is read from the channels, in Hz, of the same response.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
+            /**
+             * @description A drive is made for animation; it is no biology.
+             * @example true
+             * @enum {boolean}
+             */
+            engineered: true;
+            /**
+             * @description Why the drive reads these channels.
+             * @example The giant fibre triggers the fast take-off.
+             */
+            reason: string;
         };
-        StimulusParameter: {
+        WordParameter: {
             /**
              * @description Values that are accepted.
              * @example [
@@ -606,9 +732,9 @@ export interface components {
              */
             default: string;
         };
-        DurationParameter: {
+        NumberParameter: {
             /**
-             * @description Values that are accepted, in ms.
+             * @description Values that are accepted.
              * @example [
              *       50,
              *       100,
@@ -618,37 +744,36 @@ export interface components {
              */
             allowed: number[];
             /**
-             * @description Value where none is given, in ms.
+             * @description Value where none is given.
              * @example 100
-             * @enum {integer}
              */
-            default: 50 | 100 | 150 | 200;
+            default: number;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted, without unit.
+             * @description Lowest value that is accepted.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted, without unit.
+             * @description Highest value that is accepted.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given, without unit.
+             * @description Value where none is given.
              * @example 1
              */
             default: number;
         };
         Parameters: {
-            /** @description What the fly is given. */
-            stimulus: components["schemas"]["StimulusParameter"];
-            /** @description Simulated time. */
-            duration_ms: components["schemas"]["DurationParameter"];
-            /** @description Strength of the stimulus; 1 is its nominal rate. */
+            /** @description What the fly is given; none leaves it alone. */
+            stimulus: components["schemas"]["WordParameter"];
+            /** @description Simulated time in ms. */
+            duration_ms: components["schemas"]["NumberParameter"];
+            /** @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence. */
             intensity: components["schemas"]["RangeParameter"];
-            /** @description Seed of the stimulus train, an integer. */
+            /** @description Seed of the random stimulus train; the same seed gives the same run. */
             seed: components["schemas"]["RangeParameter"];
         };
         NetworkConstant: {
@@ -682,7 +807,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-613c242b0796
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
@@ -692,7 +817,7 @@ export interface components {
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -750,12 +875,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 613c242b07963444866d7d7b9d6c7edf12ce3881f737ac058596a13a9d50aeda
+             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/613c242b07963444866d7d7b9d6c7edf-1.json
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -779,8 +904,8 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward and courtship are reached by none of the ten stimuli in this model; groom stays below 1 Hz.",
-             *       "Drives are engineered readings of channels for animation. They are no biology."
+             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
+             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */
             limitations: string[];
@@ -809,27 +934,27 @@ export interface operations {
             content: {
                 "application/json": {
                     /**
-                     * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
+                     * @description What the fly is given; none leaves it alone.
                      * @default sugar
                      * @example loom
                      * @enum {string}
                      */
                     stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
                     /**
-                     * @description Simulated time in milliseconds.
+                     * @description Simulated time in ms.
                      * @default 100
                      * @example 100
                      * @enum {integer}
                      */
                     duration_ms?: 50 | 100 | 150 | 200;
                     /**
-                     * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
+                     * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
                      * @default 1
                      * @example 1
                      */
                     intensity?: number;
                     /**
-                     * @description Seed of the random stimulus train. The same seed gives the same run.
+                     * @description Seed of the random stimulus train; the same seed gives the same run.
                      * @default 42
                      * @example 42
                      */
@@ -843,7 +968,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -853,7 +978,7 @@ export interface operations {
                     "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
                     "RateLimit-Reset"?: number;
-                    /** @description Milliseconds spent: total, and where the run was computed for this request queue, simulate and serialise. */
+                    /** @description Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request. */
                     "Server-Timing"?: string;
                     /** @description Where the answer comes from (RFC 9211): "neural-experiment-service; hit", or "fwd=miss" with "stored" where it was computed for this request and "collapsed" where an equal request was under way. */
                     "Cache-Status"?: string;
@@ -861,8 +986,6 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -874,7 +997,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -895,7 +1018,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -910,16 +1033,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -931,16 +1048,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -952,28 +1063,22 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to come back. */
+            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to try again. */
             429: {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -996,7 +1101,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1011,7 +1116,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1032,7 +1137,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1069,7 +1174,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
@@ -1077,8 +1182,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1090,7 +1193,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
@@ -1107,7 +1210,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1122,7 +1225,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1137,7 +1240,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1152,7 +1255,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1167,7 +1270,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1182,7 +1285,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1213,7 +1316,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
@@ -1221,20 +1324,18 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
                         /**
-                         * @description Version of the form.
+                         * @description Version of OpenAPI.
                          * @example 3.1.0
                          */
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description Where it is: on the origin that served this. */
+                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];
@@ -1252,7 +1353,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
@@ -1269,7 +1370,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1284,7 +1385,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1299,7 +1400,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1314,7 +1415,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1329,7 +1430,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";

@@ -5,23 +5,21 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
 import { readDrives } from './drives.js';
-import type { Experiment } from './experiment.js';
+import { experimentOf, type Experiment, type View } from './experiment.js';
+import { FIELDS } from './fields.js';
 import { JsonBytes } from './json-bytes.js';
-import { MAXIMUM_STEPS, STEPS_PER_MS } from '../../engine/network.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
 import { requirePopulations } from './required-populations.js';
 import { runId } from './run-id.js';
 import type { KickTrain, SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
 import { drawKicks } from '../../engine/stimulus.js';
 
-export const VIEWS = ['full', 'drive'] as const;
-export type View = (typeof VIEWS)[number];
-
 /** Roughly what a body without frames takes, what a frame adds, and what a spike adds at most. */
 const HEAD_BYTES = 4096;
 const FRAME_BYTES = 512;
 const SPIKE_BYTES = 12;
-const FRAMES_AT_MOST = MAXIMUM_STEPS / (FRAME_MS * STEPS_PER_MS);
+const FRAMES_AT_MOST = FIELDS.duration_ms.allowed.at(-1)! / FRAME_MS;
 
 const NO_KICKS: KickTrain = {
   stimulated: new Uint32Array(0),
@@ -42,7 +40,7 @@ export class ExperimentRunner {
     this.#modelId = modelId(connectome);
   }
 
-  kicksOf({ stimulus, durationMs, intensity, seed }: Experiment): KickTrain {
+  kicksOf({ stimulus, duration_ms: durationMs, intensity, seed }: Experiment): KickTrain {
     if (stimulus === 'none') return NO_KICKS;
     const { nominalRateHz } = this.connectome.metadata.stimuli.find(({ id }) => id === stimulus)!;
     const neurons = this.connectome.stimulusNeurons(stimulus);
@@ -50,7 +48,7 @@ export class ExperimentRunner {
   }
 
   simulate(experiment: Experiment, kicks: KickTrain): SpikeRaster {
-    return this.engine.simulate(kicks, experiment.durationMs * STEPS_PER_MS);
+    return this.engine.simulate(kicks, experiment.duration_ms * STEPS_PER_MS);
   }
 
   /**
@@ -66,12 +64,12 @@ export class ExperimentRunner {
         experiment,
         stimulated.length,
         raster,
-        this.#readout.read(raster, experiment.durationMs),
+        this.#readout.read(raster, experiment.duration_ms),
       );
       json.text('}');
       return json.finish();
     }
-    const reading = this.#readout.readInDetail(raster, experiment.durationMs, stimulated);
+    const reading = this.#readout.readInDetail(raster, experiment.duration_ms, stimulated);
     const json = new JsonBytes(HEAD_BYTES + FRAMES_AT_MOST * FRAME_BYTES + SPIKE_BYTES * raster.steps.length);
     this.#writeHead(json, experiment, stimulated.length, raster, reading);
     writeFrames(json, raster, reading);
@@ -90,10 +88,8 @@ export class ExperimentRunner {
     const head = {
       id: runId(this.connectome.digest, experiment),
       model: this.#modelId,
-      stimulus: experiment.stimulus,
-      duration_ms: experiment.durationMs,
-      intensity: experiment.intensity,
-      seed: experiment.seed,
+      // In the order of the fields, whatever that of the caller is.
+      ...experimentOf(experiment),
       total_spikes: reading.total,
       responding_neurons: reading.responding,
       stimulated_neurons: stimulatedNeurons,
