@@ -9,13 +9,14 @@ import tseslint from 'typescript-eslint';
  */
 const mayImport = {
   connectome: [],
-  compiler: ['connectome', 'engine/philox'],
-  engine: ['connectome'],
+  experiment: ['connectome'],
+  compiler: ['connectome', 'experiment/philox'],
+  engine: ['connectome', 'experiment'],
   // One folder a version of the API: what a request means, and the bytes of its answers.
-  'answers/v1': ['connectome', 'engine'],
+  'answers/v1': ['connectome', 'experiment', 'engine'],
   // How that version describes and checks itself over HTTP; workers never load it.
-  'answers/v1/api': ['connectome', 'engine', 'answers/v1', 'http', 'openapi'],
-  pool: ['connectome', 'engine', 'answers/v1'],
+  'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http', 'openapi'],
+  pool: ['connectome', 'experiment', 'engine', 'answers/v1'],
   config: [],
   http: ['config'],
   health: ['connectome', 'answers/v1', 'pool', 'config', 'http'],
@@ -29,10 +30,11 @@ const mayImport = {
   dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
   plot: [],
   // The studies of npm run validate.
-  validation: ['connectome', 'engine', 'answers/v1', 'plot'],
+  validation: ['connectome', 'experiment', 'engine', 'answers/v1', 'plot'],
   cli: [
     'connectome',
     'compiler',
+    'experiment',
     'engine',
     'answers/v1',
     'answers/v1/api',
@@ -84,13 +86,16 @@ const layerRules = layers.map((layer) => {
             })),
             ...(layer === 'pool' ? [] : [{ regex: '^piscina$', message: 'Only src/pool knows Piscina.' }]),
             ...(layer === 'engine'
+              ? []
+              : [{ regex: '^(gpu\\.js|webgpu)$', message: 'Only src/engine/backends/gpu knows GPU.js.' }]),
+            ...(layer === 'engine' || layer === 'experiment'
               ? [
                   {
                     regex: '^(@nestjs/|node:fs|node:process|fastify)',
-                    message: 'The engine knows no Nest, no file system, no environment.',
+                    message: `src/${layer} knows no Nest, no file system, no environment.`,
                   },
                 ]
-              : [{ regex: '^(gpu\\.js|webgpu)$', message: 'Only src/engine/backends/gpu knows GPU.js.' }]),
+              : []),
           ],
         },
       ],
@@ -104,6 +109,7 @@ export default tseslint.config(
       'dist/',
       'node_modules/',
       'src/engine/kernel/',
+      'src/experiment/kernel/',
       'coverage/',
       'clients/**/dist/',
       'clients/typescript/src/api.ts',
@@ -123,7 +129,7 @@ export default tseslint.config(
         {
           object: 'Math',
           property: 'random',
-          message: 'Every result is a function of the request: use src/engine/philox.ts.',
+          message: 'Every result is a function of the request: use src/experiment/philox.ts.',
         },
         {
           object: 'Math',

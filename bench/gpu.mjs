@@ -20,7 +20,7 @@ import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { CodedError, shown } from '../dist/errors.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
-import { kicksOf } from './experiments.mjs';
+import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
 
 const MOST_EXPERIMENTS = 64;
@@ -66,7 +66,7 @@ async function measure(options) {
   const stimuli = options.stimuli?.split(',') ?? connectome.metadata.stimuli.map(({ id }) => id);
   const trainsOf = (stimulus, count) =>
     Array.from({ length: count }, (_, seed) =>
-      kicksOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs, seed }),
+      eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs, seed }),
     );
 
   const adapter = await requestGpuAdapter();
@@ -118,7 +118,9 @@ async function measure(options) {
     const compileMs = await timed(() => engine.simulateBatch(trains, steps));
     const gpuMs = await medianMs(rounds, () => engine.simulateBatch(trains, steps));
     const readbackMs = await readbackMsOf(connectome.neuronCount * batch, steps, rounds);
-    const oneCpuMs = await medianMs(rounds, () => trains.forEach((train) => cpu.simulate(train, steps)));
+    const oneCpuMs = await medianMs(rounds, () =>
+      trains.forEach((train) => cpu.simulate(train, { durationSteps: steps })),
+    );
     const poolMs = await medianMs(rounds, () => pool.simulate(trains, steps));
     return {
       stimulus,
@@ -134,7 +136,7 @@ async function measure(options) {
 
   async function checkOf(stimulus, trains) {
     const runs = await engine.simulateBatch(trains, steps);
-    const expected = trains.map((train) => cpu.simulate(train, steps));
+    const expected = trains.map((train) => cpu.simulate(train, { durationSteps: steps }));
     expected.forEach((raster) => digest.update(raster.steps).update(raster.neurons));
     const faster = rows.find((row) => row.stimulus === stimulus && row.gpuMsPerRun < row.cpuPoolMsPerRun);
     return {
@@ -151,7 +153,9 @@ async function measure(options) {
 /** A worker of the CPU: simulates what it is sent. */
 function serve() {
   const engine = new KernelEngine(compileKernel(), viewConnectome(workerData));
-  parentPort.on('message', ({ train, steps }) => parentPort.postMessage(engine.simulate(train, steps)));
+  parentPort.on('message', ({ train, steps }) =>
+    parentPort.postMessage(engine.simulate(train, { durationSteps: steps })),
+  );
   parentPort.postMessage('ready');
 }
 

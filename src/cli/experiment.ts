@@ -2,8 +2,11 @@
 import { resolve } from 'node:path';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
+import { neuronsOfTypes } from '../connectome/selection.js';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { shown } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
+import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
 import { ARM_OPTIONS, armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
@@ -11,7 +14,7 @@ import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
 import { summaryJson, type Condition } from './experiment-summary.js';
 import { tableOf } from './experiment-table.js';
-import { LocalExperiments, readConnectome, silenced } from './local-experiments.js';
+import { LocalExperiments, readConnectome } from './local-experiments.js';
 import type { ProgressLine } from './progress.js';
 import { RemoteExperiments } from './remote-experiments.js';
 import { writeWhole } from './write-whole.js';
@@ -111,8 +114,12 @@ async function openSources(
     return () => remote;
   }
   const connectome = await readConnectome(file ?? (await servedFile()));
-  const intact = new LocalExperiments(connectome);
-  const lesioned = lesion.length === 0 ? intact : new LocalExperiments(silenced(connectome, lesion));
+  const engine = new KernelEngine(compileKernel(), connectome);
+  const intact = new LocalExperiments(connectome, engine);
+  const lesioned =
+    lesion.length === 0
+      ? intact
+      : new LocalExperiments(connectome, engine, neuronsOfTypes(connectome, lesion));
   return (arm) => (arm.silenced.length === 0 ? intact : lesioned);
 }
 

@@ -2,22 +2,29 @@ import { existsSync } from 'node:fs';
 import { SIDES, type Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
-import { lesioned } from '../connectome/lesion.js';
-import { neuronsOfTypes } from '../connectome/selection.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { labelOfType } from '../answers/v1/readout.js';
 import { ExperimentRunner } from '../answers/v1/run-body.js';
+import type { SimulationEngine } from '../engine/simulation.js';
 import { CodedError } from '../errors.js';
-import { compileKernel } from '../pool/kernel-file.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
+import { compileDrawingKernel } from '../pool/kernel-file.js';
 import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
 
 /** Runs experiments in this process. */
 export class LocalExperiments implements ExperimentSource {
   readonly #runner: ExperimentRunner;
 
-  constructor(private readonly connectome: Connectome) {
-    this.#runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  /** @param silenced neurons whose outputs are cut */
+  constructor(
+    private readonly connectome: Connectome,
+    engine: SimulationEngine,
+    silenced?: Uint32Array,
+  ) {
+    this.#runner = new ExperimentRunner(connectome, engine, {
+      draw: compiledDrawing(compileDrawingKernel()),
+      ...(silenced && { silenced }),
+    });
   }
 
   model(): Promise<ModelSummary> {
@@ -26,9 +33,9 @@ export class LocalExperiments implements ExperimentSource {
   }
 
   run(experiment: Experiment, view: View): Promise<Uint8Array> {
-    const kicks = this.#runner.kicksOf(experiment);
-    const raster = this.#runner.simulate(experiment, kicks);
-    return Promise.resolve(this.#runner.body(experiment, view, kicks, raster));
+    const inputEvents = this.#runner.inputEventsOf(experiment);
+    const raster = this.#runner.simulate(experiment, inputEvents);
+    return Promise.resolve(this.#runner.body(experiment, view, inputEvents, raster));
   }
 
   labels(): Promise<NeuronLabels> {
@@ -52,9 +59,4 @@ export async function readConnectome(path: string): Promise<Connectome> {
     );
   }
   return openConnectome(await readConnectomeFile(path));
-}
-
-/** The connectome without the outputs of all neurons whose type matches one of the patterns. */
-export function silenced(connectome: Connectome, patterns: readonly string[]): Connectome {
-  return lesioned(connectome, neuronsOfTypes(connectome, patterns));
 }

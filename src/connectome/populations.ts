@@ -91,7 +91,7 @@ export interface Population {
 }
 
 export interface StimulusPopulation extends Population {
-  /** Mean kicks per neuron and second at intensity 1. */
+  /** Mean input events per neuron and second at intensity 1. */
   readonly nominalRateHz: number;
 }
 

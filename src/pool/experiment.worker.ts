@@ -15,8 +15,9 @@ import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { QUERY_FIELDS } from '../answers/v1/fields.js';
 import { ExperimentRunner } from '../answers/v1/run-body.js';
 import { CodedError } from '../errors.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
-import { compileKernel } from './kernel-file.js';
+import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
   ExperimentResult,
@@ -47,7 +48,9 @@ export default start(workerData as WorkerData);
 
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   const connectome = viewConnectome(buffer);
-  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
+    draw: compiledDrawing(compileDrawingKernel()),
+  });
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const stimulus of STIMULUS_IDS) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
@@ -107,10 +110,10 @@ async function openGpu(
 
 function runExperiment(runner: ExperimentRunner, task: ExperimentTask): ExperimentResult {
   const startedMs = performance.now();
-  const kicks = runner.kicksOf(task.experiment);
-  const raster = task.simulated ?? runner.simulate(task.experiment, kicks);
+  const inputEvents = runner.inputEventsOf(task.experiment);
+  const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
   const simulatedMs = performance.now();
-  const body = runner.body(task.experiment, task.view, kicks, raster);
+  const body = runner.body(task.experiment, task.view, inputEvents, raster);
   const gzip = task.gzip ? compressed(body, RUN_GZIP_LEVEL) : undefined;
   return {
     body,

@@ -121,8 +121,8 @@ export function report(
   const [sugar, loom] = PATHWAYS;
   const recruited = recruitedTypes(subjects.corrected, sugar.stimulus, SEEDS).slice(0, LESIONS);
   const ofLesions = [
-    ...lesions(subjects.corrected, engineOf, loom, LOOM_DETECTORS, SEEDS),
-    ...lesions(subjects.corrected, engineOf, sugar, [[], ...recruited.map((type) => [type])], SEEDS),
+    ...lesions(subjects.corrected, loom, LOOM_DETECTORS, SEEDS),
+    ...lesions(subjects.corrected, sugar, [[], ...recruited.map((type) => [type])], SEEDS),
   ];
   begin('Comparing the synthetic brain with the tables');
   const answersOf = (subject: Subject) =>

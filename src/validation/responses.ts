@@ -4,7 +4,8 @@ import type { ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import { Readout } from '../answers/v1/readout.js';
 import type { SimulationEngine } from '../engine/simulation.js';
-import { drawKicks } from '../engine/stimulus.js';
+import { drawInputEvents } from '../experiment/input-events.js';
+import { v1Protocol } from '../experiment/protocol.js';
 import { CHANNEL_IDS } from '../connectome/populations.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 
@@ -60,8 +61,10 @@ export function meanResponses(
   return stimulations.map(({ name, rateHz, neuronsIn }) => {
     const neurons = neuronsIn(connectome);
     const readings = seeds.map((seed) => {
-      const kicks = drawKicks(neurons, rateHz, INTENSITY, seed, DURATION_MS * STEPS_PER_MS);
-      return readout.read(engine.simulate(kicks, DURATION_MS * STEPS_PER_MS), DURATION_MS);
+      const train = { nominalRateHz: rateHz, intensity: INTENSITY, seed };
+      const protocol = v1Protocol(neurons, train, DURATION_MS * STEPS_PER_MS);
+      const events = drawInputEvents(protocol, (i) => connectome.neuronId(i));
+      return readout.read(engine.simulate(events, protocol), DURATION_MS);
     });
     const mean = (of: (reading: (typeof readings)[number]) => number): number =>
       readings.reduce((sum, reading) => sum + of(reading), 0) / readings.length;

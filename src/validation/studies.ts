@@ -3,14 +3,14 @@
  * of it when its wiring or its signs are changed. Plain numbers; validation/document.ts writes them down.
  */
 import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
-import { withoutOutputs } from '../connectome/lesion.js';
 import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../connectome/populations.js';
 import { DRIVES, readDrives, type ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../engine/philox.js';
 import { Readout } from '../answers/v1/readout.js';
 import type { SimulationEngine } from '../engine/simulation.js';
-import { drawKicks } from '../engine/stimulus.js';
+import { drawInputEvents } from '../experiment/input-events.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../experiment/philox.js';
+import { v1Protocol } from '../experiment/protocol.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 import { stimulationOfTypes } from './responses.js';
 
@@ -54,16 +54,31 @@ export class Subject {
     this.#readout = new Readout(connectome);
   }
 
-  excite(neurons: Uint32Array, rateHz: number, intensity: number, seed: number): Run {
-    const steps = DURATION_MS * STEPS_PER_MS;
-    const raster = this.#engine.simulate(drawKicks(neurons, rateHz, intensity, seed, steps), steps);
+  /** @param silenced neurons whose outputs are cut */
+  excite(
+    neurons: Uint32Array,
+    nominalRateHz: number,
+    intensity: number,
+    seed: number,
+    silenced?: Uint32Array,
+  ): Run {
+    const protocol = {
+      ...v1Protocol(neurons, { nominalRateHz, intensity, seed }, DURATION_MS * STEPS_PER_MS),
+      ...(silenced && { silenced }),
+    };
+    const events = drawInputEvents(protocol, (i) => this.connectome.neuronId(i));
+    const raster = this.#engine.simulate(events, protocol);
     const { responding, rates } = this.#readout.read(raster, DURATION_MS);
     return { responding, rates, neurons: Uint32Array.from(new Set(raster.neurons)).sort() };
   }
 
-  stimulate(id: StimulusId, seed: number, intensity = 1): Run {
+  stimulate(
+    id: StimulusId,
+    seed: number,
+    { intensity = 1, silenced }: { intensity?: number; silenced?: Uint32Array } = {},
+  ): Run {
     const { nominalRateHz } = this.connectome.metadata.stimuli.find((each) => each.id === id)!;
-    return this.excite(this.connectome.stimulusNeurons(id), nominalRateHz, intensity, seed);
+    return this.excite(this.connectome.stimulusNeurons(id), nominalRateHz, intensity, seed, silenced);
   }
 }
 
@@ -178,7 +193,7 @@ export function doseResponses(subject: Subject, seeds: readonly number[]): DoseR
   return STIMULUS_IDS.map((stimulus) => ({
     stimulus,
     doses: DOSES.map((intensity) => {
-      const runs = seeds.map((seed) => subject.stimulate(stimulus, seed, intensity));
+      const runs = seeds.map((seed) => subject.stimulate(stimulus, seed, { intensity }));
       const rates = CHANNEL_IDS.map((id) => [id, spreadOf(runs.map((run) => run.rates[id]))] as const);
       return {
         intensity,
@@ -197,18 +212,15 @@ export interface Lesion extends Pathway {
 
 /** @returns for each list of types the rate that is left when their outputs are silenced */
 export function lesions(
-  { connectome }: Subject,
-  engineOf: EngineOf,
+  subject: Subject,
   { stimulus, channel }: Pathway,
   silencedTypes: readonly (readonly string[])[],
   seeds: readonly number[],
 ): Lesion[] {
-  return silencedTypes.map((silenced) => {
-    const wiring =
-      silenced.length === 0 ? connectome : withoutOutputs(connectome, neuronsOfTypes(connectome, silenced));
-    const subject = new Subject(connectome, engineOf, wiring);
-    const rates = seeds.map((seed) => subject.stimulate(stimulus, seed).rates[channel]);
-    return { stimulus, channel, silenced, rateHz: spreadOf(rates) };
+  return silencedTypes.map((types) => {
+    const silenced = neuronsOfTypes(subject.connectome, types);
+    const rates = seeds.map((seed) => subject.stimulate(stimulus, seed, { silenced }).rates[channel]);
+    return { stimulus, channel, silenced: types, rateHz: spreadOf(rates) };
   });
 }
 

@@ -32,8 +32,8 @@ async function responsesOf(name: 'default' | 'measured-corrected') {
     const experiment = { stimulus, duration_ms: 100, intensity: 1 } as const;
     const runs = SEEDS.map((seed) => {
       const seeded = { ...experiment, seed };
-      const kicks = runner.kicksOf(seeded);
-      const body = runner.body(seeded, 'drive', kicks, runner.simulate(seeded, kicks));
+      const inputEvents = runner.inputEventsOf(seeded);
+      const body = runner.body(seeded, 'drive', inputEvents, runner.simulate(seeded, inputEvents));
       return JSON.parse(new TextDecoder().decode(body)) as RunBody;
     });
     return { runs, summary: summaryOf({ experiment, seeds: SEEDS, silenced: [], runs }) };

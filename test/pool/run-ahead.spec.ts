@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
-import { PhiloxSequence } from '../../src/engine/philox.js';
+import { PhiloxSequence } from '../../src/experiment/philox.js';
 import type { CodedError } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue, type RunWorker } from '../../src/pool/experiment-queue.js';

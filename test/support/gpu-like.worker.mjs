@@ -27,7 +27,7 @@ export default (task) => {
   const result = task.experiments.map((experiment) =>
     experiment.seed === UNCERTIFIED_SEED
       ? undefined
-      : runner.simulate(experiment, runner.kicksOf(experiment)),
+      : runner.simulate(experiment, runner.inputEventsOf(experiment)),
   );
   return { ok: true, result };
 };

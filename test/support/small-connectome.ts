@@ -8,7 +8,7 @@ import {
   type ChannelId,
   type ChannelKind,
 } from '../../src/connectome/populations.js';
-import { PhiloxSequence } from '../../src/engine/philox.js';
+import { PhiloxSequence } from '../../src/experiment/philox.js';
 
 /** A made-up brain for tests of what lies above the engine: every stimulus and channel, a few milliseconds a run. */
 const STIMULUS_NEURONS = 12;

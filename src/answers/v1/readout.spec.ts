@@ -121,8 +121,10 @@ describe('ExperimentRunner', () => {
   const experiment: Experiment = { stimulus: 'loom', duration_ms: 150, intensity: 1.5, seed: 7 };
 
   function bodyOf(view: 'full' | 'drive'): string {
-    const kicks = runner.kicksOf(experiment);
-    return Buffer.from(runner.body(experiment, view, kicks, runner.simulate(experiment, kicks))).toString();
+    const inputEvents = runner.inputEventsOf(experiment);
+    return Buffer.from(
+      runner.body(experiment, view, inputEvents, runner.simulate(experiment, inputEvents)),
+    ).toString();
   }
 
   it('writes view=full as view=drive with two more members at its end', () => {

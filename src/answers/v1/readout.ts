@@ -32,7 +32,7 @@ export interface TopType {
   readonly spikes: number;
   /** Mean over all neurons of the type. */
   readonly rateHz: number;
-  /** Neurons of the type that the stimulus kicks. */
+  /** Neurons of the type that the stimulus excites. */
   readonly stimulated: number;
 }
 

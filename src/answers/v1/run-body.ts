@@ -1,9 +1,11 @@
 /**
- * From an experiment to the bytes of its answer: draws the kicks, simulates, reads out, writes the body of
+ * From an experiment to the bytes of its answer: draws the input events, simulates, reads out, writes the body of
  * POST /api/v1/run. The body holds nothing that depends on the machine or the moment.
  */
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
+import { drawInputEvents, type DrawInputEvents, type InputEvents } from '../../experiment/input-events.js';
+import { v1Protocol, type Protocol } from '../../experiment/protocol.js';
 import { readDrives } from './drives.js';
 import { experimentOf, type Experiment, type View } from './experiment.js';
 import { FIELDS } from './fields.js';
@@ -11,9 +13,8 @@ import { JsonBytes } from './json-bytes.js';
 import { STEPS_PER_MS } from '../../engine/network.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
 import { requirePopulations } from './required-populations.js';
-import { runId } from './run-id.js';
-import type { KickTrain, SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
-import { drawKicks } from '../../engine/stimulus.js';
+import { digestWithout, runId } from './run-id.js';
+import type { SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
 
 /** Roughly what a body without frames takes, what a frame adds, and what a spike adds at most. */
 const HEAD_BYTES = 4096;
@@ -21,42 +22,61 @@ const FRAME_BYTES = 512;
 const SPIKE_BYTES = 12;
 const FRAMES_AT_MOST = FIELDS.duration_ms.allowed.at(-1)! / FRAME_MS;
 
-const NO_KICKS: KickTrain = {
-  stimulated: new Uint32Array(0),
-  steps: new Uint16Array(0),
-  neurons: new Uint32Array(0),
-};
-
 export class ExperimentRunner {
   readonly #readout: Readout;
+  readonly #digest: string;
   readonly #modelId: string;
+  readonly #draw: DrawInputEvents;
+  readonly #silenced: Uint32Array;
 
+  /**
+   * @param draw a faster way to the same events
+   * @param silenced neurons whose outputs are cut; the model and the ids of the runs are then others
+   */
   constructor(
     private readonly connectome: Connectome,
     private readonly engine: SimulationEngine,
+    {
+      draw = drawInputEvents,
+      silenced = new Uint32Array(0),
+    }: { readonly draw?: DrawInputEvents; readonly silenced?: Uint32Array } = {},
   ) {
     requirePopulations(connectome.metadata);
     this.#readout = new Readout(connectome);
-    this.#modelId = modelId(connectome);
+    this.#digest = digestWithout(connectome, silenced);
+    this.#modelId = modelId({ metadata: connectome.metadata, digest: this.#digest });
+    this.#draw = draw;
+    this.#silenced = silenced;
   }
 
-  kicksOf({ stimulus, duration_ms: durationMs, intensity, seed }: Experiment): KickTrain {
-    if (stimulus === 'none') return NO_KICKS;
+  protocolOf({ stimulus, duration_ms: durationMs, intensity, seed }: Experiment): Protocol {
+    const durationSteps = durationMs * STEPS_PER_MS;
+    const silenced = this.#silenced;
+    if (stimulus === 'none') return { inputs: [], silenced, durationSteps };
     const { nominalRateHz } = this.connectome.metadata.stimuli.find(({ id }) => id === stimulus)!;
     const neurons = this.connectome.stimulusNeurons(stimulus);
-    return drawKicks(neurons, nominalRateHz, intensity, seed, durationMs * STEPS_PER_MS);
+    return { ...v1Protocol(neurons, { nominalRateHz, intensity, seed }, durationSteps), silenced };
   }
 
-  simulate(experiment: Experiment, kicks: KickTrain): SpikeRaster {
-    return this.engine.simulate(kicks, experiment.duration_ms * STEPS_PER_MS);
+  inputEventsOf(experiment: Experiment): InputEvents {
+    return this.#draw(this.protocolOf(experiment), (i) => this.connectome.neuronId(i));
+  }
+
+  simulate(experiment: Experiment, inputEvents: InputEvents): SpikeRaster {
+    return this.engine.simulate(inputEvents, this.protocolOf(experiment));
   }
 
   /**
    * @returns the body as UTF-8 JSON. view=full is view=drive with exactly two more members, `frames` and
    *   `top_types`, at its end.
    */
-  body(experiment: Experiment, view: View, kicks: KickTrain, raster: SpikeRaster): Uint8Array<ArrayBuffer> {
-    const stimulated = kicks.stimulated;
+  body(
+    experiment: Experiment,
+    view: View,
+    inputEvents: InputEvents,
+    raster: SpikeRaster,
+  ): Uint8Array<ArrayBuffer> {
+    const stimulated = inputEvents.stimulated;
     if (view === 'drive') {
       const json = new JsonBytes(HEAD_BYTES);
       this.#writeHead(
@@ -86,7 +106,7 @@ export class ExperimentRunner {
     reading: Reading,
   ): void {
     const head = {
-      id: runId(this.connectome.digest, experiment),
+      id: runId(this.#digest, experiment),
       model: this.#modelId,
       // In the order of the fields, whatever that of the caller is.
       ...experimentOf(experiment),

@@ -2,7 +2,7 @@
  * Where the cells of a group lie: their mean and the ellipsoid of their spread, tilt and all, so that sheets of
  * like cells such as the retina keep their shape. Measuring and sampling must agree, so they stand together.
  */
-import type { PhiloxSequence } from '../../engine/philox.js';
+import type { PhiloxSequence } from '../../experiment/philox.js';
 import type { NeuronColumns } from '../brain.js';
 import type { CellGroup } from './statistics.js';
 

@@ -1,4 +1,4 @@
-import type { PhiloxSequence } from '../../engine/philox.js';
+import type { PhiloxSequence } from '../../experiment/philox.js';
 import type { WeightedCells } from './weighted-cells.js';
 
 export interface PairToSample {

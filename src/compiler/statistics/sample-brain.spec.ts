@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { smallBrain, type SmallConnection, type SmallNeuron } from '../../../test/support/small-brain.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
 import type { Brain } from '../brain.js';
 import { silent } from '../progress.js';
 import { sampleBrain } from './sample-brain.js';

@@ -1,5 +1,5 @@
 import { MAXIMUM_NEURONS } from '../../connectome/connectome.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
 import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES, type NeuronColumns } from '../brain.js';
 import { type Progress, silent } from '../progress.js';
 import { samplePositions } from './cell-positions.js';

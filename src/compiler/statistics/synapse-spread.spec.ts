@@ -1,4 +1,4 @@
-import { PHILOX_STREAM, PhiloxSequence } from '../../engine/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
 import { SYNAPSE_SPREADS } from './statistics.js';
 import { MAXIMUM_EXCESS, spreadOf, SynapseSampler } from './synapse-spread.js';
 

@@ -1,4 +1,4 @@
-import type { PhiloxSequence } from '../../engine/philox.js';
+import type { PhiloxSequence } from '../../experiment/philox.js';
 
 /**
  * Samples cells of a group in proportion to their weights, each at most once: a Fenwick tree (Fenwick 1994,

@@ -42,7 +42,7 @@ export class GpuBatches {
     const results = new Array<BatchResult[number]>(experiments.length).fill(undefined);
     for (const durationMs of new Set(experiments.map((each) => each.duration_ms))) {
       const places = experiments.flatMap((each, place) => (each.duration_ms === durationMs ? [place] : []));
-      const trains = places.map((place) => this.runner.kicksOf(experiments[place]!));
+      const trains = places.map((place) => this.runner.inputEventsOf(experiments[place]!));
       const runs = await this.engine.simulateBatch(trains, durationMs * STEPS_PER_MS);
       runs.forEach(({ raster, certified }, i) => (results[places[i]!] = certified ? raster : undefined));
     }
@@ -54,7 +54,7 @@ export class GpuBatches {
       const experiment = { ...DEFAULT_EXPERIMENT, duration_ms: CHECK_DURATION_MS, seed };
       const [raster] = await this.simulate([experiment]);
       if (raster === undefined) continue;
-      const expected = this.runner.simulate(experiment, this.runner.kicksOf(experiment));
+      const expected = this.runner.simulate(experiment, this.runner.inputEventsOf(experiment));
       if (rasterDigest(raster) === rasterDigest(expected)) return;
       throw new CodedError(
         'GPU_UNAVAILABLE',
