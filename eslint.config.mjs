@@ -15,7 +15,7 @@ const mayImport = {
   // One folder a version of the API: what a request means, and the bytes of its answers.
   'answers/v1': ['connectome', 'experiment', 'engine'],
   // How that version describes and checks itself over HTTP; workers never load it.
-  'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http'],
+  'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http', 'openapi'],
   pool: ['connectome', 'experiment', 'engine', 'answers/v1'],
   config: [],
   http: ['config'],
@@ -26,8 +26,8 @@ const mayImport = {
   model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
   metrics: ['config', 'http', 'health', 'run'],
   openapi: ['config', 'http'],
-  // The page bundles readers of the service's formats; of answers/v1/api it takes types alone.
-  dashboard: ['connectome', 'engine/network', 'answers/v1/api', 'http'],
+  // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
+  dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
   plot: [],
   // The studies of npm run validate.
   validation: ['connectome', 'experiment', 'engine', 'answers/v1', 'plot'],
@@ -38,6 +38,7 @@ const mayImport = {
     'engine',
     'answers/v1',
     'answers/v1/api',
+    'openapi',
     'pool',
     'config',
     'plot',

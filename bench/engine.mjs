@@ -11,8 +11,9 @@ import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
+import { FIELDS } from '../dist/answers/v1/fields.js';
 import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
-import { ALLOWED_DURATIONS_MS, STEPS_PER_MS } from '../dist/engine/network.js';
+import { STEPS_PER_MS } from '../dist/engine/network.js';
 import { rasterDigest } from '../dist/answers/v1/readout.js';
 import { ReferenceEngine } from '../dist/engine/reference-engine.js';
 import { MAXIMUM_TRIAL_STEPS } from '../dist/experiment/protocol.js';
@@ -39,7 +40,7 @@ await runCommand({
     durations: {
       type: 'string',
       value: 'LIST',
-      default: [...ALLOWED_DURATIONS_MS, 1000].join(','),
+      default: [...FIELDS.duration_ms.allowed, 1000].join(','),
       help: 'Comma list of durations in ms.',
     },
     rounds: { type: 'string', value: 'N', default: '30', help: 'How often each case is run.' },

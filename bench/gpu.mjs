@@ -10,6 +10,7 @@ import gpujs from 'gpu.js';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
+import { viewConnectome } from '../dist/connectome/sections.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
 import { requestGpuAdapter } from '../dist/engine/backends/gpu/adapter.js';
 import { CELLS_PER_FLOAT } from '../dist/engine/backends/gpu/cells.js';
@@ -151,7 +152,7 @@ async function measure(options) {
 
 /** A worker of the CPU: simulates what it is sent. */
 function serve() {
-  const engine = new KernelEngine(compileKernel(), openConnectome(workerData, { verify: false }));
+  const engine = new KernelEngine(compileKernel(), viewConnectome(workerData));
   parentPort.on('message', ({ train, steps }) =>
     parentPort.postMessage(engine.simulate(train, { durationSteps: steps })),
   );

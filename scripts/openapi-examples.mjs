@@ -46,8 +46,8 @@ const instances = {
   Quantum: channel.quanta[0],
   DriveDescription: byId(model.drives, 'escape'),
   Parameters: model.parameters,
-  StimulusParameter: model.parameters.stimulus,
-  DurationParameter: model.parameters.duration_ms,
+  WordParameter: model.parameters.stimulus,
+  NumberParameter: model.parameters.duration_ms,
   RangeParameter: model.parameters.intensity,
   NetworkConstant: model.network[0],
   // No selector has every member, so each is taken from the shortest that has it.

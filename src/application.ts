@@ -5,12 +5,14 @@ import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { ModelHealth } from './health/model-health.js';
+import { VERSIONING } from './http/api-versions.js';
 import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
 import { configureServer, createAdapter } from './http/server.js';
 import { createLog, nestLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
-import { describeApi } from './answers/v1/api/openapi-document.js';
+import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
+import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import type { SlidingWindow } from './rate-limit/sliding-window.js';
@@ -61,6 +63,7 @@ export async function assembleApplication(
     }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
+  app.enableVersioning(VERSIONING);
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
@@ -72,9 +75,9 @@ export async function assembleApplication(
   const health = app.get(ModelHealth);
   health.rehearsal = () => rehearse(fastify);
   await configureServer(app, { isEnding: () => health.draining, connections });
-  const description = describeApi(app);
-  app.get(OpenApiController).publish(description);
-  serveSwaggerUi(app, description, environment.PUBLIC_URL);
+  const document = describeApi(app, DESCRIPTION_OF_V1);
+  app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);
+  serveSwaggerUi(app, document, environment.PUBLIC_URL);
   return app;
 }
 

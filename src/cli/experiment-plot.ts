@@ -37,7 +37,7 @@ export function plotOf(
     title: {
       text: conditions.map(labelOf).join(' / '),
       subtitle: [
-        `${experiment.durationMs} ms, intensity ${experiment.intensity}, ${seedText}`,
+        `${experiment.duration_ms} ms, intensity ${experiment.intensity}, ${seedText}`,
         `${modelName}; first run ${runs[0]!.id}`,
       ],
     },
@@ -109,7 +109,7 @@ function raster(condition: Condition, labels: NeuronLabels, width: number): Pane
           x: {
             field: 'ms',
             type: 'quantitative',
-            scale: { domain: [0, condition.experiment.durationMs], nice: false },
+            scale: { domain: [0, condition.experiment.duration_ms], nice: false },
             axis: { title: 'time (ms)', grid: false },
           },
           y: { field: 'row', ...y },
@@ -163,7 +163,7 @@ function channelPanels(conditions: readonly Condition[]): Panel[] {
 
 function channelPanel(conditions: readonly Condition[], channel: ChannelId, isLast: boolean): Panel {
   const names = conditions.map(labelOf);
-  const { durationMs } = conditions[0]!.experiment;
+  const { duration_ms: durationMs } = conditions[0]!.experiment;
   const axis = {
     title: channel,
     titleAngle: 0,
@@ -210,7 +210,7 @@ function channelPanel(conditions: readonly Condition[], channel: ChannelId, isLa
 
 /** Rate of a channel in each frame, over the seeds: mean, and one standard deviation to either side. */
 function frameRates(condition: Condition, channel: ChannelId): Panel[] {
-  const frameCount = condition.experiment.durationMs / FRAME_MS;
+  const frameCount = condition.experiment.duration_ms / FRAME_MS;
   // A last point closes the step of the last frame.
   return Array.from({ length: frameCount + 1 }, (_, at) => {
     const frame = Math.min(at, frameCount - 1);

@@ -1,6 +1,5 @@
 import type { ChannelId, ChannelKind } from '../connectome/populations.js';
-import type { Experiment } from '../answers/v1/experiment.js';
-import type { View } from '../answers/v1/run-body.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
 
 /** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
 export interface RunBody {

@@ -31,7 +31,7 @@ function runOf(escape: number, neurons: number[]): RunBody {
 
 function conditionOf(...runs: RunBody[]): Condition {
   return {
-    experiment: { stimulus: 'loom', durationMs: 50, intensity: 1 },
+    experiment: { stimulus: 'loom', duration_ms: 50, intensity: 1 },
     seeds: runs.map((_, i) => i),
     silenced: [],
     runs,

@@ -101,9 +101,7 @@ export function summaryJson(conditions: readonly Condition[]): string {
         const { totalSpikes, respondingNeurons, channels, drive } = summaryOf(condition);
         return {
           model: runs[0]!.model,
-          stimulus: experiment.stimulus,
-          duration_ms: experiment.durationMs,
-          intensity: experiment.intensity,
+          ...experiment,
           seeds,
           silenced,
           run_ids: runs.map(({ id }) => id),

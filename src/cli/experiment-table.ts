@@ -34,7 +34,7 @@ function describe(condition: Condition): string[] {
     seeds.length === 1 ? `seed ${seeds[0]!}` : `seeds ${seeds[0]!} to ${seeds.at(-1)!} (mean ± sd)`;
   const one = runs.length === 1 ? runs[0]! : undefined;
   return [
-    `${labelOf(condition)}: ${experiment.durationMs} ms, intensity ${experiment.intensity}, ${seedText}`,
+    `${labelOf(condition)}: ${experiment.duration_ms} ms, intensity ${experiment.intensity}, ${seedText}`,
     `  ${numberOf(totalSpikes)} spikes of ${numberOf(respondingNeurons)} neurons; ` +
       `${runs[0]!.spikes.stimulated_neurons} are stimulated`,
     ...(one === undefined ? [] : [`  model ${one.model}`, `  run ${one.id}`]),

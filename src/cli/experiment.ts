@@ -1,21 +1,14 @@
 /** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
 import { resolve } from 'node:path';
+import type { Experiment, View } from '../answers/v1/experiment.js';
+import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import {
-  ALLOWED_STIMULI,
-  DEFAULT_EXPERIMENT,
-  MAXIMUM_SEED,
-  type Experiment,
-} from '../answers/v1/experiment.js';
-import { MAXIMUM_INTENSITY } from '../experiment/trains.js';
-import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
-import { VIEWS, type View } from '../answers/v1/run-body.js';
 import { shown } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
+import { ARM_OPTIONS, armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
 import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
@@ -30,33 +23,9 @@ await runCommand({
   name: COMMAND_NAME,
   summary:
     'Runs an experiment on the brain: stimulus in; spikes, rates and drives out.\n' +
-    `Stimuli: ${ALLOWED_STIMULI.join(' ')}`,
+    `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
   options: {
-    stimulus: {
-      type: 'string',
-      value: 'NAME',
-      default: DEFAULT_EXPERIMENT.stimulus,
-      help: 'What the fly is given.',
-    },
-    duration: {
-      type: 'string',
-      value: 'MS',
-      default: String(DEFAULT_EXPERIMENT.durationMs),
-      help: `${ALLOWED_DURATIONS_MS.join(', ')}.`,
-    },
-    intensity: {
-      type: 'string',
-      value: 'X',
-      default: String(DEFAULT_EXPERIMENT.intensity),
-      help: `Strength of the stimulus, 0 to ${MAXIMUM_INTENSITY}.`,
-    },
-    seed: {
-      type: 'string',
-      value: 'N',
-      default: String(DEFAULT_EXPERIMENT.seed),
-      help: `0 to ${MAXIMUM_SEED}; the same seed, the same run.`,
-    },
-    trials: { type: 'string', value: 'T', default: '1', help: 'Seeds N to N + T - 1: mean and sd.' },
+    ...ARM_OPTIONS,
     compare: { type: 'string', value: 'NAME', help: 'A second stimulus beside the first.' },
     silence: {
       type: 'string',
@@ -67,7 +36,12 @@ await runCommand({
     connectome: { type: 'string', value: 'FILE', help: 'Brain to run on; else CONNECTOME_FILE.' },
     url: { type: 'string', value: 'URL', help: 'Ask the service that runs there instead.' },
     json: { type: 'boolean', help: 'Print the HTTP body; of several runs, a summary.' },
-    view: { type: 'string', choices: VIEWS, default: 'full', help: 'Of that body.' },
+    view: {
+      type: 'string',
+      choices: QUERY_FIELDS.view.allowed,
+      default: QUERY_FIELDS.view.default,
+      help: 'Of that body.',
+    },
     csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
     plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
   },

@@ -2,9 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type CompactAtlas, decodeAtlas } from '../connectome/atlas-binary.js';
 import { SIDES } from '../connectome/connectome.js';
 import type { ChannelKind } from '../connectome/populations.js';
-import type { Experiment } from '../answers/v1/experiment.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
 import { labelOfType } from '../answers/v1/readout.js';
-import type { View } from '../answers/v1/run-body.js';
 import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
 import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
 
@@ -41,12 +40,11 @@ export class RemoteExperiments implements ExperimentSource {
   }
 
   async run(experiment: Experiment, view: View): Promise<Uint8Array> {
-    const { stimulus, durationMs, intensity, seed } = experiment;
     const path = `api/v1/run?view=${view}`;
     const body = await this.#fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ stimulus, duration_ms: durationMs, intensity, seed }),
+      body: JSON.stringify(experiment),
     });
     parsed(path, body, ['id', 'model', 'spikes', 'channels', 'drive']);
     return body;

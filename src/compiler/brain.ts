@@ -1,6 +1,9 @@
 import type { SourceFile } from '../connectome/connectome.js';
 
-/** Pairs of neurons with fewer synapses are left out: most of them are errors of the segmentation. */
+/**
+ * Pairs of neurons with fewer synapses are left out by default, and always from statistics: most of them are errors
+ * of the segmentation.
+ */
 export const MINIMUM_SYNAPSES = 5;
 
 /**
@@ -11,6 +14,8 @@ export interface Brain {
   readonly wiring: 'measured' | 'synthetic';
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
+  /** Pairs of neurons with fewer synapses were left out. */
+  readonly minimumSynapses: number;
   readonly sources: readonly SourceFile[];
   /** Neurons by predicted transmitter, where it is known; "unknown" for the rest. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;

@@ -43,10 +43,10 @@ export class ConnectionTable {
   }
 
   /**
-   * Sums each pair over its neuropils and leaves out pairs with few synapses.
+   * Sums each pair over its neuropils and leaves out pairs with fewer synapses than `minimumSynapses`.
    * @throws CodedError TABLE_INVALID for a pair that stands twice in one neuropil or has too many synapses
    */
-  summed(): { connections: ConnectionColumns; remark: string } {
+  summed(minimumSynapses: number): { connections: ConnectionColumns; remarks: string[] } {
     const rows = this.#rowsByPair();
     const pre = new Uint32Array(rows.length);
     const post = new Uint32Array(rows.length);
@@ -55,6 +55,7 @@ export class ConnectionTable {
     let pairs = 0;
     let synapses = 0;
     let synapsesKept = 0;
+    let fewest = Infinity;
     for (let begin = 0, end: number; begin < rows.length; begin = end) {
       const first = rows[begin]!;
       let sum = 0;
@@ -67,7 +68,8 @@ export class ConnectionTable {
       }
       pairs += 1;
       synapses += sum;
-      if (sum < MINIMUM_SYNAPSES) {
+      fewest = Math.min(fewest, sum);
+      if (sum < minimumSynapses) {
         continue;
       }
       if (sum > MAXIMUM_SYNAPSES_PER_CONNECTION) {
@@ -89,9 +91,16 @@ export class ConnectionTable {
         post: post.slice(0, count),
         synapseCounts: synapseCounts.slice(0, count),
       },
-      remark:
+      remarks: [
         `${this.#count} rows summed over neuropils to ${pairs} pairs of neurons with ${synapses} synapses; ` +
-        `${count} pairs with ${MINIMUM_SYNAPSES} or more were kept, with ${synapsesKept} synapses.`,
+          `${count} pairs with ${minimumSynapses} or more were kept, with ${synapsesKept} synapses.`,
+        ...(minimumSynapses < Math.min(fewest, MINIMUM_SYNAPSES)
+          ? [
+              `Pairs with ${minimumSynapses} synapses or more were asked for, but no pair of the tables has fewer ` +
+                `than ${fewest}: weaker ones were left out before.`,
+            ]
+          : []),
+      ],
     };
   }
 

@@ -23,6 +23,7 @@ function brain(wiring: Brain['wiring'] = 'measured'): Brain {
   const none = new Uint32Array(0);
   return {
     wiring,
+    minimumSynapses: 5,
     neurons: {
       count: NEURONS.length,
       ids: column(0),

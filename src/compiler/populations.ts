@@ -12,11 +12,11 @@ import {
   STIMULUS_IDS,
   type StimulusPopulation,
 } from '../connectome/populations.js';
-import { wildcard } from '../connectome/wildcard.js';
+import { nearestNames } from '../connectome/nearest-names.js';
+import { describedSelector, type LabelledNeurons, LABELS, NeuronSelection } from '../connectome/selection.js';
 import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
-import { nearestNames } from '../connectome/nearest-names.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 
@@ -85,12 +85,17 @@ function inOrder<P extends { readonly id: string }>(
 export function selectPopulations(brain: Brain, definitions: PopulationDefinitions): SelectedPopulations {
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
-  const index = new LabelIndex(brain.neurons);
+  const labelled = labelledNeurons(brain.neurons);
+  const selection = new NeuronSelection(labelled);
   const select = <P extends { id: string; selectors: readonly Selector[] }>(kind: string, population: P) => {
     const where = `${kind} ${population.id}`;
     const chosen = new Set<number>();
     for (const selector of population.selectors) {
-      selected(brain, index, selector, where, remarks).forEach((i) => chosen.add(i));
+      const found =
+        brain.wiring === 'synthetic' || selector.root_ids === undefined
+          ? selectedByLabel(selection, selector, where)
+          : selectedById(labelled, selection, selector.root_ids, selector, where, remarks);
+      found.forEach((i) => chosen.add(i));
     }
     neurons.push(Uint32Array.from(chosen).sort());
     return { ...population, neuronCount: chosen.size };
@@ -125,102 +130,47 @@ function checkKind(
   }
 }
 
-/** The columns that a selector may name. */
-const COLUMNS = {
-  type: 'types',
-  class: 'classes',
-  sub_class: 'subClasses',
-  super_class: 'superClasses',
-  side: 'sides',
-} as const satisfies Partial<Record<keyof Selector, keyof NeuronColumns>>;
-type Member = keyof typeof COLUMNS;
-const MEMBERS = Object.keys(COLUMNS) as Member[];
-
-/** Finds neurons by their labels without going through all of them for each selector. */
-class LabelIndex {
-  readonly #neuronsOf: Record<Member, Map<string, number[]>>;
-  #placeOfId: Map<string, number> | undefined;
-
-  constructor(private readonly neurons: NeuronColumns) {
-    this.#neuronsOf = Object.fromEntries(
-      MEMBERS.map((member) => [member, placesByValue(neurons[COLUMNS[member]])]),
-    ) as Record<Member, Map<string, number[]>>;
-  }
-
-  /** Ascending. */
-  matching(selector: Selector): number[] {
-    const wanted = MEMBERS.filter((member) => selector[member] !== undefined);
-    const candidates = wanted
-      .map((member) => this.#withValue(member, selector[member]!))
-      .sort((a, b) => a.length - b.length);
-    const excepted = new Set((selector.except ?? []).flatMap((pattern) => this.#withValue('type', pattern)));
-    const [fewest, ...others] = candidates;
-    const sets = others.map((list) => new Set(list));
-    return (fewest ?? []).filter((i) => sets.every((set) => set.has(i)) && !excepted.has(i));
-  }
-
-  /** Place of the neuron with this root id. */
-  placeOf(id: string): number | undefined {
-    this.#placeOfId ??= new Map(this.neurons.ids.map((each, i) => [each, i]));
-    return this.#placeOfId.get(id);
-  }
-
-  valuesOf(member: Member): Iterable<string> {
-    return this.#neuronsOf[member].keys();
-  }
-
-  #withValue(member: Member, pattern: string): number[] {
-    const neuronsOf = this.#neuronsOf[member];
-    if (!pattern.includes('*')) {
-      return neuronsOf.get(pattern) ?? [];
-    }
-    const expression = wildcard(pattern);
-    return [...neuronsOf]
-      .flatMap(([value, places]) => (expression.test(value) ? places : []))
-      .sort((a, b) => a - b);
-  }
+function labelledNeurons(neurons: NeuronColumns): LabelledNeurons {
+  const columns = {
+    type: neurons.types,
+    class: neurons.classes,
+    sub_class: neurons.subClasses,
+    super_class: neurons.superClasses,
+    side: neurons.sides,
+  };
+  return {
+    count: neurons.count,
+    id: (i) => neurons.ids[i]!,
+    label: (label, i) => columns[label][i]!,
+  };
 }
 
-function placesByValue(column: readonly string[]): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  column.forEach((value, i) => {
-    const known = places.get(value);
-    if (known === undefined) {
-      places.set(value, [i]);
-    } else {
-      known.push(i);
-    }
-  });
-  return places;
+function selectedByLabel(selection: NeuronSelection, selector: Selector, where: string): number[] {
+  const found = selection.matching(selector);
+  if (found.length === 0) {
+    throw invalid(`${where}: ${selection.unmatched(selector)}`);
+  }
+  return found;
 }
 
-function selected(
-  brain: Brain,
-  index: LabelIndex,
+function selectedById(
+  neurons: LabelledNeurons,
+  selection: NeuronSelection,
+  rootIds: readonly string[],
   selector: Selector,
   where: string,
   remarks: string[],
 ): number[] {
-  const byLabel = index.matching(selector);
-  if (brain.wiring === 'synthetic' || selector.root_ids === undefined) {
-    if (byLabel.length === 0) {
-      throw unmatched(index, selector, where);
-    }
-    return byLabel;
-  }
-  const { ids } = brain.neurons;
-  const byId = selector.root_ids.flatMap((id) => index.placeOf(id) ?? []);
+  const byLabel = selection.matching(selector);
+  const byId = rootIds.flatMap((id) => selection.withId(id) ?? []);
   if (byId.length === 0) {
-    throw invalid(`${where}: none of the root ids ${selector.root_ids.join(', ')} is in the tables`);
+    throw invalid(`${where}: none of the root ids ${rootIds.join(', ')} is in the tables`);
   }
+  const labelsOf = (i: number) => LABELS.map((label) => `${label} "${neurons.label(label, i)}"`).join(', ');
   const disagreements = [
-    ...byId
-      .filter((i) => !byLabel.includes(i))
-      .map((i) => `${ids[i]!} is ${describedNeuron(brain.neurons, i)}`),
-    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${ids[i]!} matches, too`),
-    ...selector.root_ids
-      .filter((id) => index.placeOf(id) === undefined)
-      .map((id) => `${id} is not in the tables`),
+    ...byId.filter((i) => !byLabel.includes(i)).map((i) => `${neurons.id(i)} is ${labelsOf(i)}`),
+    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${neurons.id(i)} matches, too`),
+    ...rootIds.filter((id) => selection.withId(id) === undefined).map((id) => `${id} is not in the tables`),
   ];
   if (disagreements.length > 0) {
     remarks.push(
@@ -228,30 +178,6 @@ function selected(
     );
   }
   return byId;
-}
-
-function unmatched(index: LabelIndex, selector: Selector, where: string): CodedError {
-  for (const member of MEMBERS) {
-    const wanted = selector[member];
-    if (wanted !== undefined && index.matching({ [member]: wanted }).length === 0) {
-      const near = nearestNames(wanted, index.valuesOf(member));
-      return invalid(
-        `${where}: no neuron has the ${member} "${wanted}"` +
-          (near.length === 0 ? '' : `; near matches: ${near.map((name) => `"${name}"`).join(', ')}`),
-      );
-    }
-  }
-  const exceptions = (selector.except ?? []).length > 0 ? ` except ${selector.except!.join(', ')}` : '';
-  return invalid(`${where}: no neuron matches all of ${describedSelector(selector)}${exceptions} at once`);
-}
-
-function describedSelector(selector: Selector): string {
-  const members = MEMBERS.filter((member) => selector[member] !== undefined);
-  return members.map((member) => `${member} "${selector[member]!}"`).join(', ') || 'no label';
-}
-
-function describedNeuron(neurons: NeuronColumns, i: number): string {
-  return MEMBERS.map((member) => `${member} "${neurons[COLUMNS[member]][i]!}"`).join(', ');
 }
 
 function invalid(what: string): CodedError {

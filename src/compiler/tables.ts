@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFile } from '../connectome/connectome.js';
 import { MAXIMUM_NEURONS, SIDES } from '../connectome/connectome.js';
-import type { Brain, NeuronColumns } from './brain.js';
+import { type Brain, MINIMUM_SYNAPSES, type NeuronColumns } from './brain.js';
 import { ConnectionTable } from './connection-table.js';
 import { type CsvRow, readCsv, type RootId, tableFault } from './csv.js';
 import { positionsOf, type MarkedPositions } from './positions.js';
@@ -38,9 +38,14 @@ const TRANSMITTERS: readonly string[] = AVERAGES.map(([, transmitter]) => transm
 
 /**
  * @param dir holds TABLE_FILES
+ * @param minimumSynapses pairs of neurons with fewer are left out
  * @throws CodedError TABLE_INVALID
  */
-export async function readTables(dir: string, progress: Progress = silent): Promise<Brain> {
+export async function readTables(
+  dir: string,
+  progress: Progress = silent,
+  minimumSynapses = MINIMUM_SYNAPSES,
+): Promise<Brain> {
   const tables = new TableReader(dir, progress);
   const { index, transmitters } = await tables.readNeurons();
   const count = transmitters.length;
@@ -77,7 +82,7 @@ export async function readTables(dir: string, progress: Progress = silent): Prom
     ? await tables.readPositions(ESTIMATED_POSITIONS_FILE)
     : null;
 
-  const connections = await tables.readConnections();
+  const connections = await tables.readConnections(minimumSynapses);
 
   const signs = { predicted: new Int8Array(count), corrected: new Int8Array(count) };
   const rules = readSignRules();
@@ -108,6 +113,7 @@ export async function readTables(dir: string, progress: Progress = silent): Prom
     wiring: 'measured',
     neurons,
     connections,
+    minimumSynapses,
     sources: tables.sources,
     transmitterCounts: transmitterCounts(transmitters),
     provenance: [
@@ -222,7 +228,7 @@ class TableReader {
     return marked;
   }
 
-  async readConnections() {
+  async readConnections(minimumSynapses: number) {
     const file = 'connections.csv.gz';
     const table = new ConnectionTable(file, this.#index);
     const unknown = new UnknownIds(file);
@@ -247,9 +253,8 @@ class TableReader {
     });
     this.#remark(unknown);
     this.progress.begin('Summing the synapses of each pair', 0, 'items');
-    const { connections, remark } = table.summed();
-
-    this.remarks.push(remark);
+    const { connections, remarks } = table.summed(minimumSynapses);
+    this.remarks.push(...remarks);
     return connections;
   }
 

@@ -26,7 +26,15 @@ export interface Wiring {
 export interface CellType {
   /** Empty for the neurons without a type, which stand together by super class. */
   readonly name: string;
+  /** That of most neurons of the type. */
   readonly superClass: string;
+}
+
+/** Labels of neurons that the tables give beside the type; empty where they say nothing. */
+export interface CellClass {
+  readonly superClass: string;
+  readonly class: string;
+  readonly subClass: string;
 }
 
 export interface SourceFile {
@@ -52,6 +60,7 @@ export interface ConnectomeMetadata {
   readonly provenance: readonly string[];
   readonly sources: readonly SourceFile[];
   readonly types: readonly CellType[];
+  readonly classes: readonly CellClass[];
   readonly stimuli: readonly StimulusPopulation[];
   readonly channels: readonly ChannelPopulation[];
 }
@@ -59,7 +68,7 @@ export interface ConnectomeMetadata {
 export const SIDES = ['left', 'right', 'center', ''] as const;
 
 /**
- * A whole connectome: views on the sections of one buffer (see format.ts), so it can be handed to any number
+ * A whole connectome: views on the sections of one buffer (see sections.ts), so it can be handed to any number
  * of threads without a copy when that buffer is shared.
  *
  * Neurons stand in the order of type, side, then id, the untyped ones last: neurons that are active together
@@ -71,6 +80,8 @@ export interface Connectome extends Wiring {
   readonly digest: string;
   /** Index into metadata.types. */
   readonly typeIndices: Uint16Array;
+  /** Index into metadata.classes. */
+  readonly classIndices: Uint16Array;
   /** Index into SIDES, the fly's own. */
   readonly sides: Uint8Array;
   /** x, y, z of neuron i at 3i, in nm. */

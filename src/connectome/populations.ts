@@ -91,12 +91,10 @@ export interface Population {
 }
 
 export interface StimulusPopulation extends Population {
-  readonly id: StimulusId;
   /** Mean input events per neuron and second at intensity 1. */
   readonly nominalRateHz: number;
 }
 
 export interface ChannelPopulation extends Population {
-  readonly id: ChannelId;
   readonly kind: ChannelKind;
 }

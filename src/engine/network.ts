@@ -62,7 +62,5 @@ export const SYNAPSE_DECAY = 0.9801986733067553;
 /** The share of g that appears in v: tauSynapse / (tauMembrane - tauSynapse). */
 export const SYNAPSE_TO_MEMBRANE = 1 / 3;
 
-export const ALLOWED_DURATIONS_MS = [50, 100, 150, 200] as const;
-export type DurationMs = (typeof ALLOWED_DURATIONS_MS)[number];
 /** The longest run of version 1; a trial may last MAXIMUM_TRIAL_STEPS. */
 export const MAXIMUM_STEPS = 200 * STEPS_PER_MS;

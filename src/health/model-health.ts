@@ -11,6 +11,8 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { requirePopulations } from '../answers/v1/required-populations.js';
+import { STIMULUS_IDS } from '../connectome/populations.js';
 import { CodedError, ERRORS, inFull } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
@@ -188,6 +190,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       const buffer = await readConnectomeFile(this.environment.CONNECTOME_FILE);
       const connectome = openConnectome(buffer);
+      requirePopulations(connectome.metadata);
       this.#pool = await ExperimentPool.start({
         workers: this.environment.WORKERS,
         workerData: { connectome: buffer },
@@ -304,7 +307,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       insists: BACKEND === 'gpu',
       // The CPU has to repeat the batch before its clients give up.
       batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * GPU_SHARE_OF_TIMEOUT),
-      stimuli: connectome.metadata.stimuli.map(({ id }) => id),
+      stimuli: STIMULUS_IDS,
       cpuWorkers: pool.workers,
       simulateOnCpu: async (experiment) => {
         const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });

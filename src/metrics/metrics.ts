@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Degradations } from '../health/degradations.js';
 import { ModelHealth } from '../health/model-health.js';
+import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
 import { reportOf } from '../run/run-report.js';
 import { RunService, type CacheStatus, type Timings } from '../run/run.service.js';
@@ -9,7 +10,7 @@ import { RunService, type CacheStatus, type Timings } from '../run/run.service.j
 /** From a tenth of a millisecond, a small brain, to the longest a run may take by default. */
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
-const RUN_PATH = '/api/v1/run';
+const RUN_PATH = apiPath('1', 'run');
 /** Where an answer came from; `shared` waited for the simulation of an equal request. */
 const SOURCES: Readonly<Record<CacheStatus, string>> = {
   hit: 'cache',
@@ -50,7 +51,10 @@ export class Metrics {
     buckets: TOTAL_BUCKETS_S,
     registers: [this.registry],
   });
-  readonly #queue = this.#histogram('nes_run_queue_seconds', 'A simulation waiting for its worker');
+  readonly #queue = this.#histogram(
+    'nes_run_queue_seconds',
+    'A simulation waiting for its worker, the way there and back included',
+  );
   readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'The simulation itself');
   readonly #serialise = this.#histogram('nes_run_serialise_seconds', 'Readout, body and compression');
 

@@ -3,6 +3,7 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelHealth, type LoadedModel } from '../health/model-health.js';
+import type { ApiVersion } from '../http/api-versions.js';
 import { ApiDescription } from '../http/api-description.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
 import { Model } from '../answers/v1/api/model.dto.js';
@@ -11,7 +12,7 @@ import { describeModel } from '../answers/v1/api/model-description.js';
 
 @ApiTags('Descriptions')
 @ApiExtraModels(Model)
-@Controller('api/v1/model')
+@Controller({ path: 'model', version: '1' satisfies ApiVersion })
 export class ModelController {
   readonly #bodies = new WeakMap<LoadedModel, StaticBody>();
 

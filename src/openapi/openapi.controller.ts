@@ -5,6 +5,7 @@ import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Environment } from '../config/environment.js';
+import { API_VERSIONS, apiPath, type ApiVersion } from '../http/api-versions.js';
 import { ApiDescription } from '../http/api-description.js';
 import { publicAddress } from '../http/public-address.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
@@ -14,17 +15,18 @@ const gzip = promisify(gzipCallback);
 const ADDRESSES = 16;
 
 @ApiTags('Descriptions')
-@Controller('api/v1/openapi')
+@Controller({ path: 'openapi', version: [...API_VERSIONS] })
 export class OpenApiController {
-  #document: OpenAPIObject | undefined;
-  /** By the address that the description names. */
+  /** By path. */
+  readonly #documents = new Map<string, OpenAPIObject>();
+  /** By path and by the address that the description names. */
   readonly #bodies = new LRUCache<string, StaticBody>({ max: ADDRESSES });
 
   constructor(private readonly environment: Environment) {}
 
   /** The document describes the whole application, so it exists only after all of it was put together. */
-  publish(document: OpenAPIObject): void {
-    this.#document = document;
+  publish(version: ApiVersion, document: OpenAPIObject): void {
+    this.#documents.set(apiPath(version, 'openapi'), document);
   }
 
   @Get()
@@ -56,16 +58,18 @@ export class OpenApiController {
     },
   })
   async openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const body = await this.#bodyFor(publicAddress(request, this.environment.PUBLIC_URL));
+    const address = publicAddress(request, this.environment.PUBLIC_URL);
+    const body = await this.#bodyFor(request.routeOptions.url!, address);
     body.send(request, reply);
   }
 
-  async #bodyFor(url: string): Promise<StaticBody> {
-    const known = this.#bodies.get(url);
+  async #bodyFor(path: string, url: string): Promise<StaticBody> {
+    const key = `${path} ${url}`;
+    const known = this.#bodies.get(key);
     if (known !== undefined) return known;
-    const json = Buffer.from(JSON.stringify({ ...this.#document, servers: [{ url }] }));
+    const json = Buffer.from(JSON.stringify({ ...this.#documents.get(path), servers: [{ url }] }));
     const body = new StaticBody(json, await gzip(json), 'application/json; charset=utf-8', REVALIDATE);
-    this.#bodies.set(url, body);
+    this.#bodies.set(key, body);
     return body;
   }
 }

@@ -5,7 +5,7 @@
 import type { Experiment } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
 import { PoolWorker } from './pool-worker.js';
-import type { AtlasTask, Backend, ExperimentTask, ResultOf, Task, WorkerData } from './task.js';
+import type { AtlasTask, Backend, ExperimentTask, ResultOf, WorkerData } from './task.js';
 import { isUnderWay, newTicket } from './ticket.js';
 
 /** For all workers to open the connectome: many times what it takes. */

@@ -8,10 +8,12 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
-import { openConnectome } from '../connectome/format.js';
+import { STIMULUS_IDS } from '../connectome/populations.js';
+import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
-import { ExperimentRunner, VIEWS } from '../answers/v1/run-body.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { ExperimentRunner } from '../answers/v1/run-body.js';
 import { CodedError } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
@@ -45,14 +47,15 @@ type Answer = (task: Task) => unknown;
 export default start(workerData as WorkerData);
 
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
-  const connectome = openConnectome(buffer, { verify: false });
+  const connectome = viewConnectome(buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
     draw: compiledDrawing(compileDrawingKernel()),
   });
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const { id: stimulus } of connectome.metadata.stimuli) {
+    for (const stimulus of STIMULUS_IDS) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of VIEWS) runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
+      for (const view of QUERY_FIELDS.view.allowed)
+        runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
     }
   }
   let batches: GpuBatches | undefined;

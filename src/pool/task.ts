@@ -2,8 +2,7 @@
  * What crosses the thread: tasks in, outcomes out, all of it plain data. Failures travel as data too, because
  * structured clone strips an error of its code.
  */
-import type { Experiment } from '../answers/v1/experiment.js';
-import type { View } from '../answers/v1/run-body.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
 import type { SpikeRaster } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
 import type { Ticket } from './ticket.js';

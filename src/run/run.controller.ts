@@ -1,18 +1,21 @@
 import { Body, Controller, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { isRehearsal } from '../http/rehearsal.js';
 import { ApiRun } from '../answers/v1/api/run.api.js';
-import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { experimentOf } from '../answers/v1/experiment.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
 import { giveBackUnlessBegun, RunLimitGuard } from '../rate-limit/run-limit.guard.js';
 import { openReport } from './run-report.js';
 import { RunService, type RunAnswer } from './run.service.js';
 
 @ApiTags('Experiments')
-@Controller('api/v1/run')
+@Controller({ path: 'run', version: '1' satisfies ApiVersion })
 export class RunController {
   constructor(private readonly runs: RunService) {}
 
@@ -22,7 +25,7 @@ export class RunController {
   @UseGuards(RunLimitGuard)
   async run(
     @Body() body: RunRequest,
-    @Query() { view = DEFAULT_VIEW }: RunQuery,
+    @Query() { view = QUERY_FIELDS.view.default }: RunQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {

@@ -53,6 +53,21 @@ describe('model:compile', () => {
     });
   });
 
+  it('keeps weaker pairs when asked, which makes another model', async () => {
+    const compile = async (minimum: string) => {
+      const out = join(dir, `minimum-${minimum}.connectome`);
+      const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations];
+      expect(await runBuilt('model-compile', [...args, '--minimum-synapses', minimum])).toMatchObject({
+        status: 0,
+      });
+      return openConnectome(Uint8Array.from(readFileSync(out)).buffer);
+    };
+    const [weak, strong] = [await compile('1'), await compile('6')];
+    expect([weak.metadata.minimumSynapses, strong.metadata.minimumSynapses]).toEqual([1, 6]);
+    expect(weak.connectionCount).toBeGreaterThanOrEqual(strong.connectionCount);
+    expect(weak.digest).not.toBe(strong.digest);
+  });
+
   it('applies the other sign rule when asked', async () => {
     const out = join(dir, 'predicted.connectome');
     const { status } = await runBuilt('model-compile', [
@@ -199,6 +214,16 @@ describe('every command', () => {
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],
       'model:compile: --signs should be corrected or predicted, found mine',
+    ],
+    [
+      'a threshold that is no number of synapses',
+      ['--tables', 'x', '--out', 'y', '--minimum-synapses', '0'],
+      'model:compile: --minimum-synapses should be a whole number from 1 to 8191, found "0"',
+    ],
+    [
+      'a threshold for statistics, which have theirs',
+      ['--statistics', 'x', '--out', 'y', '--minimum-synapses', '3'],
+      'model:compile: --minimum-synapses goes with --tables: statistics hold pairs with 5 synapses or more',
     ],
     [
       'an argument too many',

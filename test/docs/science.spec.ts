@@ -25,11 +25,11 @@ const rows = new Map(
     .map(([, stimulus, ...cells]) => [stimulus!, cells] as const),
 );
 
-async function responsesOf(name: 'default' | 'partial-corrected') {
+async function responsesOf(name: 'default' | 'measured-corrected') {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   return (stimulus: StimulusId) => {
-    const experiment = { stimulus, durationMs: 100, intensity: 1 } as const;
+    const experiment = { stimulus, duration_ms: 100, intensity: 1 } as const;
     const runs = SEEDS.map((seed) => {
       const seeded = { ...experiment, seed };
       const inputEvents = runner.inputEventsOf(seeded);
@@ -88,8 +88,8 @@ describe('the responses in docs/science.md', () => {
 });
 
 describeWith(['tables'], 'the responses of the measured wiring in docs/science.md', () => {
-  it('are those of the partial tables', async () => {
-    const respond = await responsesOf('partial-corrected');
+  it('are those of the tables', async () => {
+    const respond = await responsesOf('measured-corrected');
     const computed = STIMULUS_IDS.map((stimulus) => [
       stimulus,
       shown(respond(stimulus).summary.respondingNeurons),

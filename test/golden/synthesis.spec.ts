@@ -15,7 +15,7 @@ const UNTUNED_TOLERANCE_PERCENT = 25;
 /** The short form of `npm run validate:synthesis`, on the one brain that is served. */
 describeWith(['tables'], 'the default brain beside the tables its statistics come from', () => {
   const kernel = compileKernel();
-  const responsesOf = async (name: 'partial-corrected' | 'default') => {
+  const responsesOf = async (name: 'measured-corrected' | 'default') => {
     const connectome = await readConnectome(await connectomeFile(name));
     const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
     return meanResponses(connectome, new KernelEngine(kernel, connectome), stimulations, SEEDS);
@@ -24,7 +24,7 @@ describeWith(['tables'], 'the default brain beside the tables its statistics com
   it(
     'answers each stimulus like them, within the tolerance of each',
     async () => {
-      const [measured, synthetic] = [await responsesOf('partial-corrected'), await responsesOf('default')];
+      const [measured, synthetic] = [await responsesOf('measured-corrected'), await responsesOf('default')];
       const all = deviations(measured, synthetic);
       const outOfTolerance = all
         .map((each) => ({ ...each, tolerance: Math.min(each.tolerance, UNTUNED_TOLERANCE_PERCENT) }))

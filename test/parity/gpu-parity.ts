@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Wiring } from '../../src/connectome/connectome.js';
-import { openConnectome } from '../../src/connectome/format.js';
+import { viewConnectome } from '../../src/connectome/sections.js';
 import { GpuEngine, type GpuEngineOptions } from '../../src/engine/backends/gpu/gpu-engine.js';
 import { WINDOW_STEPS } from '../../src/engine/backends/gpu/kernels.js';
 import { toFloats } from '../../src/engine/backends/gpu/number-format.js';
@@ -137,10 +137,9 @@ export function itEqualsTheOracle(
 
   describeWith(['tables'], 'on a cut-out of the real wiring', () => {
     it.each(['food', 'loom'])('%s', async (stimulus) => {
-      const file = readFileSync(await connectomeFile('partial-predicted'));
-      const brain = openConnectome(
+      const file = readFileSync(await connectomeFile('measured-predicted'));
+      const brain = viewConnectome(
         file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength) as ArrayBuffer,
-        { verify: false },
       );
       const population = brain.stimulusNeurons(stimulus);
       const part = cutOut(brain, population, sizes.cutOut);

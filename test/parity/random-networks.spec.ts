@@ -32,7 +32,7 @@ interface Recipe {
   readonly steps: number;
 }
 
-/** The largest count of the partial tables is 2,058 synapses; a connectome file can hold up to 8,191. */
+/** The largest count of the tables is 2,058 synapses; a connectome file can hold up to 8,191. */
 const recipes: fc.Arbitrary<Recipe> = fc.record({
   seed: fc.nat(),
   neurons: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 5000 })),

@@ -30,7 +30,7 @@ export interface ContainerState {
   readonly HostConfig: { readonly Memory: number; readonly ReadonlyRootfs: boolean };
   readonly EffectiveCaps: readonly string[] | null;
   readonly RestartCount: number;
-  readonly State: { readonly Status: string; readonly ExitCode: number; readonly OOMKilled: boolean };
+  readonly State: { readonly Status: string; readonly ExitCode: number };
   readonly NetworkSettings: {
     readonly IPAddress: string;
     readonly Networks: Readonly<Record<string, { readonly IPAddress: string }>>;
@@ -114,7 +114,7 @@ export class ContainerEngine {
     await remove('network', named(await this.podman('network', 'ls', '--format', '{{.Name}}')));
     await remove('secret', named(await this.podman('secret', 'ls', '--format', '{{.Name}}')));
     const images = await this.podman('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}');
-    await remove('image', named(images));
+    await remove('image', named(images), '--force');
     rmSync(this.folder, { recursive: true, force: true });
   }
 
@@ -160,9 +160,9 @@ export class Container {
     return this.engine.status('healthcheck', 'run', this.name);
   }
 
-  /** SIGTERM, and SIGKILL ten seconds later. @returns its exit status */
+  /** SIGTERM, and SIGKILL twenty seconds later. @returns its exit status */
   async stop(): Promise<number> {
-    await this.engine.podman('stop', '--time', '10', this.name);
+    await this.engine.podman('stop', '--time', '20', this.name);
     return (await this.inspect()).State.ExitCode;
   }
 

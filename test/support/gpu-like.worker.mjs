@@ -3,7 +3,7 @@
  * one, each for experiments of a seed of its own.
  */
 import { workerData } from 'node:worker_threads';
-import { openConnectome } from '../../dist/connectome/format.js';
+import { viewConnectome } from '../../dist/connectome/sections.js';
 import { KernelEngine } from '../../dist/engine/backends/cpu/kernel-engine.js';
 import { ExperimentRunner } from '../../dist/answers/v1/run-body.js';
 import { compileKernel } from '../../dist/pool/kernel-file.js';
@@ -13,7 +13,7 @@ const CRASH_SEED = 1_002;
 const HANG_SEED = 1_003;
 const DEVICE_LOST_SEED = 1_004;
 
-const connectome = openConnectome(workerData.connectome, { verify: false });
+const connectome = viewConnectome(workerData.connectome);
 const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
 
 export default (task) => {

@@ -80,6 +80,11 @@ export function smallConnectome(): ConnectomeContent {
       provenance: ['Made up for tests.'],
       sources: [],
       types,
+      classes: [
+        { superClass: 'sensory', class: 'made_up', subClass: '' },
+        { superClass: 'descending', class: '', subClass: '' },
+        { superClass: 'central', class: '', subClass: 'inter' },
+      ],
       stimuli: STIMULUS_IDS.map((id) => ({
         id,
         label: `Stimulus ${id}`,
@@ -104,6 +109,9 @@ export function smallConnectome(): ConnectomeContent {
     synapseCounts: Uint16Array.from(synapseCounts),
     signs,
     typeIndices,
+    classIndices: Uint16Array.from({ length: NEURONS }, (_, i) =>
+      i < firstChannelNeuron ? 0 : i < firstInterneuron ? 1 : 2,
+    ),
     sides: Uint8Array.from({ length: NEURONS }, (_, i) => i % 2),
     positionsNm: Int32Array.from({ length: 3 * NEURONS }, () => random.nextBelow(800_000)),
     positionEstimated: Uint8Array.from({ length: NEURONS }, (_, i) => (i % 50 === 0 ? 1 : 0)),

@@ -71,7 +71,7 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 6920
+             * @example 6679
              */
             total: number;
             /**
@@ -81,17 +81,17 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 88.27
+             * @example 95.01
              */
             mean_rate_hz: number;
             /**
              * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
-             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
+             * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
              */
             digest: string;
         };
@@ -103,7 +103,7 @@ export interface components {
             escape: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 0
+             * @example 1.67
              */
             walk: number;
             /**
@@ -113,7 +113,7 @@ export interface components {
             turn_left: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 0
+             * @example 5
              */
             turn_right: number;
             /**
@@ -133,7 +133,7 @@ export interface components {
             landing: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 50
+             * @example 45
              */
             wing: number;
             /**
@@ -153,7 +153,7 @@ export interface components {
             courtship: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.96
+             * @example 2.67
              */
             descending: number;
             /**
@@ -210,12 +210,12 @@ export interface components {
             escape: number;
             /**
              * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
-             * @example 0.5885
+             * @example 0.7696
              */
             walk: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0
+             * @example 0.1111
              */
             turn: number;
             /**
@@ -235,7 +235,7 @@ export interface components {
             landing: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5654
+             * @example 0.5276
              */
             wing: number;
             /**
@@ -281,17 +281,17 @@ export interface components {
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example a03da1e49b97927c5f5c8a2191be342d
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-d1a263184d1d
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -303,23 +303,23 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
             /**
              * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6920
+             * @example 6679
              */
             total_spikes: number;
             /**
              * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
@@ -329,7 +329,7 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2309630
+             * @example 2313358
              */
             connections: number;
             /** @description What the whole brain did. */
@@ -412,17 +412,17 @@ export interface components {
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example a03da1e49b97927c5f5c8a2191be342d
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-d1a263184d1d
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -434,23 +434,23 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
             /**
              * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6920
+             * @example 6679
              */
             total_spikes: number;
             /**
              * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
@@ -460,7 +460,7 @@ export interface components {
             stimulated_neurons: number;
             /**
              * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2309630
+             * @example 2313358
              */
             connections: number;
             /** @description What the whole brain did. */
@@ -489,27 +489,27 @@ export interface components {
         };
         RunRequest: {
             /**
-             * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
+             * @description What the fly is given; none leaves it alone.
              * @default sugar
              * @example loom
              * @enum {string}
              */
             stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
             /**
-             * @description Simulated time in milliseconds.
+             * @description Simulated time in ms.
              * @default 100
              * @example 100
              * @enum {integer}
              */
             duration_ms?: 50 | 100 | 150 | 200;
             /**
-             * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @default 1
              * @example 1
              */
             intensity?: number;
             /**
-             * @description Seed of the random stimulus train. The same seed gives the same run.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @default 42
              * @example 42
              */
@@ -523,7 +523,7 @@ export interface components {
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
+             * @example 5add6214386686d2d56567757317b0b80152fdb42a5f2fbafa6bfd9453b1cb1d
              */
             sha256: string;
         };
@@ -736,7 +736,7 @@ export interface components {
              */
             reason: string;
         };
-        StimulusParameter: {
+        WordParameter: {
             /**
              * @description Values that are accepted.
              * @example [
@@ -760,9 +760,9 @@ export interface components {
              */
             default: string;
         };
-        DurationParameter: {
+        NumberParameter: {
             /**
-             * @description Values that are accepted, in ms.
+             * @description Values that are accepted.
              * @example [
              *       50,
              *       100,
@@ -772,37 +772,36 @@ export interface components {
              */
             allowed: number[];
             /**
-             * @description Value where none is given, in ms.
+             * @description Value where none is given.
              * @example 100
-             * @enum {integer}
              */
-            default: 50 | 100 | 150 | 200;
+            default: number;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted, without unit.
+             * @description Lowest value that is accepted.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted, without unit.
+             * @description Highest value that is accepted.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given, without unit.
+             * @description Value where none is given.
              * @example 1
              */
             default: number;
         };
         Parameters: {
-            /** @description What the fly is given. */
-            stimulus: components["schemas"]["StimulusParameter"];
-            /** @description Simulated time. */
-            duration_ms: components["schemas"]["DurationParameter"];
-            /** @description Strength of the stimulus; 1 is its nominal rate. */
+            /** @description What the fly is given; none leaves it alone. */
+            stimulus: components["schemas"]["WordParameter"];
+            /** @description Simulated time in ms. */
+            duration_ms: components["schemas"]["NumberParameter"];
+            /** @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence. */
             intensity: components["schemas"]["RangeParameter"];
-            /** @description Seed of the stimulus train, an integer. */
+            /** @description Seed of the random stimulus train; the same seed gives the same run. */
             seed: components["schemas"]["RangeParameter"];
         };
         NetworkConstant: {
@@ -836,7 +835,7 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-synthetic-corrected-d1a263184d1d
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
@@ -872,8 +871,8 @@ export interface components {
              *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
-             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
+             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
+             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -890,12 +889,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2309630
+             * @example 2313358
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 28363450
+             * @example 28451730
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -904,12 +903,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example d1a263184d1d06b6ccf7f983846823eb889d891f8ec15b798165afe0e3fe385f
+             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/d1a263184d1d06b6ccf7f983846823eb-1.json
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -933,7 +932,7 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "The channels backward, groom and courtship stay silent: none of the ten stimuli reaches their neurons in this model.",
+             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
              *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */

@@ -1,21 +1,24 @@
-import { STIMULUS_IDS } from '../../connectome/populations.js';
-import type { DurationMs } from '../../engine/network.js';
+import { FIELD_NAMES, FIELDS, type FieldName, type QUERY_FIELDS, type ValueOf } from './fields.js';
 
-/** none leaves the fly alone. */
-export const ALLOWED_STIMULI = [...STIMULUS_IDS, 'none'] as const;
+/**
+ * What a client asks for, complete and valid, with the names of the API and in the order of FIELDS. Equal experiments
+ * have equal results. No number is -0.
+ */
+export type Experiment = { readonly [Name in FieldName]: ValueOf<(typeof FIELDS)[Name]> };
 
-/** What a client asks for, complete and valid. Equal experiments have equal results. */
-export interface Experiment {
-  readonly stimulus: (typeof ALLOWED_STIMULI)[number];
-  readonly durationMs: DurationMs;
-  /** 0 to 2; 1 is the nominal rate of the stimulus. Never -0. */
-  readonly intensity: number;
-  /** 0 to 2^32 - 1. */
-  readonly seed: number;
+export type View = ValueOf<(typeof QUERY_FIELDS)['view']>;
+
+/** The experiment that a valid request stands for: what it leaves out takes its default. */
+export function experimentOf(request: Partial<Experiment>): Experiment {
+  const complete = FIELD_NAMES.map((name) => {
+    const value = request[name] ?? FIELDS[name].default;
+    // Adding 0 turns -0 into 0, so that equal requests have equal ids.
+    return [name, typeof value === 'number' ? value + 0 : value];
+  });
+  return Object.fromEntries(complete) as unknown as Experiment;
 }
 
-export const DEFAULT_EXPERIMENT: Experiment = { stimulus: 'sugar', durationMs: 100, intensity: 1, seed: 42 };
-export const MAXIMUM_SEED = 2 ** 32 - 1;
+export const DEFAULT_EXPERIMENT = experimentOf({});
 
 /** Changes whenever any result may change; part of every run's id. */
 export const ENGINE_VERSION = '2';

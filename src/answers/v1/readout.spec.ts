@@ -118,7 +118,7 @@ describe('Readout, worked out by hand', () => {
 
 describe('ExperimentRunner', () => {
   const runner = new ExperimentRunner(connectome, new ReferenceEngine(connectome));
-  const experiment: Experiment = { stimulus: 'loom', durationMs: 150, intensity: 1.5, seed: 7 };
+  const experiment: Experiment = { stimulus: 'loom', duration_ms: 150, intensity: 1.5, seed: 7 };
 
   function bodyOf(view: 'full' | 'drive'): string {
     const inputEvents = runner.inputEventsOf(experiment);

@@ -7,21 +7,20 @@ import { modelId } from '../../connectome/model-id.js';
 import { drawInputEvents, type DrawInputEvents, type InputEvents } from '../../experiment/input-events.js';
 import { v1Protocol, type Protocol } from '../../experiment/protocol.js';
 import { readDrives } from './drives.js';
-import type { Experiment } from './experiment.js';
+import { experimentOf, type Experiment, type View } from './experiment.js';
+import { FIELDS } from './fields.js';
 import { JsonBytes } from './json-bytes.js';
-import { MAXIMUM_STEPS, STEPS_PER_MS } from '../../engine/network.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
+import { requirePopulations } from './required-populations.js';
 import { digestWithout, runId } from './run-id.js';
 import type { SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
-
-export const VIEWS = ['full', 'drive'] as const;
-export type View = (typeof VIEWS)[number];
 
 /** Roughly what a body without frames takes, what a frame adds, and what a spike adds at most. */
 const HEAD_BYTES = 4096;
 const FRAME_BYTES = 512;
 const SPIKE_BYTES = 12;
-const FRAMES_AT_MOST = MAXIMUM_STEPS / (FRAME_MS * STEPS_PER_MS);
+const FRAMES_AT_MOST = FIELDS.duration_ms.allowed.at(-1)! / FRAME_MS;
 
 export class ExperimentRunner {
   readonly #readout: Readout;
@@ -42,6 +41,7 @@ export class ExperimentRunner {
       silenced = new Uint32Array(0),
     }: { readonly draw?: DrawInputEvents; readonly silenced?: Uint32Array } = {},
   ) {
+    requirePopulations(connectome.metadata);
     this.#readout = new Readout(connectome);
     this.#digest = digestWithout(connectome, silenced);
     this.#modelId = modelId({ metadata: connectome.metadata, digest: this.#digest });
@@ -49,7 +49,7 @@ export class ExperimentRunner {
     this.#silenced = silenced;
   }
 
-  protocolOf({ stimulus, durationMs, intensity, seed }: Experiment): Protocol {
+  protocolOf({ stimulus, duration_ms: durationMs, intensity, seed }: Experiment): Protocol {
     const durationSteps = durationMs * STEPS_PER_MS;
     const silenced = this.#silenced;
     if (stimulus === 'none') return { inputs: [], silenced, durationSteps };
@@ -84,12 +84,12 @@ export class ExperimentRunner {
         experiment,
         stimulated.length,
         raster,
-        this.#readout.read(raster, experiment.durationMs),
+        this.#readout.read(raster, experiment.duration_ms),
       );
       json.text('}');
       return json.finish();
     }
-    const reading = this.#readout.readInDetail(raster, experiment.durationMs, stimulated);
+    const reading = this.#readout.readInDetail(raster, experiment.duration_ms, stimulated);
     const json = new JsonBytes(HEAD_BYTES + FRAMES_AT_MOST * FRAME_BYTES + SPIKE_BYTES * raster.steps.length);
     this.#writeHead(json, experiment, stimulated.length, raster, reading);
     writeFrames(json, raster, reading);
@@ -108,10 +108,8 @@ export class ExperimentRunner {
     const head = {
       id: runId(this.#digest, experiment),
       model: this.#modelId,
-      stimulus: experiment.stimulus,
-      duration_ms: experiment.durationMs,
-      intensity: experiment.intensity,
-      seed: experiment.seed,
+      // In the order of the fields, whatever that of the caller is.
+      ...experimentOf(experiment),
       total_spikes: reading.total,
       responding_neurons: reading.responding,
       stimulated_neurons: stimulatedNeurons,

@@ -1,7 +1,7 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
 import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
 import { byId, element, grouped } from './dom.js';
-import { defaultsOf, ExperimentForm } from './experiment-form.js';
+import { ExperimentForm } from './experiment-form.js';
 import { Notices } from './notices.js';
 import { Results } from './results.js';
 import { asFailure, fetchAtlas, fetchModel, postRun } from './service/client.js';
@@ -75,7 +75,7 @@ function present(model: Model, atlas: CompactAtlas): void {
 
 /** Runs what the part of the address after `#` says, unless it is on the page already. */
 async function runFromAddress(model: Model): Promise<void> {
-  const shared = fromHash(location.hash, defaultsOf(model));
+  const shared = fromHash(location.hash);
   if (shared.current === undefined) return;
   form.write(shared.current);
   if (shared.kept !== undefined && !(kept && equal(kept.response, shared.kept))) {

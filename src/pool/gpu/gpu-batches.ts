@@ -2,7 +2,8 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
 import { GpuEngine } from '../../engine/backends/gpu/gpu-engine.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../answers/v1/experiment.js';
-import { STEPS_PER_MS, type DurationMs } from '../../engine/network.js';
+import { FIELDS } from '../../answers/v1/fields.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
 import { rasterDigest } from '../../answers/v1/readout.js';
 import type { ExperimentRunner } from '../../answers/v1/run-body.js';
 import { CodedError } from '../../errors.js';
@@ -10,7 +11,7 @@ import type { BatchResult, GpuDescription } from '../task.js';
 
 /** Seeds that are tried until one has a certificate and can be compared. */
 const CHECK_SEEDS = [1, 2, 3, 4];
-const CHECK_DURATION_MS: DurationMs = 50;
+const CHECK_DURATION_MS = FIELDS.duration_ms.allowed[0];
 
 /** The GPU of a worker: takes experiments, gives the rasters that are certified. */
 export class GpuBatches {
@@ -39,8 +40,8 @@ export class GpuBatches {
 
   async simulate(experiments: readonly Experiment[]): Promise<BatchResult> {
     const results = new Array<BatchResult[number]>(experiments.length).fill(undefined);
-    for (const durationMs of new Set(experiments.map((each) => each.durationMs))) {
-      const places = experiments.flatMap((each, place) => (each.durationMs === durationMs ? [place] : []));
+    for (const durationMs of new Set(experiments.map((each) => each.duration_ms))) {
+      const places = experiments.flatMap((each, place) => (each.duration_ms === durationMs ? [place] : []));
       const trains = places.map((place) => this.runner.inputEventsOf(experiments[place]!));
       const runs = await this.engine.simulateBatch(trains, durationMs * STEPS_PER_MS);
       runs.forEach(({ raster, certified }, i) => (results[places[i]!] = certified ? raster : undefined));
@@ -50,7 +51,7 @@ export class GpuBatches {
 
   async #check(): Promise<void> {
     for (const seed of CHECK_SEEDS) {
-      const experiment = { ...DEFAULT_EXPERIMENT, durationMs: CHECK_DURATION_MS, seed };
+      const experiment = { ...DEFAULT_EXPERIMENT, duration_ms: CHECK_DURATION_MS, seed };
       const [raster] = await this.simulate([experiment]);
       if (raster === undefined) continue;
       const expected = this.runner.simulate(experiment, this.runner.inputEventsOf(experiment));

@@ -1,11 +1,11 @@
 import type { Connectome, SignRule } from '../../../connectome/connectome.js';
 import { modelId } from '../../../connectome/model-id.js';
-import { STIMULUS_IDS, type Population } from '../../../connectome/populations.js';
+import type { Population } from '../../../connectome/populations.js';
 import { DRIVES } from '../drives.js';
-import { MAXIMUM_INTENSITY } from '../../../experiment/trains.js';
-import { DEFAULT_EXPERIMENT, ENGINE_VERSION, MAXIMUM_SEED } from '../experiment.js';
-import { ALLOWED_DURATIONS_MS, NETWORK } from '../../../engine/network.js';
-import type { Model } from './model.dto.js';
+import { NETWORK } from '../../../engine/network.js';
+import { ENGINE_VERSION } from '../experiment.js';
+import { type Field, FIELDS } from '../fields.js';
+import type { Model, Parameters } from './model.dto.js';
 
 const SIGN_RULES: Readonly<Record<SignRule, string>> = {
   predicted:
@@ -32,13 +32,23 @@ const LIMITATIONS = [
   'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
   'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
   'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
-  'The channels backward, groom and courtship stay silent: none of the ten stimuli reaches their neurons in this model.',
+  'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +
+    'groom stays below 1 Hz.',
   'Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay ' +
     'silent, they read stations on the way: channels of the kind station show a cue, not an action.',
 ];
 const SYNTHETIC =
   'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured ' +
   'wiring, single neurons and connections mean nothing.';
+
+const PARAMETERS = Object.fromEntries(
+  Object.entries<Field>(FIELDS).map(([name, field]) => [
+    name,
+    'allowed' in field
+      ? { allowed: field.allowed, default: field.default }
+      : { minimum: field.minimum, maximum: field.maximum, default: field.default },
+  ]),
+) as unknown as Parameters;
 
 /**
  * What GET /api/v1/model says of a connectome.
@@ -78,7 +88,7 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
       id: channel.id,
       kind: channel.kind,
       ...described(channel),
-      quanta: ALLOWED_DURATIONS_MS.map((durationMs) => ({
+      quanta: FIELDS.duration_ms.allowed.map((durationMs) => ({
         duration_ms: durationMs,
         quantum_hz: 1000 / (channel.neuronCount * durationMs),
       })),
@@ -91,12 +101,7 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
       engineered: true,
       reason,
     })),
-    parameters: {
-      stimulus: { allowed: [...STIMULUS_IDS, 'none'], default: DEFAULT_EXPERIMENT.stimulus },
-      duration_ms: { allowed: ALLOWED_DURATIONS_MS, default: DEFAULT_EXPERIMENT.durationMs },
-      intensity: { minimum: 0, maximum: MAXIMUM_INTENSITY, default: DEFAULT_EXPERIMENT.intensity },
-      seed: { minimum: 0, maximum: MAXIMUM_SEED, default: DEFAULT_EXPERIMENT.seed },
-    },
+    parameters: PARAMETERS,
     network: Object.entries(NETWORK).map(([name, constant]) => ({ name: snakeCase(name), ...constant })),
     limitations: metadata.wiring === 'synthetic' ? [SYNTHETIC, ...LIMITATIONS] : LIMITATIONS,
   };

@@ -5,7 +5,7 @@ import {
   type ChannelKind,
   STIMULUS_IDS,
 } from '../../../connectome/populations.js';
-import { ALLOWED_DURATIONS_MS } from '../../../engine/network.js';
+import { type ChoiceField, type Field, type FieldName, FIELDS } from '../fields.js';
 
 /** Picks neurons; a neuron must agree with every member that is given. */
 export class Selector {
@@ -88,7 +88,11 @@ export class Stimulus extends PopulationDescription {
 }
 
 export class Quantum {
-  @ApiProperty({ description: 'Duration of a run in ms.', type: 'integer', enum: [...ALLOWED_DURATIONS_MS] })
+  @ApiProperty({
+    description: 'Duration of a run in ms.',
+    type: 'integer',
+    enum: [...FIELDS.duration_ms.allowed],
+  })
   readonly duration_ms: number;
 
   @ApiProperty({
@@ -145,56 +149,53 @@ export class DriveDescription {
   readonly reason: string;
 }
 
-export class StimulusParameter {
-  @ApiProperty({
-    description: 'Values that are accepted.',
-    type: [String],
-  })
+/** A field of a run request that takes one of a list of words. */
+export class WordParameter {
+  @ApiProperty({ description: 'Values that are accepted.', type: [String] })
   readonly allowed: readonly string[];
 
   @ApiProperty({ description: 'Value where none is given.' })
   readonly default: string;
 }
 
-export class DurationParameter {
-  @ApiProperty({
-    description: 'Values that are accepted, in ms.',
-    type: 'array',
-    items: { type: 'integer' },
-  })
+/** A field of a run request that takes one of a list of numbers. */
+export class NumberParameter {
+  @ApiProperty({ description: 'Values that are accepted.', type: [Number] })
   readonly allowed: readonly number[];
 
-  @ApiProperty({
-    description: 'Value where none is given, in ms.',
-    type: 'integer',
-    enum: [...ALLOWED_DURATIONS_MS],
-  })
+  @ApiProperty({ description: 'Value where none is given.', type: Number })
   readonly default: number;
 }
 
+/** A field of a run request that takes any number within bounds. */
 export class RangeParameter {
-  @ApiProperty({ description: 'Lowest value that is accepted, without unit.', minimum: 0 })
+  @ApiProperty({ description: 'Lowest value that is accepted.', minimum: 0 })
   readonly minimum: number;
 
-  @ApiProperty({ description: 'Highest value that is accepted, without unit.', minimum: 0 })
+  @ApiProperty({ description: 'Highest value that is accepted.', minimum: 0 })
   readonly maximum: number;
 
-  @ApiProperty({ description: 'Value where none is given, without unit.', minimum: 0 })
+  @ApiProperty({ description: 'Value where none is given.', minimum: 0 })
   readonly default: number;
 }
 
-export class Parameters {
-  @ApiProperty({ description: 'What the fly is given.', type: StimulusParameter })
-  readonly stimulus: StimulusParameter;
+type ParameterOf<F extends Field> =
+  F extends ChoiceField<string>
+    ? WordParameter
+    : F extends ChoiceField<number>
+      ? NumberParameter
+      : RangeParameter;
 
-  @ApiProperty({ description: 'Simulated time.', type: DurationParameter })
-  readonly duration_ms: DurationParameter;
-
-  @ApiProperty({ description: 'Strength of the stimulus; 1 is its nominal rate.', type: RangeParameter })
-  readonly intensity: RangeParameter;
-
-  @ApiProperty({ description: 'Seed of the stimulus train, an integer.', type: RangeParameter })
-  readonly seed: RangeParameter;
+export class Parameters extends (Object as unknown as new () => {
+  readonly [Name in FieldName]: ParameterOf<(typeof FIELDS)[Name]>;
+}) {}
+for (const [name, field] of Object.entries<Field>(FIELDS)) {
+  const type = !('allowed' in field)
+    ? RangeParameter
+    : field.type === 'string'
+      ? WordParameter
+      : NumberParameter;
+  ApiProperty({ description: field.description, type })(Parameters.prototype, name);
 }
 
 export class NetworkConstant {

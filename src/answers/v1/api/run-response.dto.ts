@@ -1,12 +1,14 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { CHANNEL_IDS } from '../../../connectome/populations.js';
 import { DRIVES } from '../drives.js';
-import { MAXIMUM_INTENSITY } from '../../../experiment/trains.js';
-import { ALLOWED_STIMULI, MAXIMUM_SEED, type Experiment } from '../experiment.js';
-import { ALLOWED_DURATIONS_MS, MAXIMUM_STEPS, STEPS_PER_MS } from '../../../engine/network.js';
+import { STEPS_PER_MS } from '../../../engine/network.js';
+import type { Experiment } from '../experiment.js';
+import { FIELD_NAMES, FIELDS } from '../fields.js';
 import { FRAME_MS, MAXIMUM_TOP_TYPES } from '../readout.js';
+import { schemaOf } from './field-schema.js';
 
-const LONGEST_MS = ALLOWED_DURATIONS_MS.at(-1)!;
+const DURATIONS_MS = FIELDS.duration_ms.allowed;
+const LONGEST_MS = DURATIONS_MS.at(-1)!;
 
 export class Spikes {
   @ApiProperty({ description: 'Spikes of all neurons.', type: 'integer', minimum: 0 })
@@ -83,7 +85,7 @@ export class Frame {
   @ApiProperty({
     description: `Step of each spike, ${STEPS_PER_MS} steps a millisecond, counted from the start of the run; ascending.`,
     type: 'array',
-    items: { type: 'integer', minimum: 0, maximum: MAXIMUM_STEPS - 1 },
+    items: { type: 'integer', minimum: 0, maximum: LONGEST_MS * STEPS_PER_MS - 1 },
   })
   readonly steps: readonly number[];
 
@@ -129,13 +131,15 @@ export class TopType {
   readonly stimulated: number;
 }
 
-/** The body of POST /api/v1/run?view=drive. */
-export class DriveRun {
+const WITHOUT_LAST = FIELD_NAMES.slice(0, -1).join(', ');
+
+/** What an answer begins with: the names of the run and the fields of its request. */
+class RunHead extends (Object as unknown as new () => Experiment) {
   @ApiProperty({
     description:
-      'Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: ' +
-      'connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with ' +
-      'the characters that they have in this body.',
+      `Names the experiment: the first 32 hex digits of the SHA-256 of ${FIELD_NAMES.length + 2} lines, each ended ` +
+      'by a line feed: connectome_digest and version of GET /api/v1/model, then ' +
+      `${WITHOUT_LAST} and ${FIELD_NAMES.at(-1)!} with the characters that they have in this body.`,
     pattern: '^[0-9a-f]{32}$',
   })
   readonly id: string;
@@ -144,32 +148,13 @@ export class DriveRun {
     description: 'id of the model that was simulated, as in GET /api/v1/model.',
   })
   readonly model: string;
+}
+for (const name of FIELD_NAMES) {
+  ApiProperty(schemaOf(FIELDS[name]) as ApiPropertyOptions)(RunHead.prototype, name);
+}
 
-  @ApiProperty({ description: 'Stimulus that was applied.', enum: ALLOWED_STIMULI })
-  readonly stimulus: Experiment['stimulus'];
-
-  @ApiProperty({
-    description: 'Simulated time in ms.',
-    type: 'integer',
-    enum: [...ALLOWED_DURATIONS_MS],
-  })
-  readonly duration_ms: number;
-
-  @ApiProperty({
-    description: 'Intensity that was applied, without unit.',
-    minimum: 0,
-    maximum: MAXIMUM_INTENSITY,
-  })
-  readonly intensity: number;
-
-  @ApiProperty({
-    description: 'Seed that was applied.',
-    type: 'integer',
-    minimum: 0,
-    maximum: MAXIMUM_SEED,
-  })
-  readonly seed: number;
-
+/** The body of POST /api/v1/run?view=drive. */
+export class DriveRun extends RunHead {
   @ApiProperty({
     description: 'Spikes of all neurons; the same number as spikes.total.',
     type: 'integer',
@@ -219,7 +204,7 @@ export class FullRun extends DriveRun {
   @ApiProperty({
     description: `The run in frames of ${FRAME_MS} ms, which together hold every spike.`,
     type: [Frame],
-    minItems: ALLOWED_DURATIONS_MS[0] / FRAME_MS,
+    minItems: DURATIONS_MS[0] / FRAME_MS,
     maxItems: LONGEST_MS / FRAME_MS,
   })
   readonly frames: readonly Frame[];

@@ -10,6 +10,7 @@ import {
   RATE_HEADERS,
   type HeaderDescriptions,
 } from '../../../http/api-headers.js';
+import { DRIVE_RUN_EXAMPLE } from './openapi-examples.js';
 import { RunRequest } from './run-request.dto.js';
 import { DriveRun, FullRun } from './run-response.dto.js';
 
@@ -69,6 +70,9 @@ export function ApiRun(): MethodDecorator {
         'application/json': {
           schema: {
             oneOf: [{ $ref: getSchemaPath(FullRun) }, { $ref: getSchemaPath(DriveRun) }],
+          },
+          examples: {
+            drive: { summary: 'Of {"stimulus": "loom"} with view=drive', value: DRIVE_RUN_EXAMPLE },
           },
         },
       },

@@ -1,0 +1,103 @@
+import type { INestApplication } from '@nestjs/common';
+import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import { apiPath, type ApiVersion } from '../http/api-versions.js';
+import { SAME_ORIGIN } from '../http/public-address.js';
+
+/** What a version of the API says of itself. Its operations and schemas are read from its controllers. */
+export interface VersionDescription {
+  readonly version: ApiVersion;
+  /** The version in full, such as 1.0.0. */
+  readonly fullVersion: string;
+  /** In Markdown. */
+  readonly description: string;
+  /** Groups of operations, by name. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** An example for each member of an answer that is no object, by schema. */
+  readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
+/** The OpenAPI description of one version. The same for every instance, but for `servers`. */
+export function describeApi(
+  app: INestApplication,
+  { version, fullVersion, description, tags, examples }: VersionDescription,
+): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setOpenAPIVersion('3.1.0')
+    .setTitle('Neural Experiment Service')
+    .setDescription(description)
+    .setVersion(fullVersion)
+    .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
+    .addServer(SAME_ORIGIN);
+  for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
+  const document = SwaggerModule.createDocument(app, builder.build());
+  const ofVersion = Object.entries(document.paths).filter(([path]) => path.startsWith(apiPath(version, '')));
+  const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
+  const schemas = toJsonSchema(document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+  const used = schemasUsedBy(paths, schemas);
+  return {
+    openapi: document.openapi,
+    info: document.info,
+    servers: document.servers,
+    security: [],
+    tags: document.tags,
+    paths,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(schemas)
+          .filter(([name]) => used.has(name))
+          .map(([name, schema]) => [name, withExamples(schema, examples[name])]),
+      ) as Schemas,
+    },
+  };
+}
+
+type Schema = { readonly properties: Readonly<Record<string, object>> };
+
+/** The names of all schemas that something refers to, directly or through other schemas. */
+function schemasUsedBy(
+  node: unknown,
+  schemas: Readonly<Record<string, unknown>>,
+  used = new Set<string>(),
+): ReadonlySet<string> {
+  if (typeof node !== 'object' || node === null) return used;
+  for (const [key, value] of Object.entries(node)) {
+    const name = key === '$ref' ? String(value).split('/').at(-1)! : undefined;
+    if (name === undefined) {
+      schemasUsedBy(value, schemas, used);
+    } else if (!used.has(name)) {
+      used.add(name);
+      schemasUsedBy(schemas[name], schemas, used);
+    }
+  }
+  return used;
+}
+
+/** Gives the members of an answer's schema what the service has answered there. */
+function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {
+  const properties = Object.entries(schema.properties).map(([name, property]) => [
+    name,
+    name in examples ? { ...property, examples: [examples[name]] } : property,
+  ]);
+  return { ...schema, properties: Object.fromEntries(properties) };
+}
+
+/**
+ * OpenAPI 3.1 schemas are JSON Schema 2020-12, which the decorators do not speak fully: there `example` is a
+ * list, a reference may stand beside a description, and an object takes any member unless it says otherwise.
+ */
+function toJsonSchema(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(toJsonSchema);
+  if (typeof node !== 'object' || node === null) return node;
+  const { example, allOf, ...rest } = Object.fromEntries(
+    // Examples are values, no schemas.
+    Object.entries(node).map(([key, value]) => [key, key === 'examples' ? value : toJsonSchema(value)]),
+  );
+  return {
+    ...rest,
+    ...(example === undefined ? {} : { examples: [example] }),
+    ...(Array.isArray(allOf) ? (allOf[0] as object) : {}),
+    ...(rest['type'] === 'object' && 'properties' in rest ? { additionalProperties: false } : {}),
+  };
+}
