@@ -11,7 +11,7 @@ import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
 import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { CodedError, ERRORS, inFull } from '../errors.js';
+import { CodedError, ERRORS, messageWithCause } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
 import { GpuStage, type GpuState } from '../pool/gpu-stage.js';
@@ -171,14 +171,18 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     await Promise.race([queue.idle(), timeUp]);
     clearTimeout(timer);
     // Whoever waits still is told so, instead of losing the connection.
-    await this.#pool?.close();
-    await this.#gpu?.close();
+    await this.stop();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.#draining = true;
     clearTimeout(this.#retryTimer);
     await this.#attempt;
+    await this.stop();
+  }
+
+  /** Ends workers and GPU at once, whatever they are doing; resolves when their threads have ended. */
+  async stop(): Promise<void> {
     await this.#pool?.close();
     await this.#gpu?.close();
   }
@@ -330,7 +334,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
         this.#log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
         break;
       case 'lost':
-        this.#log.warn(`The GPU is lost: ${inFull(state.error)}`);
+        this.#log.warn(`The GPU is lost: ${messageWithCause(state.error)}`);
         this.degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
     }
     if ('model' in this.#state) this.#state.model.queue.look();
