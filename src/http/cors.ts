@@ -10,6 +10,7 @@ const EXPOSED_HEADERS = [
   'Cache-Status',
   'X-Backend',
   'X-Request-Id',
+  'Traceparent',
   'ETag',
   'Allow',
 ];
@@ -18,7 +19,7 @@ const EXPOSED_HEADERS = [
 export const CORS: FastifyCorsOptions = {
   origin: '*',
   methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-  allowedHeaders: ['Content-Type', 'If-None-Match', 'X-Request-Id'],
+  allowedHeaders: ['Content-Type', 'If-None-Match', 'X-Request-Id', 'Traceparent', 'Tracestate'],
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 86_400,
   // A plain OPTIONS, without the headers of a preflight, gets the same answer.

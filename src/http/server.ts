@@ -19,6 +19,7 @@ import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
 import type { SlidingWindow } from './sliding-window.js';
+import { traceparentOf, traceSpanOf } from './trace-context.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
 /** What a timer of Node can hold. */
@@ -89,6 +90,8 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
   // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    const span = traceSpanOf(request);
+    if (span !== undefined) reply.header('traceparent', traceparentOf(span));
     const counted = limitRate(options.window, options.rateLimit, request, reply);
     options.connections.arrived(request.raw, { reply, admitted: counted });
     await counted;

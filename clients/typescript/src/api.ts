@@ -846,6 +846,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -877,6 +879,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -898,6 +902,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -913,6 +919,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -934,6 +942,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -955,6 +965,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -976,6 +988,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -999,6 +1013,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1014,6 +1030,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1035,6 +1053,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1072,6 +1092,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1093,6 +1115,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1110,6 +1134,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1125,6 +1151,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1140,6 +1168,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1155,6 +1185,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1170,6 +1202,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1185,6 +1219,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Seconds after which trying again makes sense. */
@@ -1216,6 +1252,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1255,6 +1293,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1272,6 +1312,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1287,6 +1329,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1302,6 +1346,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1317,6 +1363,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1332,6 +1380,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
