@@ -166,14 +166,18 @@ export class CodedError extends Error {
     return ERRORS[this.code].exitCode;
   }
 
-  /** Structured clone strips an error of its code, so what crosses a thread is plain data. */
-  toFailure(): Failure {
-    return { code: this.code, message: this.message };
-  }
-
   static fromFailure({ code, message }: Failure): CodedError {
     return new CodedError(code, message);
   }
+}
+
+/** Structured clone strips an error of its code, so what crosses a thread or a process is plain data. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CodedError) return { code: error.code, message: error.message };
+  return {
+    code: 'INTERNAL',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }
 
 /** Characters that act on a terminal, a log or a page instead of being seen: controls, directions, separators. */

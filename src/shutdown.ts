@@ -1,7 +1,8 @@
 import { Logger, type INestApplication } from '@nestjs/common';
-import { ModelHealth } from './health/model-health.js';
+import { ModelLoader } from './serving/model-loader.js';
 import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
+import { within } from './within.js';
 
 /** A Ctrl+C under npm arrives twice, from the terminal and from npm. Signals this close together are one. */
 const ONE_SIGNAL_MS = 300;
@@ -42,7 +43,7 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; ending.`);
     // A worker in the middle of a system call ends only when that does, and the process waits for its threads.
-    void endProcess(0, app.get(ModelHealth).stop());
+    void endProcess(0, app.get(ModelLoader).stop());
   }, shutdownMs);
   try {
     await app.close();
@@ -55,24 +56,23 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
 }
 
 /**
- * Ends the process, once what was written has left, or cannot leave. process.exit waits for every thread. Where one hangs, in a file system or a driver that does not answer, the only way out
- * is to be killed.
+ * Ends the process, once what was written has left or cannot leave. process.exit waits for every thread. Where one
+ * hangs, in a file system or a driver that does not answer, the only way out is to be killed.
  * @param threads resolves when the other threads have ended
  */
 export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {
-  const [areEnded] = await Promise.all([within(LAST_GRACE_MS, threads), flushStandardStreams()]);
+  const [areEnded] = await Promise.all([
+    within(
+      LAST_GRACE_MS,
+      threads.then(() => true),
+      () => false,
+    ),
+    flushStandardStreams(),
+  ]);
   if (areEnded && !process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name))) {
     process.exit(status);
   }
   process.kill(process.pid, 'SIGKILL');
   // Process 1 of a container is spared by its own SIGKILL, but not by this.
   process.abort();
-}
-
-async function within(ms: number, what: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
-  const isDone = await Promise.race([what.then(() => true), timeUp]);
-  clearTimeout(timer);
-  return isDone;
 }

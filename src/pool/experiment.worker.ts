@@ -14,7 +14,7 @@ import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { QUERY_FIELDS } from '../answers/v1/fields.js';
 import { ExperimentRunner } from '../answers/v1/run-body.js';
-import { CodedError } from '../errors.js';
+import { failureOf } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
@@ -149,12 +149,4 @@ function moved<Kind extends keyof ResultOf>(
   const buffers = arrays.filter((array) => array !== undefined).map(({ buffer }) => buffer);
   // Piscina reads these two members in the worker; its types know single transferables only.
   return move({ [transferableSymbol]: buffers, [valueSymbol]: outcome } as never);
-}
-
-function failureOf(error: unknown) {
-  if (error instanceof CodedError) return error.toFailure();
-  return {
-    code: 'INTERNAL',
-    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  } as const;
 }

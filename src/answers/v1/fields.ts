@@ -4,7 +4,7 @@
  * from these tables. docs/HACKING.md says how to add a field.
  */
 import { STIMULUS_IDS } from '../../connectome/populations.js';
-import { MAXIMUM_INTENSITY } from '../../experiment/trains.js';
+import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
 
 interface FieldDescription {
   /** For people: what the value means. */
