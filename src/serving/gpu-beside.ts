@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
 import { availableStimuli } from '../answers/v1/presets.js';
 import type { Connectome } from '../connectome/connectome.js';
-import { inFull } from '../errors.js';
+import { messageWithCause } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../pool/experiment-pool.js';
 import { GpuStage, type GpuState } from '../pool/gpu/gpu-stage.js';
@@ -61,7 +61,7 @@ function report(state: GpuState, degradations: Degradations): void {
       log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
       break;
     case 'lost':
-      log.warn(`The GPU is lost: ${inFull(state.error)}`);
+      log.warn(`The GPU is lost: ${messageWithCause(state.error)}`);
       degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
   }
 }

@@ -63,13 +63,18 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     const farewellMs = Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10);
     await within(SHUTDOWN_MS - farewellMs, served.queue.idle(), () => undefined);
     // Whoever waits still is told so, instead of losing the connection.
-    await served.close();
+    await this.stop();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.health.drain();
     clearTimeout(this.#retryTimer);
     await this.#attempt;
+    await this.stop();
+  }
+
+  /** Ends workers and GPU at once, whatever they are doing; resolves when their threads have ended. */
+  async stop(): Promise<void> {
     await this.#served?.close();
   }
 

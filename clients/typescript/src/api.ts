@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This description: OpenAPI 3.1 in JSON, for programs. For people it is at /docs.
+         * @description This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -340,7 +340,7 @@ export interface components {
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
         };
         Frame: {
@@ -471,7 +471,7 @@ export interface components {
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
             /** @description The run in frames of 5 ms, which together hold every spike. */
             frames: components["schemas"]["Frame"][];
@@ -490,34 +490,6 @@ export interface components {
              * @enum {string}
              */
             code: "INVALID_PARAMETER" | "STIMULUS_UNAVAILABLE" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-        };
-        RunRequest: {
-            /**
-             * @description What the fly is given; none leaves it alone.
-             * @default sugar
-             * @example loom
-             * @enum {string}
-             */
-            stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
-            /**
-             * @description Simulated time in ms.
-             * @default 100
-             * @example 100
-             * @enum {integer}
-             */
-            duration_ms?: 50 | 100 | 150 | 200;
-            /**
-             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
-             * @default 1
-             * @example 1
-             */
-            intensity?: number;
-            /**
-             * @description Seed of the random stimulus train; the same seed gives the same run.
-             * @default 42
-             * @example 42
-             */
-            seed?: number;
         };
         Source: {
             /**
@@ -963,7 +935,34 @@ export interface operations {
         /** @description The experiment, in JSON of at most 8 KiB, not compressed. */
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RunRequest"];
+                "application/json": {
+                    /**
+                     * @description What the fly is given; none leaves it alone.
+                     * @default sugar
+                     * @example loom
+                     * @enum {string}
+                     */
+                    stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+                    /**
+                     * @description Simulated time in ms.
+                     * @default 100
+                     * @example 100
+                     * @enum {integer}
+                     */
+                    duration_ms?: 50 | 100 | 150 | 200;
+                    /**
+                     * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
+                     * @default 1
+                     * @example 1
+                     */
+                    intensity?: number;
+                    /**
+                     * @description Seed of the random stimulus train; the same seed gives the same run.
+                     * @default 42
+                     * @example 42
+                     */
+                    seed?: number;
+                };
             };
         };
         responses: {
@@ -972,8 +971,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -982,7 +983,7 @@ export interface operations {
                     "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
                     "RateLimit-Reset"?: number;
-                    /** @description Milliseconds spent: total, and where the run was computed for this request queue, simulate and serialise. */
+                    /** @description Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request. */
                     "Server-Timing"?: string;
                     /** @description Where the answer comes from (RFC 9211): "neural-experiment-service; hit", or "fwd=miss" with "stored" where it was computed for this request and "collapsed" where an equal request was under way. */
                     "Cache-Status"?: string;
@@ -1001,8 +1002,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1022,8 +1025,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1037,8 +1042,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1052,8 +1059,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1067,8 +1076,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1077,13 +1088,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to come back. */
+            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to try again. */
             429: {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1105,8 +1118,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1120,8 +1135,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1141,8 +1158,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1178,8 +1197,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1197,8 +1218,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1214,8 +1237,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1229,8 +1254,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1244,8 +1271,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1259,8 +1288,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1274,8 +1305,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1289,8 +1322,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Seconds after which trying again makes sense. */
@@ -1320,8 +1355,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1333,7 +1370,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /**
-                         * @description Version of the form.
+                         * @description Version of OpenAPI.
                          * @example 3.1.0
                          */
                         openapi: string;
@@ -1357,8 +1394,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1374,8 +1413,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1389,8 +1430,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1404,8 +1447,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1419,8 +1464,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1434,8 +1481,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
