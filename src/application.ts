@@ -17,7 +17,7 @@ import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import { logRequest } from './request-log.js';
-import { rehearse } from './run/rehearse.js';
+import { warmUp } from './run/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
 /** For the last answer to leave before its connection is closed. */
@@ -75,7 +75,7 @@ export async function assembleApplication(
   });
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
-  health.rehearsal = () => rehearse(fastify);
+  health.warmUp = () => warmUp(fastify);
   const window = options.window ?? rateWindow(environment, app.get(Degradations));
   fastify.addHook('onClose', async () => window.close?.());
   await configureServer(app, {

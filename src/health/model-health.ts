@@ -54,7 +54,7 @@ const DRAINING_RETRY_AFTER_S = 5;
 @Injectable()
 export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   /** Asked once a model is loaded and before it is called ready. */
-  rehearsal: () => Promise<void> = async () => {};
+  warmUp: () => Promise<void> = async () => {};
   readonly #log = new Logger(ModelHealth.name);
   #state: ModelState = { name: 'loading' };
   #draining = false;
@@ -207,7 +207,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
       this.#state = { name: 'warming', model };
       this.#gpu?.start();
       // A service that is being stopped refuses its own requests too; then nobody waits for it to be fast.
-      await this.rehearsal().catch((error: unknown) => this.#log.warn(`No rehearsal: ${String(error)}`));
+      await this.warmUp().catch((error: unknown) => this.#log.warn(`The warm-up failed: ${String(error)}`));
       // Its workers may have ended meanwhile.
       if (this.#state.model !== model) return;
       this.#state = { name: 'ready', model };
@@ -337,7 +337,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
         this.#log.warn(`The GPU is lost: ${messageWithCause(state.error)}`);
         this.degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
     }
-    if ('model' in this.#state) this.#state.model.queue.look();
+    if ('model' in this.#state) this.#state.model.queue.dispatch();
   }
 
   async #fail(cause: unknown): Promise<void> {

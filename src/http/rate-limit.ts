@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, type ErrorCode } from '../errors.js';
 import { clientOf } from './client-address.js';
-import { isRehearsal } from './rehearsal.js';
+import { isWarmUp } from './warm-up.js';
 import type { SlidingWindow, WindowReading } from './sliding-window.js';
 
 export const RATE_WINDOW_MS = 60_000;
@@ -29,7 +29,7 @@ export async function limitRate(
   reply: FastifyReply,
 ): Promise<void> {
   const { rateLimited } = request.routeOptions.config as { rateLimited?: boolean };
-  if (rateLimited !== true || limit === 0 || isRehearsal(request)) return;
+  if (rateLimited !== true || limit === 0 || isWarmUp(request)) return;
   const reading = await window.count(clientOf(request));
   readings.set(request, reading);
   const { allowed, remaining, resetMs } = reading;

@@ -104,12 +104,12 @@ export class ExperimentQueue {
         reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
       return wasInLine;
     };
-    this.look();
+    this.dispatch();
     return { result: promise, cancel };
   }
 
   /** Hands over what can be handed over; to be called when the stage has come or gone. */
-  look(): void {
+  dispatch(): void {
     const { slots, stage } = this.options;
     const batch = stage?.batchOf(this.#waiting.size) ?? 0;
     // One batch ahead of the workers is enough; a faster stage would only pile up rasters.
@@ -136,15 +136,12 @@ export class ExperimentQueue {
   #admit(owner: string): void {
     const { limit } = this.options;
     if (this.#line.size >= limit) {
-      throw new CodedError(
-        'QUEUE_FULL',
-        `${limit} runs are waiting, which is all that may; try again shortly.`,
-      );
+      throw new CodedError('QUEUE_FULL', `The queue is full: ${limit} runs are waiting; try again shortly.`);
     }
     if (this.#inLineBy(owner) >= this.shareOfOne) {
       throw new CodedError(
         'QUEUE_FULL',
-        `${this.shareOfOne} runs of this client are waiting, which is all that one client may have; try again shortly.`,
+        `The queue is full for this client: ${this.shareOfOne} of its runs are waiting; try again shortly.`,
       );
     }
   }
@@ -179,7 +176,7 @@ export class ExperimentQueue {
       }
       this.#prepared.add(run);
     });
-    this.look();
+    this.dispatch();
   }
 
   async #start(run: InLine): Promise<void> {
@@ -205,7 +202,7 @@ export class ExperimentQueue {
     } finally {
       clearTimeout(timer);
       this.#running--;
-      this.look();
+      this.dispatch();
     }
   }
 }

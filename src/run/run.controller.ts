@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientOf } from '../http/client-address.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
-import { isRehearsal } from '../http/rehearsal.js';
+import { isWarmUp } from '../http/warm-up.js';
 import { ApiRun } from './run.api.js';
 import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
 import { openReport } from './run-report.js';
@@ -35,7 +35,7 @@ export class RunController {
       gzip,
       client: clientOf(request),
       gone: whenGone(request, reply),
-      isRehearsal: isRehearsal(request),
+      isWarmUp: isWarmUp(request),
     });
     const answer = await run.catch(async (error: unknown) => {
       await giveBackUnlessBegun(error, request, reply);

@@ -18,8 +18,8 @@ export interface RunOrder {
   readonly client: string;
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal;
-  /** Nobody asked for it: see rehearse.ts. */
-  readonly isRehearsal: boolean;
+  /** Nobody asked for it: see warm-up.ts. */
+  readonly isWarmUp: boolean;
 }
 
 /** What Cache-Status calls the cache of this service. */
@@ -99,7 +99,7 @@ export class RunService {
     };
   }
 
-  #depart(key: string, { experiment, view, gzip, client, isRehearsal }: RunOrder): Flight {
+  #depart(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): Flight {
     const { queue } = this.health.modelForRuns();
     const run = queue.submit({ kind: 'experiment', experiment, view, gzip }, client);
     const landing = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
@@ -108,7 +108,7 @@ export class RunService {
     landing.then(
       ({ result, timings }) => {
         this.#forget(key, flight);
-        if (isRehearsal) return;
+        if (isWarmUp) return;
         this.simulated.next(timings);
         this.#cache?.set(key, result);
       },

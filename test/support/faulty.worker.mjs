@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
-import { isRehearsed } from '../../dist/run/rehearse.js';
+import { isWarmUpSeed } from '../../dist/run/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
@@ -20,7 +20,7 @@ export default (task) => {
     while (FAULT_SILENT_PROBES && existsSync(FAULT_SILENT_PROBES)) wait(10);
   }
   if (task.kind === 'experiment' && FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
-  if (task.kind === 'experiment' && !isRehearsed(task.experiment.seed)) {
+  if (task.kind === 'experiment' && !isWarmUpSeed(task.experiment.seed)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
     while (FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
     const seed = String(task.experiment.seed);
