@@ -141,7 +141,7 @@ export class ExperimentQueue {
     if (this.#inLineBy(owner) >= this.shareOfOne) {
       throw new CodedError(
         'QUEUE_FULL',
-        `The queue is full for this client: ${this.shareOfOne} of its runs are waiting; try again shortly.`,
+        `The queue is full: ${this.shareOfOne} runs of this client are waiting; try again shortly.`,
       );
     }
   }
