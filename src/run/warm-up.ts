@@ -15,7 +15,7 @@ const FIRST_SEED = 783_000_000;
  * itself some, the whole way from the router to the workers and back, before it calls itself ready. What they
  * answer is of no interest.
  */
-export async function rehearse(fastify: FastifyInstance): Promise<void> {
+export async function warmUp(fastify: FastifyInstance): Promise<void> {
   const begunMs = performance.now();
   for (let round = 0; round < ROUNDS; round++) {
     for (const view of QUERY_FIELDS.view.allowed) {
@@ -33,6 +33,6 @@ export async function rehearse(fastify: FastifyInstance): Promise<void> {
 }
 
 /** Whether a run is one of these: for tests, whose faults are meant for others. */
-export function isRehearsed(seed: number): boolean {
+export function isWarmUpSeed(seed: number): boolean {
   return seed >= FIRST_SEED && seed < FIRST_SEED + ROUNDS;
 }
