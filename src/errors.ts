@@ -202,7 +202,7 @@ function escaped(character: string): string {
 }
 
 /** For whoever keeps the service running: also with what a process said before it ended. */
-export function inFull(error: unknown): string {
+export function messageWithCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return typeof error.cause === 'string' ? `${error.message} ${error.cause}`.trim() : error.message;
 }

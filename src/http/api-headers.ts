@@ -17,6 +17,11 @@ export const COMMON_HEADERS: HeaderDescriptions = {
       'otherwise a new one.',
     schema: { type: 'string' },
   },
+  Traceparent: {
+    description:
+      'There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request.',
+    schema: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
+  },
 };
 
 export const NOT_STORED_HEADER: HeaderDescriptions = {

@@ -970,6 +970,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -999,6 +1001,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1020,6 +1024,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1035,6 +1041,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1050,6 +1058,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1065,6 +1075,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1080,6 +1092,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1103,6 +1117,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1118,6 +1134,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1139,6 +1157,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1176,6 +1196,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1195,6 +1217,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1212,6 +1236,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1227,6 +1253,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1242,6 +1270,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1257,6 +1287,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1272,6 +1304,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1287,6 +1321,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Seconds after which trying again makes sense. */
@@ -1318,6 +1354,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1355,6 +1393,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1372,6 +1412,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1387,6 +1429,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1402,6 +1446,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1417,6 +1463,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1432,6 +1480,8 @@ export interface operations {
                     "Access-Control-Allow-Origin"?: "*";
                     /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
