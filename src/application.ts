@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { DestinationStream } from 'pino';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { ModelHealth } from './health/model-health.js';
@@ -9,7 +8,7 @@ import { VERSIONING } from './http/api-versions.js';
 import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
 import { configureServer, createAdapter } from './http/server.js';
-import { createLog, nestLog } from './log.js';
+import { createLog, nestLog, type LogDestination } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
 import { describeApi } from './openapi/openapi-document.js';
@@ -18,16 +17,18 @@ import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { logRequest } from './request-log.js';
 import { rehearse } from './run/rehearse.js';
+import { droppedWrites } from './standard-streams.js';
 
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
 
-/** What tests replace; a service in use takes everything from its environment. */
+/** What main.ts and tests choose; everything else is in the environment. */
 export interface ApplicationOptions {
   readonly workerFile?: URL;
   readonly window?: SlidingWindow;
   readonly requestTimeoutMs?: number;
-  readonly logTo?: DestinationStream;
+  /** Without it nothing is logged. */
+  readonly logTo?: LogDestination;
 }
 
 /** Puts the service together and starts to load the model; it answers once the caller lets it listen. */
@@ -51,7 +52,7 @@ export async function assembleApplication(
   environment: Environment,
   options: ApplicationOptions = {},
 ): Promise<NestFastifyApplication> {
-  const log = createLog(environment.LOG_LEVEL, options.logTo);
+  const log = createLog(environment.LOG_LEVEL, options.logTo ?? { write: () => undefined });
   const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options),
@@ -72,6 +73,7 @@ export async function assembleApplication(
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);
   });
+  app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
   health.rehearsal = () => rehearse(fastify);
   await configureServer(app, { isEnding: () => health.draining, connections });

@@ -38,7 +38,7 @@ export const ERRORS = {
   RATE_LIMITED: {
     status: 429,
     exitCode: 1,
-    meaning: 'The client has posted more runs in a minute than allowed; Retry-After says when to come back.',
+    meaning: 'The client has posted more runs in a minute than allowed; Retry-After says when to try again.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,
@@ -63,7 +63,11 @@ export const ERRORS = {
   },
   DEADLINE_PASSED: { status: 503, exitCode: 1, meaning: 'The run did not finish within the time allowed.' },
   DRAINING: { status: 503, exitCode: 1, meaning: 'The service is shutting down and accepts no new runs.' },
-  RUN_CANCELLED: { status: 503, exitCode: 1, meaning: 'Every client that waited for the run has gone.' },
+  RUN_CANCELLED: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'Every client that waited for the run has disconnected.',
+  },
   WORKER_LOST: {
     status: 503,
     exitCode: 1,
@@ -87,7 +91,7 @@ export const ERRORS = {
   CONNECTOME_INVALID: {
     status: 503,
     exitCode: 1,
-    meaning: 'The connectome file is short, altered, foreign or of another version.',
+    meaning: 'The connectome file is truncated or altered, or has another format or version.',
   },
   CONFIG_INVALID: {
     status: 500,
@@ -118,7 +122,7 @@ export const ERRORS = {
   SERVICE_UNREACHABLE: {
     status: 500,
     exitCode: 1,
-    meaning: 'The service that a command was told to ask does not answer, or is none of ours.',
+    meaning: 'The service that a command was to ask does not answer, or is another kind of service.',
   },
   GOLDEN_INVALID: {
     status: 500,
@@ -198,7 +202,7 @@ function escaped(character: string): string {
 }
 
 /** For whoever keeps the service running: also with what a process said before it ended. */
-export function inFull(error: unknown): string {
+export function messageWithCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return typeof error.cause === 'string' ? `${error.message} ${error.cause}`.trim() : error.message;
 }

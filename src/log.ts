@@ -1,23 +1,16 @@
 import type { LoggerService } from '@nestjs/common';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import { build as pretty } from 'pino-pretty';
+import type { NonBlockingStream } from './standard-streams.js';
 
-/** What waits where standard output takes no more; beyond, lines are lost. */
-const LONGEST_BACKLOG_BYTES = 2 ** 20;
+export type LogDestination = NonBlockingStream | (DestinationStream & { readonly isTTY?: false });
 
 /**
- * One line of JSON for each event, on standard output; that form escapes whatever clients send. On a terminal the
- * same for people.
+ * One line of JSON for each event; that form escapes whatever clients send. On a terminal the same for people.
+ * @param destination must not wait for whoever reads it
  */
-export function createLog(level: string, destination?: DestinationStream): Logger {
-  return pino({ level }, destination ?? (process.stdout.isTTY ? pretty({ sync: true }) : standardOutput()));
-}
-
-function standardOutput(): DestinationStream {
-  const stream = pino.destination({ dest: 1, sync: true, maxLength: LONGEST_BACKLOG_BYTES });
-  // A disk that is full must not end the service. What could not be written is tried again with the next line.
-  stream.on('error', () => undefined);
-  return stream;
+export function createLog(level: string, destination: LogDestination): Logger {
+  return pino({ level }, destination.isTTY === true ? pretty({ destination }) : destination);
 }
 
 /** Parts of Nest that tell of every module and route they put together. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { clientOf } from './http/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
+import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
 import { reportOf, type RunReport } from './run/run-report.js';
 
 /** Asked every few seconds by whatever keeps the service running; of no interest while all is well. */
@@ -22,10 +23,18 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
       status,
       ms: rounded(elapsedMs),
       client: clientOf(request),
+      ...traceFields(traceSpanOf(request)),
       ...(report === undefined ? {} : { run: runFields(report) }),
     },
     `${request.method} ${path} ${status}`,
   );
+}
+
+/** Under the names that OpenTelemetry gives them in logs. */
+function traceFields(span: TraceSpan | undefined): Record<string, string> {
+  if (span === undefined) return {};
+  const { traceId, spanId, parentSpanId, flags } = span;
+  return { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, trace_flags: flags };
 }
 
 function runFields({ experiment, view, answer }: RunReport): Record<string, unknown> {

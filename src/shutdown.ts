@@ -1,18 +1,23 @@
 import { Logger, type INestApplication } from '@nestjs/common';
+import { ModelHealth } from './health/model-health.js';
+import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
+import { flushStandardStreams } from './standard-streams.js';
 
 /** A Ctrl+C under npm arrives twice, from the terminal and from npm. Signals this close together are one. */
 const ONE_SIGNAL_MS = 300;
-const SIGNALS = { SIGTERM: 15, SIGINT: 2 } as const;
-type EndingSignal = keyof typeof SIGNALS;
+/** For workers to end that were told to, and for an operation of the system that is nearly done. */
+const LAST_GRACE_MS = 1_000;
+/** What Node calls operations that hold a thread of libuv's pool until the system has answered. */
+const BLOCKING_OPERATIONS = /^(FS|GetAddrInfo|GetNameInfo)Req/;
 
 /**
- * Ends the process on SIGTERM or SIGINT: what was accepted is answered first, as far as shutdownMs allows, and the
- * status is 0. A second signal ends it at once, with the status a shell expects of that signal.
+ * Ends the process on SIGTERM, SIGINT or SIGHUP: what was accepted is answered first, as far as shutdownMs allows, and
+ * the status is 0. A second signal ends it at once, with the status a shell expects of that signal.
  */
 export function endOnSignals(app: INestApplication, shutdownMs: number): void {
   const log = new Logger('Shutdown');
   let begunMs: number | undefined;
-  const onSignal = (signal: EndingSignal): void => {
+  onEndingSignal((signal) => {
     const nowMs = performance.now();
     if (begunMs === undefined) {
       begunMs = nowMs;
@@ -20,23 +25,54 @@ export function endOnSignals(app: INestApplication, shutdownMs: number): void {
       void end(app, shutdownMs, log);
     } else if (nowMs - begunMs > ONE_SIGNAL_MS) {
       log.warn(`${signal} again: ending at once.`);
-      process.exit(128 + SIGNALS[signal]);
+      void endProcess(128 + ENDING_SIGNALS[signal]);
     }
-  };
-  for (const signal of Object.keys(SIGNALS) as EndingSignal[]) process.on(signal, onSignal);
+  });
 }
 
-async function end(app: INestApplication, shutdownMs: number, log: Logger): Promise<never> {
+/** A defect that no task caught ends the process. Node would write it to standard error and wait for whoever reads that. */
+export function endOnFailure(): void {
+  process.on('uncaughtException', (error) => {
+    console.error(error);
+    void endProcess(1);
+  });
+}
+
+async function end(app: INestApplication, shutdownMs: number, log: Logger): Promise<void> {
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; ending.`);
-    process.exit(0);
+    // A worker in the middle of a system call ends only when that does, and the process waits for its threads.
+    void endProcess(0, app.get(ModelHealth).stop());
   }, shutdownMs);
   try {
     await app.close();
   } catch (error) {
     log.error(`Ending failed: ${(error as Error).stack}`);
-    process.exit(1);
+    await endProcess(1);
   }
   log.log('Ended.');
-  process.exit(0);
+  await endProcess(0);
+}
+
+/**
+ * Ends the process, once what was written has left, or cannot leave. process.exit waits for every thread. Where one hangs, in a file system or a driver that does not answer, the only way out
+ * is to be killed.
+ * @param threads resolves when the other threads have ended
+ */
+export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {
+  const [areEnded] = await Promise.all([within(LAST_GRACE_MS, threads), flushStandardStreams()]);
+  if (areEnded && !process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name))) {
+    process.exit(status);
+  }
+  process.kill(process.pid, 'SIGKILL');
+  // Process 1 of a container is spared by its own SIGKILL, but not by this.
+  process.abort();
+}
+
+async function within(ms: number, what: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
+  const isDone = await Promise.race([what.then(() => true), timeUp]);
+  clearTimeout(timer);
+  return isDone;
 }

@@ -23,6 +23,9 @@ export class Environment {
   @WholeNumber(0, 65535)
   PORT = 8080;
 
+  @IsNotEmpty({ message: must('a host name or an address to listen on') })
+  METRICS_HOST = '127.0.0.1';
+
   @WholeNumber(0, 65535)
   METRICS_PORT = 9464;
 
@@ -94,6 +97,7 @@ export class Environment {
 export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   HOST: 'where the API listens',
   PORT: 'where the API listens; 0 takes a free port',
+  METRICS_HOST: 'where Prometheus metrics are; the container image says 0.0.0.0',
   METRICS_PORT: 'Prometheus metrics; 0 turns them off',
   CONNECTOME_FILE: 'the connectome that is served',
   WORKERS: 'CPU workers; the default is one less than the machine has cores',

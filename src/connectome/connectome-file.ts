@@ -1,3 +1,4 @@
+import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { CodedError } from '../errors.js';
 
@@ -7,9 +8,12 @@ import { CodedError } from '../errors.js';
  */
 export async function readConnectomeFile(path: string): Promise<SharedArrayBuffer> {
   try {
-    const file = await open(path, 'r');
+    // A pipe would keep whoever opens it, and a thread of the process, until somebody writes.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const { size } = await file.stat();
+      const kind = await file.stat();
+      if (!kind.isFile()) throw new Error(`it must be a regular file, and is ${nameOf(kind)}`);
+      const { size } = kind;
       const buffer = new SharedArrayBuffer(size);
       const bytes = new Uint8Array(buffer);
       for (let at = 0; at < size;) {
@@ -28,4 +32,11 @@ export async function readConnectomeFile(path: string): Promise<SharedArrayBuffe
       { cause: error },
     );
   }
+}
+
+function nameOf(kind: Stats): string {
+  if (kind.isDirectory()) return 'a directory';
+  if (kind.isFIFO()) return 'a pipe';
+  if (kind.isSocket()) return 'a socket';
+  return 'a device';
 }

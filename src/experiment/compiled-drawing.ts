@@ -63,12 +63,20 @@ export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
     }
     const { layers, startStep, endStep, streamOf } = layeredTrain(train);
     const end = Math.min(durationSteps, endStep);
-    const tabled = layers.map(({ intervals, share, firstBlock }) => {
-      return [tableOf(intervals), intervals.cumulative.length, share * WORD_RANGE, firstBlock] as const;
-    });
+    const tabled = layers.map(({ intervals, share, firstBlock }) => ({
+      table: tableOf(intervals),
+      length: intervals.cumulative.length,
+      keepBelow: share * WORD_RANGE,
+      firstBlock,
+    }));
     return (neuron, place) => {
-      const { counter, key } = streamOf(place, () => neuronId(neuron));
-      for (const layer of tabled) kernel.addLayer(neuron, startStep, end, ...layer, ...counter, ...key);
+      const stream = streamOf(place, () => neuronId(neuron));
+      const [c1, c2, c3] = stream.counter;
+      const [k0, k1] = stream.key;
+      // Written out: a call with spread arguments takes longer than a short train.
+      for (const { table, length, keepBelow, firstBlock } of tabled) {
+        kernel.addLayer(neuron, startStep, end, table, length, keepBelow, firstBlock, c1, c2, c3, k0, k1);
+      }
     };
   };
 

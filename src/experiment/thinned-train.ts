@@ -25,7 +25,7 @@ export interface Stream {
  */
 export function stepsOf(
   { intervals, share, firstBlock }: Layer,
-  { counter, key }: Stream,
+  { counter: [c1, c2, c3], key: [k0, k1] }: Stream,
   endStep: number,
 ): number[] {
   const steps: number[] = [];
@@ -33,7 +33,7 @@ export function stepsOf(
   const words = new Uint32Array(4);
   let step = -1;
   for (let block = firstBlock; step < endStep; block++) {
-    philox4x32(words, block, ...counter, ...key);
+    philox4x32(words, block, c1, c2, c3, k0, k1);
     for (let half = 0; half < 4; half += 2) {
       step += intervalOf(words[half]!, intervals);
       if (step < endStep && words[half + 1]! < keepBelow) steps.push(step);

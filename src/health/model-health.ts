@@ -13,7 +13,7 @@ import { modelId } from '../connectome/model-id.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { requirePopulations } from '../answers/v1/required-populations.js';
 import { STIMULUS_IDS } from '../connectome/populations.js';
-import { CodedError, ERRORS, inFull } from '../errors.js';
+import { CodedError, ERRORS, messageWithCause } from '../errors.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
 import { GpuStage, type GpuState } from '../pool/gpu/gpu-stage.js';
@@ -173,14 +173,18 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
     await Promise.race([queue.idle(), timeUp]);
     clearTimeout(timer);
     // Whoever waits still is told so, instead of losing the connection.
-    await this.#pool?.close();
-    await this.#gpu?.close();
+    await this.stop();
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.#draining = true;
     clearTimeout(this.#retryTimer);
     await this.#attempt;
+    await this.stop();
+  }
+
+  /** Ends workers and GPU at once, whatever they are doing; resolves when their threads have ended. */
+  async stop(): Promise<void> {
     await this.#pool?.close();
     await this.#gpu?.close();
   }
@@ -328,7 +332,7 @@ export class ModelHealth implements OnApplicationBootstrap, BeforeApplicationShu
         this.#log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
         break;
       case 'lost':
-        this.#log.warn(`The GPU is lost: ${inFull(state.error)}`);
+        this.#log.warn(`The GPU is lost: ${messageWithCause(state.error)}`);
         this.degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
     }
     if ('model' in this.#state) this.#state.model.queue.look();

@@ -13,8 +13,14 @@ export const COMMON_HEADERS: HeaderDescriptions = {
   },
   'X-Request-Id': {
     description:
-      'Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one.',
+      'Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, ' +
+      'otherwise a new one.',
     schema: { type: 'string' },
+  },
+  Traceparent: {
+    description:
+      'There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request.',
+    schema: { type: 'string', pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' },
   },
 };
 

@@ -10,6 +10,7 @@ const EXPOSED_HEADERS = [
   'Cache-Status',
   'X-Backend',
   'X-Request-Id',
+  'Traceparent',
   'ETag',
   'Allow',
 ];

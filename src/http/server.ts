@@ -16,6 +16,7 @@ import * as limits from './limits.js';
 import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
+import { traceparentOf, traceSpanOf } from './trace-context.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
 /** What a timer of Node can hold. */
@@ -82,6 +83,8 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
   app.enableCors(CORS);
   fastify.addHook('onRequest', async (request, reply) => {
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
+    const span = traceSpanOf(request);
+    if (span !== undefined) reply.header('traceparent', traceparentOf(span));
     options.connections.arrived(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);

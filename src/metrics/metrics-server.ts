@@ -5,7 +5,7 @@ import { CodedError } from '../errors.js';
 import { Metrics } from './metrics.js';
 
 /**
- * GET /metrics on a port of its own, so that it need not be open to the world. Lives until everything else
+ * GET /metrics on a port of its own, so that it need not be open to the world; of the loopback unless told otherwise. Lives until everything else
  * has stopped: the drain can be watched.
  */
 @Injectable()
@@ -20,19 +20,20 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
 
   /** @throws CodedError CONFIG_INVALID when the port cannot be had */
   async onApplicationBootstrap(): Promise<void> {
-    const { METRICS_PORT, HOST } = this.environment;
+    const { METRICS_HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === 0) return;
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (cause) =>
         reject(
           new CodedError(
             'CONFIG_INVALID',
-            `METRICS_PORT must be free to listen on, or 0 for no metrics, got ${METRICS_PORT}: ${cause.message}.`,
+            `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, ` +
+              `got ${METRICS_HOST} and ${METRICS_PORT}: ${cause.message}.`,
             { cause },
           ),
         ),
       );
-      this.#server.listen(METRICS_PORT, HOST, resolve);
+      this.#server.listen(METRICS_PORT, METRICS_HOST, resolve);
     });
   }
 

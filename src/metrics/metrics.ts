@@ -58,6 +58,9 @@ export class Metrics {
   readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'The simulation itself');
   readonly #serialise = this.#histogram('nes_run_serialise_seconds', 'Readout, body and compression');
 
+  /** Asked for the lines of the log that were lost so far. */
+  droppedLogLines: () => number = () => 0;
+
   constructor(
     private readonly health: ModelHealth,
     private readonly degradations: Degradations,
@@ -143,6 +146,16 @@ export class Metrics {
     this.#gauge('nes_cache_entries', 'Results in the cache', [], (gauge) =>
       gauge.set(this.runs.cacheEntries),
     );
+    const droppedLogLines = () => this.droppedLogLines();
+    new Counter({
+      name: 'nes_log_lines_dropped_total',
+      help: 'Lines of the log that were lost because nobody took them',
+      registers: [this.registry],
+      collect() {
+        this.reset();
+        this.inc(droppedLogLines());
+      },
+    });
     this.#gauge('nes_degraded', '1 for each part that works less well than it should', ['part'], (gauge) => {
       gauge.reset();
       for (const { part } of this.degradations.list()) gauge.set({ part }, 1);

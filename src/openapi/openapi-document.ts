@@ -33,8 +33,9 @@ export function describeApi(
   for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
   const document = SwaggerModule.createDocument(app, builder.build());
   const ofVersion = Object.entries(document.paths).filter(([path]) => path.startsWith(apiPath(version, '')));
-  const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
   const schemas = toJsonSchema(document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+  const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
+  for (const { post } of Object.values(paths)) describeRequestInPlace(post?.requestBody, schemas);
   const used = schemasUsedBy(paths, schemas);
   return {
     openapi: document.openapi,
@@ -72,6 +73,22 @@ function schemasUsedBy(
     }
   }
   return used;
+}
+
+/**
+ * Puts the schema of a request into its operation: of a component, openapi-typescript takes every field with a default
+ * for one that is always present, and would ask for all of them.
+ */
+function describeRequestInPlace(
+  requestBody: object | undefined,
+  schemas: Readonly<Record<string, Schema>>,
+): void {
+  const content =
+    (requestBody as { content?: Record<string, { schema: unknown }> } | undefined)?.content ?? {};
+  for (const media of Object.values(content)) {
+    const name = (media.schema as { $ref: string }).$ref.split('/').at(-1)!;
+    media.schema = { title: name, ...schemas[name]! };
+  }
 }
 
 /** Gives the members of an answer's schema what the service has answered there. */

@@ -33,12 +33,12 @@ export class OpenApiController {
   @ApiDescription({
     operationId: 'getOpenApi',
     summary: 'Describes the interface.',
-    description: 'This description: OpenAPI 3.1 in JSON, for programs. For people it is at /docs.',
+    description: 'This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.',
     schema: {
       type: 'object',
       required: ['openapi', 'info', 'paths'],
       properties: {
-        openapi: { type: 'string', description: 'Version of the form.', example: '3.1.0' },
+        openapi: { type: 'string', description: 'Version of OpenAPI.', example: '3.1.0' },
         info: { type: 'object', description: 'Title, version and rules of the interface.' },
         servers: {
           type: 'array',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -173,5 +173,39 @@ describe('clients/typescript', () => {
     };
     expect(typeof Built.prototype.run).toBe('function');
     expect(readFileSync(join(directory, 'client.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
+  });
+
+  it.each([
+    ['node10', 'commonjs'],
+    ['bundler', 'esnext'],
+    ['nodenext', 'nodenext'],
+  ])('is found as a package under moduleResolution %s', async (moduleResolution, module) => {
+    const project = mkdtempSync(join(directory, `${moduleResolution}-`));
+    const installed = join(project, 'node_modules/neural-experiment-client');
+    mkdirSync(installed, { recursive: true });
+    copyFileSync(join(CLIENT_DIR, 'package.json'), join(installed, 'package.json'));
+    await run('node_modules/typescript/bin/tsc', ['--outDir', join(installed, 'dist')]);
+    writeFileSync(
+      join(project, 'use.ts'),
+      `import { NeuralExperimentClient } from 'neural-experiment-client';
+export const escape = async (): Promise<number> =>
+  (await new NeuralExperimentClient('http://localhost').run({ stimulus: 'loom' })).drive['escape']!;
+// @ts-expect-error There is no such stimulus.
+void new NeuralExperimentClient('').run({ stimulus: 'salt' });
+`,
+    );
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+    const options = ['--strict', '--noEmit', '--lib', 'es2022,dom', '--ignoreDeprecations', '6.0'];
+    const args = [
+      '--module',
+      module,
+      '--moduleResolution',
+      moduleResolution,
+      ...options,
+      join(project, 'use.ts'),
+    ];
+    expect(await run('node_modules/typescript/bin/tsc', ['--ignoreConfig', ...args])).toMatchObject({
+      stdout: '',
+    });
   });
 });

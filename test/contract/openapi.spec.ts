@@ -36,7 +36,8 @@ describe('the description of the interface', () => {
   });
 
   it('gives each member a meaning, and an example that fits it', () => {
-    for (const [name, schema] of Object.entries<Schema>(DOCUMENT.components.schemas)) {
+    const { schema: RunRequest } = DOCUMENT.paths['/api/v1/run'].post.requestBody.content['application/json'];
+    for (const [name, schema] of Object.entries<Schema>({ ...DOCUMENT.components.schemas, RunRequest })) {
       expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
       for (const [member, property] of Object.entries(schema['properties'] as Record<string, Schema>)) {
         const what = `${name}.${member}`;
@@ -87,11 +88,13 @@ describe('the description of the interface', () => {
     writeFileSync(
       join(dir, 'answers.ts'),
       `import type { components, paths } from './api.js';
+type Request = NonNullable<paths['/api/v1/run']['post']['requestBody']>['content']['application/json'];
 type Run = paths['/api/v1/run']['post']['responses'][200]['content']['application/json'];
 export const run: Run = ${run};
 export const model: components['schemas']['Model'] = ${model};
 // @ts-expect-error A stimulus that does not exist is no request.
-export const request: components['schemas']['RunRequest'] = { stimulus: 'salt' };
+export const wrong: Request = { stimulus: 'salt' };
+export const right: Request = { stimulus: 'loom' };
 `,
     );
     writeFileSync(join(dir, 'package.json'), '{"type":"module"}');

@@ -6,13 +6,16 @@ import { resolve } from 'node:path';
 import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
 import { freePort } from '../support/free-port.js';
 import { sendRun } from '../support/load.js';
-import { startReadyService, startService, type Service } from '../support/service.js';
+import { startReadyService, startService, type Answer, type Service } from '../support/service.js';
 import { until, valueOf } from '../support/service-process.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
 describe('what an operator sees', () => {
   let service: Service;
   let metricsUrl: string;
+  let traced: Answer;
+  /** The example of W3C Trace Context, section 3.2.3. */
+  const [TRACE, PARENT] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'];
   const lines: Record<string, unknown>[] = [];
   const metrics = async () => (await fetch(metricsUrl)).text();
   const requestLine = (id: string) => lines.find(({ request }) => request === id);
@@ -32,6 +35,14 @@ describe('what an operator sees', () => {
     // What is no JSON does not count.
     for (let i = 0; i < 4; i++) await send('{', `broken${i}`);
     await send({}, 'fifth');
+    traced = await service.get('/api/v1/model', {
+      'x-request-id': 'traced',
+      traceparent: `00-${TRACE}-${PARENT}-01`,
+    });
+    await service.get('/api/v1/model', {
+      'x-request-id': 'untraced',
+      traceparent: `00-${TRACE}-${'0'.repeat(16)}-01`,
+    });
     await fetch(`${service.url}/nowhere`, { headers: { 'x-request-id': 'lost' } });
     await until(() => requestLine('lost') !== undefined);
   });
@@ -144,6 +155,19 @@ describe('what an operator sees', () => {
       expect(requestLine('lost')).toMatchObject({ status: 404, path: '/nowhere' });
     });
 
+    it('has the trace that a request belongs to, which is answered with the span of the request', () => {
+      const span = requestLine('traced')!['span_id'];
+      expect(span).toMatch(/^[\da-f]{16}$/);
+      expect(requestLine('traced')).toMatchObject({
+        trace_id: TRACE,
+        parent_span_id: PARENT,
+        trace_flags: '01',
+      });
+      expect(traced.headers.get('traceparent')).toBe(`00-${TRACE}-${span}-01`);
+      expect(traced.headers.get('access-control-expose-headers')).toContain('Traceparent');
+      expect(requestLine('untraced')).not.toHaveProperty('trace_id');
+    });
+
     it('leaves out the probes of whatever keeps the service running', async () => {
       await service.get('/livez');
       await service.get('/api/v1/openapi', { 'x-request-id': 'after' });
@@ -173,7 +197,7 @@ it('a metrics port that is taken ends the start with a message', async () => {
   await expect(startService({ METRICS_PORT: String(port) })).rejects.toMatchObject({
     code: 'CONFIG_INVALID',
     message: expect.stringContaining(
-      `METRICS_PORT must be free to listen on, or 0 for no metrics, got ${port}`,
+      `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, got 127.0.0.1 and ${port}`,
     ),
   });
   taken.close();

@@ -5,11 +5,11 @@ import { IS_FULL, observed } from './extent.js';
 
 const RUNS = 30;
 /** In short it is a part of test/e2e/gpu.spec.ts. */
-const inFull: typeof describeWith = IS_FULL
+const messageWithCause: typeof describeWith = IS_FULL
   ? describeWith
   : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body);
 
-inFull(['gpu'], 'the process of the GPU', () => {
+messageWithCause(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;
 
   beforeAll(async () => {

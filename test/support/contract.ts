@@ -19,8 +19,8 @@ export const DOCUMENT = JSON.parse(readFileSync('openapi.json', 'utf8'));
 
 /** Of every answer, whatever its path: the shape of a failure, and the headers that nothing may lack. */
 const FAILURE = '#/components/schemas/ErrorResponse';
-/** Headers that depend on what the client accepts and on whether runs are limited at all. */
-const SOMETIMES = /^(Content-Encoding|RateLimit-\w+)$/;
+/** Headers that depend on what the client accepts or sends, and on whether runs are limited at all. */
+const SOMETIMES = /^(Content-Encoding|Traceparent|RateLimit-\w+)$/;
 const ajv = new Ajv2020({ strict: true, allErrors: true });
 ajv.addSchema(
   { $id: 'openapi', components: { schemas: { ...DOCUMENT.components.schemas } } } as object,

@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This description: OpenAPI 3.1 in JSON, for programs. For people it is at /docs.
+         * @description This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -336,7 +336,7 @@ export interface components {
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
         };
         Frame: {
@@ -467,7 +467,7 @@ export interface components {
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
             /** @description The run in frames of 5 ms, which together hold every spike. */
             frames: components["schemas"]["Frame"][];
@@ -486,34 +486,6 @@ export interface components {
              * @enum {string}
              */
             code: "INVALID_PARAMETER" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-        };
-        RunRequest: {
-            /**
-             * @description What the fly is given; none leaves it alone.
-             * @default sugar
-             * @example loom
-             * @enum {string}
-             */
-            stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
-            /**
-             * @description Simulated time in ms.
-             * @default 100
-             * @example 100
-             * @enum {integer}
-             */
-            duration_ms?: 50 | 100 | 150 | 200;
-            /**
-             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
-             * @default 1
-             * @example 1
-             */
-            intensity?: number;
-            /**
-             * @description Seed of the random stimulus train; the same seed gives the same run.
-             * @default 42
-             * @example 42
-             */
-            seed?: number;
         };
         Source: {
             /**
@@ -960,7 +932,34 @@ export interface operations {
         /** @description The experiment, in JSON of at most 8 KiB, not compressed. */
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RunRequest"];
+                "application/json": {
+                    /**
+                     * @description What the fly is given; none leaves it alone.
+                     * @default sugar
+                     * @example loom
+                     * @enum {string}
+                     */
+                    stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+                    /**
+                     * @description Simulated time in ms.
+                     * @default 100
+                     * @example 100
+                     * @enum {integer}
+                     */
+                    duration_ms?: 50 | 100 | 150 | 200;
+                    /**
+                     * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
+                     * @default 1
+                     * @example 1
+                     */
+                    intensity?: number;
+                    /**
+                     * @description Seed of the random stimulus train; the same seed gives the same run.
+                     * @default 42
+                     * @example 42
+                     */
+                    seed?: number;
+                };
             };
         };
         responses: {
@@ -969,8 +968,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -979,7 +980,7 @@ export interface operations {
                     "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
                     "RateLimit-Reset"?: number;
-                    /** @description Milliseconds spent: total, and where the run was computed for this request queue, simulate and serialise. */
+                    /** @description Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request. */
                     "Server-Timing"?: string;
                     /** @description Where the answer comes from (RFC 9211): "neural-experiment-service; hit", or "fwd=miss" with "stored" where it was computed for this request and "collapsed" where an equal request was under way. */
                     "Cache-Status"?: string;
@@ -998,8 +999,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1019,8 +1022,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1034,8 +1039,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1049,8 +1056,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1064,8 +1073,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1074,13 +1085,15 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to come back. */
+            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to try again. */
             429: {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1102,8 +1115,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1117,8 +1132,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1138,8 +1155,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Runs that a client may post in any 60 seconds. */
@@ -1175,8 +1194,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1194,8 +1215,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1211,8 +1234,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1226,8 +1251,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1241,8 +1268,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1256,8 +1285,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1271,8 +1302,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1286,8 +1319,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     /** @description Seconds after which trying again makes sense. */
@@ -1317,8 +1352,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1330,7 +1367,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /**
-                         * @description Version of the form.
+                         * @description Version of OpenAPI.
                          * @example 3.1.0
                          */
                         openapi: string;
@@ -1354,8 +1391,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description Names the bytes of the body; send it back in If-None-Match. */
                     ETag?: string;
                     /** @description no-cache: ask again, with If-None-Match. */
@@ -1371,8 +1410,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1386,8 +1427,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1401,8 +1444,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1416,8 +1461,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;
@@ -1431,8 +1478,10 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
+                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
                     [name: string]: unknown;

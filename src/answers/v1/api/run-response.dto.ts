@@ -193,7 +193,7 @@ export class DriveRun extends RunHead {
   readonly channels: ChannelRates;
 
   @ApiProperty({
-    description: 'Engineered body drives, rounded to 4 decimals. They are no biology.',
+    description: 'Engineered body drives, rounded to 4 decimals. They are engineering, not biology.',
     type: Drives,
   })
   readonly drive: Drives;

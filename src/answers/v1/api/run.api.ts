@@ -17,7 +17,7 @@ import { DriveRun, FullRun } from './run-response.dto.js';
 const RUN_HEADERS: HeaderDescriptions = {
   'Server-Timing': {
     description:
-      'Milliseconds spent: total, and where the run was computed for this request queue, simulate and serialise.',
+      'Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request.',
     schema: { type: 'string' },
   },
   'Cache-Status': {

@@ -14,7 +14,7 @@ picture you draw. A client may use a timeout of 60 seconds.
 **Access.** There are no credentials. Every origin may call everything: a preflight (OPTIONS) is answered
 with 204 and allows every header that it asks for. HEAD is answered wherever GET is.
 
-**Examples.** They are real: from the answers of the brain that ships to {"stimulus": "loom"}; the frame is from that
+**Examples.** They are real answers of the default brain to {"stimulus": "loom"}; the frame is from that
 to {"stimulus": "heat", "duration_ms": 50}.
 
 **Failures.** Every failure, from whatever layer, is JSON with a string \`error\` for people and a \`code\`
@@ -38,7 +38,7 @@ export const DESCRIPTION_OF_V1: VersionDescription = {
   description: DESCRIPTION,
   tags: {
     Experiments: 'Runs of the simulated brain.',
-    Descriptions: 'What is simulated, and how to talk to it.',
+    Descriptions: 'What is simulated, and how the interface works.',
   },
   examples: EXAMPLES,
 };
