@@ -1,13 +1,14 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication } from '@nestjs/common';
 import { ModelLoader } from './serving/model-loader.js';
 import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
-import { within } from './within.js';
 
 /** A Ctrl+C under npm arrives twice, from the terminal and from npm. Signals this close together are one. */
 const ONE_SIGNAL_MS = 300;
 /** For workers to end that were told to, and for an operation of the system that is nearly done. */
 const LAST_GRACE_MS = 1_000;
+const LOOK_EVERY_MS = 10;
 /** What Node calls operations that hold a thread of libuv's pool until the system has answered. */
 const BLOCKING_OPERATIONS = /^(FS|GetAddrInfo|GetNameInfo)Req/;
 
@@ -61,18 +62,20 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
  * @param threads resolves when the other threads have ended
  */
 export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {
-  const [areEnded] = await Promise.all([
-    within(
-      LAST_GRACE_MS,
-      threads.then(() => true),
-      () => false,
-    ),
-    flushStandardStreams(),
-  ]);
-  if (areEnded && !process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name))) {
-    process.exit(status);
+  let areEnded = false;
+  void threads.then(() => (areEnded = true));
+  await flushStandardStreams();
+  for (const sinceMs = performance.now(); performance.now() - sinceMs < LAST_GRACE_MS;) {
+    // What has just been done is listed until its callbacks have run.
+    await setImmediate();
+    if (areEnded && !isSystemAwaited()) process.exit(status);
+    await sleep(LOOK_EVERY_MS);
   }
   process.kill(process.pid, 'SIGKILL');
   // Process 1 of a container is spared by its own SIGKILL, but not by this.
   process.abort();
+}
+
+function isSystemAwaited(): boolean {
+  return process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name));
 }

@@ -79,6 +79,7 @@ export function reportOf(connectome: Connectome, fileBytes: number): ConnectomeR
 export function reportText(report: ConnectomeReport): string {
   const { neurons } = report;
   const rows = (entries: readonly (readonly [string, string | number])[]) => {
+    if (entries.length === 0) return '  none';
     const width = Math.max(...entries.map(([name]) => name.length));
     return entries.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
   };

@@ -3,10 +3,11 @@ import { type Brain, MINIMUM_SYNAPSES } from '../compiler/brain.js';
 import { sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
-import { readPopulations } from '../compiler/populations.js';
+import { defaultPopulations, readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
+import { readShiuFiles } from '../compiler/shiu-files.js';
 import { readTables } from '../compiler/tables.js';
-import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/connectome.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION, type SignRule } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { shown } from '../errors.js';
@@ -17,9 +18,18 @@ const COMMAND = { name: 'model:compile' };
 
 await runCommand({
   ...COMMAND,
-  summary: 'Compiles a connectome file from the tables of a release or from cell-type statistics.',
+  summary:
+    'Compiles a connectome file from the tables of a release, from the files of Shiu et al. 2024 or from cell-type statistics.',
   options: {
     tables: { type: 'string', value: 'DIR', help: 'Directory with the five Codex tables: measured wiring.' },
+    connectivity: {
+      type: 'string',
+      value: 'FILE',
+      help:
+        'Connectivity_783.parquet of Shiu et al. 2024 instead: measured wiring with the signs of that file. ' +
+        '--tables then adds types, sides and positions.',
+    },
+    completeness: { type: 'string', value: 'FILE', help: 'Completeness_783.csv, the neurons of that file.' },
     statistics: {
       type: 'string',
       value: 'DIR',
@@ -29,13 +39,14 @@ await runCommand({
     signs: {
       type: 'string',
       choices: ['corrected', 'predicted'],
-      default: 'corrected',
-      help: 'Which neurons inhibit: data/signs.json decides for tables; statistics hold the signs of both rules.',
+      help:
+        'Which neurons inhibit: data/signs.json decides for tables; statistics hold the signs of both rules; ' +
+        'a connectivity file has its own (default corrected).',
     },
     'minimum-synapses': {
       type: 'string',
       value: 'N',
-      help: `Leaves out pairs of neurons of the tables with fewer synapses; by default ${MINIMUM_SYNAPSES}.`,
+      help: `Leaves out pairs of neurons with fewer synapses; not for statistics; by default ${MINIMUM_SYNAPSES}.`,
     },
     populations: {
       type: 'string',
@@ -44,11 +55,13 @@ await runCommand({
     },
   },
   async run(options, _, progress) {
-    const { out, signs } = options;
-    const definitions = readPopulations(options.populations);
-    const brain = await readBrain(options, progress);
+    const { out } = options;
+    // A mistake in a small file should show before minutes are spent on large ones.
+    const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
+    const { brain, signRule } = await readBrain(options, progress);
+    const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
-    const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
+    const file = encodeConnectome(layOut(brain, { signRule, populations }));
     progress.begin(`Writing ${out}`, 0, 'items');
     // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
     const { metadata, digest } = await writeWhole(out, file, async (unfinished) =>
@@ -67,29 +80,43 @@ await runCommand({
 async function readBrain(
   options: {
     readonly tables: string | undefined;
+    readonly connectivity: string | undefined;
+    readonly completeness: string | undefined;
     readonly statistics: string | undefined;
+    readonly signs: 'corrected' | 'predicted' | undefined;
     readonly 'minimum-synapses': string | undefined;
   },
   progress: Progress,
-): Promise<Brain> {
-  const { tables, statistics, 'minimum-synapses': minimum } = options;
+): Promise<{ brain: Brain; signRule: SignRule }> {
+  const { tables, connectivity, completeness, statistics, signs, 'minimum-synapses': minimum } = options;
+  const minimumSynapses = minimum === undefined ? MINIMUM_SYNAPSES : minimumSynapsesIn(minimum);
+  const signRule = signs ?? 'corrected';
+  if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
+    if (signs !== undefined) {
+      throw usage(COMMAND, '--signs goes without --connectivity, a file that has the sign of each neuron');
+    }
+    const files = { connectivity, completeness, tables };
+    return { brain: await readShiuFiles(files, progress, minimumSynapses), signRule: 'as given' };
+  }
+  if (connectivity !== undefined || completeness !== undefined) {
+    throw usage(COMMAND, '--connectivity FILE and --completeness FILE go together, and without --statistics');
+  }
   if (tables !== undefined && statistics === undefined) {
-    return readTables(
-      tables,
-      progress,
-      minimum === undefined ? MINIMUM_SYNAPSES : minimumSynapsesIn(minimum),
-    );
+    return { brain: await readTables(tables, progress, minimumSynapses), signRule };
   }
   if (statistics !== undefined && tables === undefined) {
     if (minimum !== undefined) {
       throw usage(
         COMMAND,
-        `--minimum-synapses goes with --tables: statistics hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
+        `--minimum-synapses goes without --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
       );
     }
-    return sampleBrain(await readStatistics(statistics, progress), progress);
+    return { brain: sampleBrain(await readStatistics(statistics, progress), progress), signRule };
   }
-  throw usage(COMMAND, 'it takes one of --tables DIR and --statistics DIR');
+  throw usage(
+    COMMAND,
+    'it takes one of --tables DIR, --statistics DIR, and --connectivity FILE with --completeness FILE',
+  );
 }
 
 function minimumSynapsesIn(text: string): number {

@@ -7,7 +7,7 @@ import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
-import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
+import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { CodedError } from '../errors.js';
@@ -47,10 +47,10 @@ await runCommand({
     const kernel = compileKernel();
     const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
     const populations = readPopulations();
-    const connectomeOf = (brain: Brain, signRule: SignRule): Connectome =>
+    const connectomeOf = (brain: Brain, signRule: TableSignRule): Connectome =>
       openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
     const measured = await readTables(tables, progress);
-    const subjectOf = (rule: SignRule) => new Subject(connectomeOf(measured, rule), engineOf);
+    const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), engineOf);
     const synthetic = connectomeOf(
       sampleBrain(await readStatistics(statistics, progress), progress),
       'corrected',

@@ -1,4 +1,4 @@
-import type { SourceFile } from '../connectome/connectome.js';
+import type { SignRule, SourceFile } from '../connectome/connectome.js';
 
 /**
  * Pairs of neurons with fewer synapses are left out by default, and always from statistics: most of them are errors
@@ -33,8 +33,8 @@ export interface NeuronColumns {
   readonly subClasses: readonly string[];
   /** left, right, center or empty; the fly's own. */
   readonly sides: readonly string[];
-  /** Sign of a neuron's outputs under each rule of data/signs.json. */
-  readonly signs: { readonly predicted: Int8Array; readonly corrected: Int8Array };
+  /** Sign of a neuron's outputs under each rule that the source of the brain can tell. */
+  readonly signs: Readonly<Partial<Record<SignRule, Int8Array>>>;
   /** x, y, z of neuron i at 3i, in nm. */
   readonly positionsNm: Int32Array;
   readonly positionEstimated: Uint8Array;
@@ -46,4 +46,13 @@ export interface ConnectionColumns {
   readonly pre: Uint32Array;
   readonly post: Uint32Array;
   readonly synapseCounts: Uint16Array;
+}
+
+/** The sign of each neuron's outputs under a rule that the source of the brain can tell. */
+export function signsUnder(rule: SignRule, { signs }: NeuronColumns): Int8Array {
+  const column = signs[rule];
+  if (column === undefined) {
+    throw new Error(`the source of this brain has no signs ${rule}, only ${Object.keys(signs).join(', ')}`);
+  }
+  return column;
 }

@@ -11,7 +11,7 @@ import {
   type SignRule,
 } from '../connectome/connectome.js';
 import type { ConnectomeContent } from '../connectome/format.js';
-import type { Brain, NeuronColumns } from './brain.js';
+import { type Brain, type NeuronColumns, signsUnder } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
 
 const DATASET = 'FlyWire FAFB';
@@ -30,6 +30,7 @@ export interface LayOutOptions {
 export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): ConnectomeContent {
   const { neurons, connections } = brain;
   const selected = selectPopulations(brain, populations);
+  const signs = signsUnder(signRule, neurons);
   const order = storageOrder(neurons);
   const placeOf = new Uint32Array(neurons.count);
   order.forEach((i, place) => (placeOf[i] = place));
@@ -51,7 +52,13 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     connectionCount: connections.count,
     synapseCount: connections.synapseCounts.reduce((sum, count) => sum + count, 0),
     transmitterCounts: brain.transmitterCounts,
-    provenance: [...brain.provenance, ...selected.remarks],
+    provenance: [
+      ...brain.provenance,
+      ...(populations.stimuli.length + populations.channels.length === 0
+        ? ['It has no stimuli and no channels.']
+        : []),
+      ...selected.remarks,
+    ],
     sources: brain.sources,
     types,
     classes,
@@ -61,7 +68,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
   return {
     metadata,
     ...rows,
-    signs: Int8Array.from(order, (i) => neurons.signs[signRule][i]!),
+    signs: Int8Array.from(order, (i) => signs[i]!),
     typeIndices,
     classIndices,
     sides: Uint8Array.from(order, (i) => sideIndex(neurons.sides[i]!)),

@@ -182,9 +182,15 @@ describe('a populations file', () => {
     expect(channels.map(({ id }) => id)).toEqual([...CHANNEL_IDS]);
   });
 
-  it('holds every population once', () => {
-    const without = written(({ stimuli, channels }) => ({ stimuli: stimuli!.slice(1), channels }));
-    refused(without, 'The populations do not fit: expected stimulus sugar once, found it missing.');
+  it('of the project holds every population', () => {
+    const { stimuli, channels } = readPopulations();
+    expect(stimuli.map(({ id }) => id)).toEqual([...STIMULUS_IDS]);
+    expect(channels.map(({ id }) => id)).toEqual([...CHANNEL_IDS]);
+  });
+
+  it('may leave populations out, and holds none twice', () => {
+    const without = written(({ stimuli }) => ({ stimuli: stimuli!.slice(1), channels: [] }));
+    expect(readPopulations(without)).toMatchObject({ stimuli: { length: 9 }, channels: { length: 0 } });
     const doubled = written(({ stimuli, channels }) => ({ stimuli, channels: [...channels!, channels![0]] }));
     refused(doubled, 'The populations do not fit: expected channel escape once, found it twice.');
   });

@@ -38,7 +38,7 @@ const POPULATIONS_FILE = fileURLToPath(new URL('../../data/populations.json', im
 const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../data/populations.schema.json', import.meta.url));
 
 /**
- * Reads the definitions of all stimuli and channels, in the order of the contract.
+ * Reads the definitions of stimuli and channels, in the order of the contract. A file may leave some out.
  * @throws CodedError POPULATIONS_INVALID
  */
 export function readPopulations(path: string = POPULATIONS_FILE): PopulationDefinitions {
@@ -67,15 +67,18 @@ function inOrder<P extends { readonly id: string }>(
       );
     }
   }
-  return ids.map((id) => {
+  return ids.flatMap((id) => {
     const [population, another] = populations.filter((each) => each.id === id);
-    if (population === undefined || another !== undefined) {
-      throw invalid(
-        `expected ${kind} ${id} once, found it ${population === undefined ? 'missing' : 'twice'}`,
-      );
+    if (another !== undefined) {
+      throw invalid(`expected ${kind} ${id} once, found it twice`);
     }
-    return population;
+    return population ?? [];
   });
+}
+
+/** The project's own definitions; none for a brain without types, by which they select. */
+export function defaultPopulations({ neurons }: Brain): PopulationDefinitions {
+  return neurons.types.every((type) => type === '') ? { stimuli: [], channels: [] } : readPopulations();
 }
 
 /**
@@ -121,7 +124,8 @@ function checkKind(
 ): void {
   const kindOf = (i: number): ChannelKind =>
     superClasses[i] === 'descending' || superClasses[i] === 'motor' ? superClasses[i] : 'station';
-  const other = chosen.find((i) => kindOf(i) !== kind);
+  // Where the super class is not known, the definition is all there is.
+  const other = chosen.find((i) => superClasses[i] !== '' && kindOf(i) !== kind);
   if (other !== undefined) {
     throw invalid(
       `channel ${id}: its kind is ${shown(kind)}, but neuron ${ids[other]!} of type ${shown(types[other]!)} ` +

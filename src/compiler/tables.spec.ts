@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type TableNeuron, tableTexts, writeTables } from '../../test/support/tables.js';
 import { CodedError } from '../errors.js';
+import { signsUnder } from './brain.js';
 import { silent } from './progress.js';
 import { readTables } from './tables.js';
 
@@ -63,7 +64,7 @@ describe('readTables', () => {
     const signs = async (averages: number[]) => {
       const neurons = [{ id: '1', transmitter: '', averages, type: 'A', positionNm: [0, 0, 0] as const }];
       const dir = writeTables(tableTexts(neurons, [['1', '1', '', 5]]));
-      return (await readTables(dir)).neurons.signs.predicted[0];
+      return signsUnder('predicted', (await readTables(dir)).neurons)[0];
     };
     expect(await signs([0.1, 0, 0.3, 0, 0.2, 0])).toBe(-1);
     expect(await signs([0.1, 0, 0, 0, 0.2, 0])).toBe(1);

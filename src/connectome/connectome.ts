@@ -1,7 +1,10 @@
 import type { ChannelPopulation, StimulusPopulation } from './populations.js';
 
-/** How signs were assigned to the outputs of neurons; see data/signs.json. */
-export type SignRule = 'predicted' | 'corrected';
+/** Rules by which data/signs.json assigns a sign to the outputs of a neuron. */
+export type TableSignRule = 'predicted' | 'corrected';
+
+/** How the signs of a connectome were assigned; as given: its source had a sign for each neuron. */
+export type SignRule = TableSignRule | 'as given';
 
 /** A connection fits into a word of 32 bits: its target in so many, its signed synapse count in the rest. */
 export const TARGET_BITS = 18;

@@ -32,7 +32,7 @@ const metadataSchema = objectOf(
     dataset: text,
     release: count,
     wiring: { enum: ['measured', 'synthetic'] },
-    signRule: { enum: ['predicted', 'corrected'] },
+    signRule: { enum: ['predicted', 'corrected', 'as given'] },
     minimumSynapses: count,
     neuronCount: count,
     connectionCount: count,

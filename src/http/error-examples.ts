@@ -19,7 +19,7 @@ export const EXAMPLE_MESSAGES = {
   MODEL_FAILED:
     'The model cannot be served at present (CONNECTOME_MISSING). The connectome file does not exist or cannot be ' +
     'read. The service keeps trying.',
-  QUEUE_FULL: '64 runs are waiting, which is all that may; try again shortly.',
+  QUEUE_FULL: 'The queue is full: 64 runs are waiting; try again shortly.',
   DEADLINE_PASSED: 'The run did not finish within 30000 ms of its arrival; try again.',
   DRAINING: 'The service is shutting down; try again in a moment.',
   WORKER_LOST: 'The worker that computed this ended before it answered; try again.',

@@ -18,8 +18,8 @@ export interface RunOrder {
   readonly client: string;
   /** Calls the listener when the client has gone, at once where it has; gives a function that ends that. */
   readonly whenGone: (listener: () => void) => () => void;
-  /** Nobody asked for it: see rehearse.ts. */
-  readonly isRehearsal: boolean;
+  /** Nobody asked for it: see warm-up.ts. */
+  readonly isWarmUp: boolean;
 }
 
 /** Where an answer came from, in the words of RFC 9211. */
@@ -97,7 +97,7 @@ export class RunService {
     };
   }
 
-  #depart(key: string, { experiment, view, gzip, client, isRehearsal }: RunOrder): Flight {
+  #depart(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): Flight {
     const { queue } = this.health.modelForRuns();
     const run = queue.submit({ kind: 'experiment', experiment, view, gzip }, client);
     const landing = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
@@ -106,7 +106,7 @@ export class RunService {
     landing.then(
       ({ result, timings }) => {
         this.#forget(key, flight);
-        if (isRehearsal) return;
+        if (isWarmUp) return;
         this.simulated.next(timings);
         this.#cache?.set(key, result);
       },

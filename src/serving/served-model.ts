@@ -73,7 +73,7 @@ export class ServedModel implements LoadedModel {
         workerFile,
         degradations,
         connectome,
-        onChange: () => model?.queue.look(),
+        onChange: () => model?.queue.dispatch(),
       });
       const queue = new ExperimentQueue(pool.members, {
         limit: environment.QUEUE_LIMIT,

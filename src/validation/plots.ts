@@ -1,6 +1,6 @@
 import type { TopLevelSpec } from 'vega-lite';
 import { COLOURS, MUTED_COLOUR } from '../plot/svg.js';
-import type { SignRule } from '../connectome/connectome.js';
+import type { TableSignRule } from '../connectome/connectome.js';
 import { RUNAWAY_NEURONS } from './document.js';
 import { PATHWAYS, type Report } from './report.js';
 import type { Spread } from './studies.js';
@@ -38,7 +38,7 @@ function glomeruli(report: Report): TopLevelSpec {
 /** A row for each name, a dot for each rule, and a line between them. */
 function recruited(
   title: string,
-  rows: readonly ({ readonly name: string } & Record<SignRule, number>)[],
+  rows: readonly ({ readonly name: string } & Record<TableSignRule, number>)[],
   rowHeight: number,
 ): TopLevelSpec {
   const y = { field: 'name', type: 'nominal', sort: null, title: null };

@@ -1,5 +1,5 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
-import type { SignRule } from '../connectome/connectome.js';
+import type { TableSignRule } from '../connectome/connectome.js';
 import type { StimulusId } from '../connectome/populations.js';
 import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './synthesis-check.js';
 import { meanResponses, servedStimulations } from './responses.js';
@@ -53,9 +53,9 @@ const SEEDS_OF_DEAL = SEEDS.slice(0, SEEDS.length / (1 + OTHER_DEALS.length));
 const SYNTHESIS_SEEDS = [1, 2, 3, 4];
 
 export interface Report {
-  readonly connectomes: Readonly<Record<SignRule, string>>;
-  readonly responses: Readonly<Record<SignRule, readonly StimulusResponse[]>>;
-  readonly overlaps: Readonly<Record<SignRule, readonly Overlap[]>>;
+  readonly connectomes: Readonly<Record<TableSignRule, string>>;
+  readonly responses: Readonly<Record<TableSignRule, readonly StimulusResponse[]>>;
+  readonly overlaps: Readonly<Record<TableSignRule, readonly Overlap[]>>;
   readonly glomeruli: readonly Glomerulus[];
   readonly doses: readonly DoseResponse[];
   readonly shuffled: Readonly<Record<Shuffle, ShuffleReport>>;
@@ -64,7 +64,7 @@ export interface Report {
   readonly drives: Readonly<Record<'measured' | 'synthetic', readonly StimulusDrives[]>>;
   readonly lesions: readonly Lesion[];
   /** Neurons that spike in a brain without a stimulus, under each rule. */
-  readonly spontaneous: Readonly<Record<SignRule, number>>;
+  readonly spontaneous: Readonly<Record<TableSignRule, number>>;
   readonly synthesis: readonly Deviation[];
 }
 
@@ -81,12 +81,12 @@ interface ShuffleReport {
  * @param begin told of each study
  */
 export function report(
-  subjects: Readonly<Record<SignRule, Subject>>,
+  subjects: Readonly<Record<TableSignRule, Subject>>,
   synthetic: Subject,
   engineOf: EngineOf,
   begin: (study: string) => void,
 ): Report {
-  const bothRules = <T>(study: (subject: Subject) => T): Record<SignRule, T> => ({
+  const bothRules = <T>(study: (subject: Subject) => T): Record<TableSignRule, T> => ({
     predicted: study(subjects.predicted),
     corrected: study(subjects.corrected),
   });

@@ -2,7 +2,7 @@
  * Experiments on the model itself: what it does that is known of flies, what it does that is not, and what becomes
  * of it when its wiring or its signs are changed. Plain numbers; validation/document.ts writes them down.
  */
-import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
+import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
 import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../connectome/populations.js';
 import { DRIVES, readDrives, type ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
@@ -145,12 +145,12 @@ export function overlaps(
 export interface Glomerulus {
   readonly type: string;
   readonly neurons: number;
-  readonly responding: Readonly<Record<SignRule, number>>;
+  readonly responding: Readonly<Record<TableSignRule, number>>;
 }
 
 /** Excites each type of olfactory receptor neurons alone: every glomerulus gets the input of one type. */
 export function glomeruli(
-  subjects: Readonly<Record<SignRule, Subject>>,
+  subjects: Readonly<Record<TableSignRule, Subject>>,
   seeds: readonly number[],
 ): Glomerulus[] {
   const { types } = subjects.corrected.connectome.metadata;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openConnectome } from '../../src/connectome/format.js';
 import { runBuilt } from '../support/commands.js';
+import { shiuTable, writeShiuFiles } from '../support/shiu-files.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 import { populationsOf, tableTexts, writeTables } from '../support/tables.js';
 
@@ -85,6 +86,56 @@ describe('model:compile', () => {
     expect(status).toBe(0);
     const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
     expect({ signs: [...signs], rule: metadata.signRule }).toEqual({ signs: [-1, 1], rule: 'predicted' });
+  });
+
+  it('compiles the files of Shiu et al. with their signs, and without types no populations', async () => {
+    const out = join(dir, 'shiu.connectome');
+    const { connectivity, completeness } = writeShiuFiles(
+      shiuTable(
+        ['12', '11', '13'],
+        [
+          ['11', '12', 6, -1],
+          ['12', '13', 4, 1],
+        ],
+      ),
+    );
+    const args = ['--connectivity', connectivity, '--completeness', completeness, '--out', out];
+    const { status, stdout } = await runBuilt('model-compile', args);
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: expect.stringContaining(
+        `${out}: 3 neurons, 1 connections, 6 synapses, as given signs\ndigest `,
+      ),
+    });
+    expect(stdout).toContain('\nIt has no stimuli and no channels.\n');
+    const inspected = await runBuilt('model-inspect', [out, '--json']);
+    expect(JSON.parse(inspected.stdout)).toMatchObject({
+      modelId: expect.stringMatching(/^fafb-783-measured-as-given-[0-9a-f]{12}$/),
+      signRule: 'as given',
+      minimumSynapses: 5,
+      neurons: { excitatory: 2, inhibitory: 1, untyped: 3, bySide: { unknown: 3 } },
+      stimuli: {},
+      channels: {},
+      sources: [{ file: 'neurons.csv' }, { file: 'pairs.parquet' }],
+    });
+    const weaker = await runBuilt('model-compile', [...args, '--minimum-synapses', '4']);
+    expect(weaker.stdout).toContain(': 3 neurons, 2 connections, 10 synapses, as given signs\n');
+  });
+
+  it('selects populations in those files by the types of tables', async () => {
+    const out = join(dir, 'shiu-typed.connectome');
+    const files = writeShiuFiles(shiuTable(['11', '12'], [['12', '11', 6, -1]]));
+    const { status } = await runBuilt('model-compile', [
+      ...['--connectivity', files.connectivity, '--completeness', files.completeness, '--out', out],
+      ...['--tables', writeTables(tables), '--populations', populations],
+    ]);
+    const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
+    expect({ status, signs: [...signs], types: metadata.types.map(({ name }) => name) }).toEqual({
+      status: 0,
+      signs: [1, -1],
+      types: ['A', 'B'],
+    });
+    expect(metadata.stimuli[0]).toMatchObject({ id: 'sugar', neuronCount: 1 });
   });
 
   it('says what is wrong in one line, with status 1, and leaves no file behind', async () => {
@@ -209,7 +260,11 @@ describe('openapi', () => {
 describe('every command', () => {
   it.each<[string, string[], string]>([
     ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],
-    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --statistics DIR'],
+    [
+      'a missing option',
+      ['--out', 'x'],
+      'model:compile: it takes one of --tables DIR, --statistics DIR, and --connectivity FILE with --completeness FILE',
+    ],
     [
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],
@@ -223,7 +278,17 @@ describe('every command', () => {
     [
       'a threshold for statistics, which have theirs',
       ['--statistics', 'x', '--out', 'y', '--minimum-synapses', '3'],
-      'model:compile: --minimum-synapses goes with --tables: statistics hold pairs with 5 synapses or more',
+      'model:compile: --minimum-synapses goes without --statistics, which hold pairs with 5 synapses or more',
+    ],
+    [
+      'a connectivity file without its list of neurons',
+      ['--connectivity', 'x', '--out', 'y'],
+      'model:compile: --connectivity FILE and --completeness FILE go together, and without --statistics',
+    ],
+    [
+      'a rule of signs for a file that has its own',
+      ['--connectivity', 'x', '--completeness', 'z', '--out', 'y', '--signs', 'predicted'],
+      'model:compile: --signs goes without --connectivity, a file that has the sign of each neuron',
     ],
     [
       'an argument too many',

@@ -14,12 +14,16 @@ export const GOLDEN_TABLES_DIR = resolve(
   process.env['FLYWIRE_GOLDEN_TABLES'] ?? '../shared/flywire-783-partial',
 );
 
+/** A part of the connectivity file of Shiu et al. 2024, with its list of neurons. */
+export const SHIU_DIR = resolve(process.env['SHIU_FILES'] ?? '../shared/shiu-783-subset');
+
 /** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
 export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
 
 const present = {
   tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`),
   golden: () => existsSync(`${GOLDEN_TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
+  shiu: () => existsSync(`${SHIU_DIR}/connectivity.parquet`),
   redis: () => onPath('redis-server'),
   nginx: () => onPath('nginx'),
   promtool: () => onPath('promtool'),

@@ -550,7 +550,7 @@ export interface components {
              * @example corrected
              * @enum {string}
              */
-            id: "predicted" | "corrected";
+            id: "predicted" | "corrected" | "as given";
             /**
              * @description How it is decided whether a neuron excites or inhibits.
              * @example As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are largely GABAergic; all other sensory neurons excite. The corrections are an inference.

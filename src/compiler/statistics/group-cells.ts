@@ -3,7 +3,7 @@
  * cut in two until its parts are alike. Most of those are cells that have no type in common: merging them
  * would let each reach the partners of all.
  */
-import type { Brain } from '../brain.js';
+import { type Brain, signsUnder } from '../brain.js';
 
 /** Mean cosine between the profiles of a group and their centroid, below which the group is cut in two. */
 const MINIMUM_LIKENESS = { typed: 0.65, untyped: 0.75 };
@@ -35,8 +35,8 @@ function groupByName({ neurons }: Brain): Uint32Array[] {
       neurons.superClasses,
       neurons.classes,
       neurons.subClasses,
-      neurons.signs.predicted,
-      neurons.signs.corrected,
+      signsUnder('predicted', neurons),
+      signsUnder('corrected', neurons),
     ]
       .map((column) => column[i])
       .join('\t');

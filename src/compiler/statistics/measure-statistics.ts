@@ -1,4 +1,4 @@
-import { type Brain, MINIMUM_SYNAPSES } from '../brain.js';
+import { type Brain, MINIMUM_SYNAPSES, signsUnder } from '../brain.js';
 import {
   type CellGroup,
   type CellTypeStatistics,
@@ -44,6 +44,8 @@ function measureGroups(brain: Brain, members: readonly Uint32Array[], groupOf: U
       inputs[post]!++;
     }
   }
+  const predictedSigns = signsUnder('predicted', neurons);
+  const correctedSigns = signsUnder('corrected', neurons);
   return members.map((cells, group) => {
     const first = cells[0]!;
     const byConnections = Array.from(cells).sort(
@@ -56,8 +58,8 @@ function measureGroups(brain: Brain, members: readonly Uint32Array[], groupOf: U
       class: neurons.classes[first]!,
       subClass: neurons.subClasses[first]!,
       cells: cells.length,
-      predictedSign: neurons.signs.predicted[first]!,
-      correctedSign: neurons.signs.corrected[first]!,
+      predictedSign: predictedSigns[first]!,
+      correctedSign: correctedSigns[first]!,
       selfConnections: selfConnections[group]!,
       selfSynapses: selfSynapses[group]!,
       outputPercent: stratumPercents(byConnections, outputs),

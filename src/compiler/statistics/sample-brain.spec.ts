@@ -40,7 +40,7 @@ function tally({ neurons, connections }: Brain) {
       neurons.superClasses,
       neurons.classes,
       neurons.subClasses,
-      neurons.signs.predicted,
+      neurons.signs.predicted!,
     ]
       .map((column) => column[i])
       .join('|');

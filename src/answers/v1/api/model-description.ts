@@ -16,6 +16,8 @@ const SIGN_RULES: Readonly<Record<SignRule, string>> = {
     'As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; ' +
     'local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are ' +
     'largely GABAergic; all other sensory neurons excite. The corrections are an inference.',
+  'as given':
+    'As the source of the wiring gives it for each neuron: the column Excitatory of the connectivity file of Shiu et al. 2024.',
 };
 
 const CITATIONS = [

@@ -232,7 +232,7 @@ export class Pruning {
 }
 
 export class SignRuleDescription {
-  @ApiProperty({ description: 'Name of the rule.', enum: ['predicted', 'corrected'] })
+  @ApiProperty({ description: 'Name of the rule.', enum: ['predicted', 'corrected', 'as given'] })
   readonly id: string;
 
   @ApiProperty({

@@ -17,7 +17,7 @@ const FIRST_SEED = 783_000_000;
  * itself some, the whole way from the router to the workers and back, before it calls itself ready. What they
  * answer is of no interest.
  */
-export async function rehearse(fastify: FastifyInstance, { connectome }: LoadedModel): Promise<void> {
+export async function warmUp(fastify: FastifyInstance, { connectome }: LoadedModel): Promise<void> {
   const { stimulus } = trialExperiment(connectome.metadata);
   const begunMs = performance.now();
   for (let round = 0; round < ROUNDS; round++) {
@@ -36,6 +36,6 @@ export async function rehearse(fastify: FastifyInstance, { connectome }: LoadedM
 }
 
 /** Whether a run is one of these: for tests, whose faults are meant for others. */
-export function isRehearsed(seed: number): boolean {
+export function isWarmUpSeed(seed: number): boolean {
   return seed >= FIRST_SEED && seed < FIRST_SEED + ROUNDS;
 }
