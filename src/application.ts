@@ -76,7 +76,7 @@ export async function assembleApplication(
   });
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
-  app.get(ModelLoader).warmUp = () => warmUp(fastify);
+  app.get(ModelLoader).warmUp = (model) => warmUp(fastify, model);
   await configureServer(app, { isEnding: () => health.draining, connections });
   const document = describeApi(app, DESCRIPTION_OF_V1);
   app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);

@@ -12,6 +12,11 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'A field, a query parameter or the body itself is not allowed.',
   },
+  STIMULUS_UNAVAILABLE: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'The connectome that is served has no preset for this stimulus.',
+  },
   MALFORMED_REQUEST: {
     status: 400,
     exitCode: 2,

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
 import { Environment } from '../config/environment.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
+import { presetOf } from '../answers/v1/presets.js';
 import { runId } from '../answers/v1/run-id.js';
 import { CodedError } from '../errors.js';
 import { ModelHealth } from '../health/model-health.js';
@@ -72,9 +73,10 @@ export class RunService {
     return this.#cache?.size ?? 0;
   }
 
-  /** @throws CodedError as in the table, status 503 */
+  /** @throws CodedError STIMULUS_UNAVAILABLE, or one with status 503 as in the table */
   async run(order: RunOrder): Promise<RunAnswer> {
     const { connectome } = this.health.modelForRuns();
+    presetOf(connectome.metadata, order.experiment.stimulus);
     const id = runId(connectome.digest, order.experiment);
     const keys = order.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
     for (const key of keys) {

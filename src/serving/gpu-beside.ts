@@ -1,6 +1,7 @@
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
-import { STIMULUS_IDS } from '../connectome/populations.js';
+import { availableStimuli } from '../answers/v1/presets.js';
+import type { Connectome } from '../connectome/connectome.js';
 import { messageWithCause } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../pool/experiment-pool.js';
@@ -13,28 +14,29 @@ export interface GpuBesideOptions {
   readonly environment: Environment;
   readonly workerFile: URL;
   readonly degradations: Degradations;
-  /** Of the connectome that the workers hold. */
-  readonly digest: string;
+  /** Held by the workers. */
+  readonly connectome: Connectome;
   readonly onChange: () => void;
 }
 
 /** The GPU that helps a pool of workers, not yet started; undefined where the environment wants none. */
 export function gpuBeside(
   pool: ExperimentPool,
-  { environment, workerFile, degradations, digest, onChange }: GpuBesideOptions,
+  { environment, workerFile, degradations, connectome, onChange }: GpuBesideOptions,
 ): GpuStage | undefined {
   const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
   if (BACKEND === 'cpu') return undefined;
+  const stimuli = availableStimuli(connectome.metadata);
   return new GpuStage({
     opening: {
       connectomeFile: CONNECTOME_FILE,
-      digest,
+      digest: connectome.digest,
       allowSoftware: GPU_ALLOW_SOFTWARE === 1,
       workerFile: workerFile.href,
     },
     insists: BACKEND === 'gpu',
     batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * SHARE_OF_TIMEOUT),
-    stimuli: STIMULUS_IDS,
+    stimuli: stimuli.length > 0 ? stimuli : ['none'],
     cpuWorkers: pool.workers,
     simulateOnCpu: async (experiment) => {
       const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });

@@ -8,7 +8,7 @@ import {
 import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
 import { Degradations } from '../health/degradations.js';
-import { ModelHealth, type WorkerCounts } from '../health/model-health.js';
+import { type LoadedModel, ModelHealth, type WorkerCounts } from '../health/model-health.js';
 import { within } from '../within.js';
 import { ServedModel } from './served-model.js';
 import { WorkerFile } from './worker-file.provider.js';
@@ -25,7 +25,7 @@ const LONGEST_FAREWELL_MS = 1_000;
 @Injectable()
 export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   /** Called once a model is loaded and before it is called ready. */
-  warmUp: () => Promise<void> = async () => {};
+  warmUp: (model: LoadedModel) => Promise<void> = async () => {};
   readonly #log = new Logger(ModelLoader.name);
   #served: ServedModel | undefined;
   #attempt: Promise<void> = Promise.resolve();
@@ -94,7 +94,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       this.health.become({ name: 'warming', model: served });
       served.startGpu();
       // A service that is being stopped refuses its own requests too; then nobody waits for it to be fast.
-      await this.warmUp().catch((error: unknown) => this.#log.warn(`Not warmed up: ${String(error)}`));
+      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Not warmed up: ${String(error)}`));
       // Its workers may have ended meanwhile.
       if (this.#served !== served) return;
       this.health.become({ name: 'ready', model: served });

@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { requirePopulations } from '../answers/v1/required-populations.js';
+import { trialExperiment } from '../answers/v1/presets.js';
 import type { Environment } from '../config/environment.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
@@ -40,6 +40,7 @@ export class ServedModel implements LoadedModel {
   ) {
     this.id = modelId(connectome);
     this.watch = new WorkerWatch(pool, queue, {
+      trial: trialExperiment(connectome.metadata),
       runTimeoutMs: options.environment.RUN_TIMEOUT_MS,
       degradations: options.degradations,
       onDead: (error) => options.onLost(this, error),
@@ -54,7 +55,6 @@ export class ServedModel implements LoadedModel {
     const { environment, workerFile, degradations } = options;
     const buffer = await readConnectomeFile(environment.CONNECTOME_FILE);
     const connectome = openConnectome(buffer);
-    requirePopulations(connectome.metadata);
     // Workers come and go before there is anybody to be told.
     let model = undefined as ServedModel | undefined;
     const pool = await ExperimentPool.start({
@@ -72,7 +72,7 @@ export class ServedModel implements LoadedModel {
         environment,
         workerFile,
         degradations,
-        digest: connectome.digest,
+        connectome,
         onChange: () => model?.queue.dispatch(),
       });
       const queue = new ExperimentQueue(pool.members, {

@@ -1,4 +1,4 @@
-import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import type { Experiment } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../pool/experiment-pool.js';
@@ -10,6 +10,8 @@ const WATCH_INTERVAL_MS = 5_000;
 const LOST_RUNS_PER_WORKER = 2;
 
 export interface WatchOptions {
+  /** A run that does no harm to a worker. */
+  readonly trial: Experiment;
   readonly runTimeoutMs: number;
   readonly degradations: Degradations;
   /** Told where the workers as a whole are of no use any more. */
@@ -61,7 +63,7 @@ export class WorkerWatch {
     if (this.#isTryingOut) return;
     this.#isTryingOut = true;
     try {
-      await this.pool.tryOut(DEFAULT_EXPERIMENT, this.options.runTimeoutMs);
+      await this.pool.tryOut(this.options.trial, this.options.runTimeoutMs);
     } catch (cause) {
       this.#giveUp('The workers end again and again without an answer.', cause);
     } finally {
