@@ -19,12 +19,14 @@ const mayImport = {
   pool: ['connectome', 'experiment', 'engine', 'answers/v1'],
   config: [],
   http: ['config'],
-  health: ['connectome', 'answers/v1', 'pool', 'config', 'http'],
+  health: ['connectome', 'pool', 'http'],
+  // From a file to a model that is served: loading, workers, retrying.
+  serving: ['connectome', 'answers/v1', 'pool', 'config', 'health'],
   'rate-limit': ['config', 'http', 'health'],
   run: ['answers/v1', 'answers/v1/api', 'pool', 'config', 'http', 'health', 'rate-limit'],
   atlas: ['connectome', 'http', 'health'],
   model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
-  metrics: ['config', 'http', 'health', 'run'],
+  metrics: ['config', 'http', 'health', 'serving', 'run'],
   openapi: ['config', 'http'],
   // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
   dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
@@ -46,7 +48,7 @@ const mayImport = {
   ],
 };
 /** Files beside the folders that every layer may import. */
-const everyone = ['errors'];
+const everyone = ['errors', 'within'];
 
 const layers = Object.keys(mayImport);
 const layersInside = (layer) => layers.filter((other) => other.startsWith(`${layer}/`));

@@ -10,6 +10,7 @@ import { OpenApiModule } from './openapi/openapi.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { RunModule } from './run/run.module.js';
+import { ServingModule } from './serving/serving.module.js';
 
 /** What tests replace. */
 interface ModuleOptions {
@@ -20,17 +21,19 @@ interface ModuleOptions {
 @Module({})
 export class AppModule {
   static of(environment: Environment, { workerFile, window }: ModuleOptions = {}): DynamicModule {
+    const serving = ServingModule.of(workerFile);
     return {
       module: AppModule,
       imports: [
         ConfigModule.of(environment),
-        HealthModule.of(workerFile),
+        HealthModule,
+        serving,
         RateLimitModule.of(window),
         RunModule,
         ModelModule,
         OpenApiModule,
         AtlasModule,
-        MetricsModule,
+        MetricsModule.with(serving),
         DashboardModule,
       ],
     };

@@ -16,7 +16,8 @@ import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
 import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { logRequest } from './request-log.js';
-import { rehearse } from './run/rehearse.js';
+import { ModelLoader } from './serving/model-loader.js';
+import { warmUp } from './run/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
 /** For the last answer to leave before its connection is closed. */
@@ -75,7 +76,7 @@ export async function assembleApplication(
   });
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
-  health.rehearsal = () => rehearse(fastify);
+  app.get(ModelLoader).warmUp = (model) => warmUp(fastify, model);
   await configureServer(app, { isEnding: () => health.draining, connections });
   const document = describeApi(app, DESCRIPTION_OF_V1);
   app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);

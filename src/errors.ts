@@ -12,6 +12,11 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'A field, a query parameter or the body itself is not allowed.',
   },
+  STIMULUS_UNAVAILABLE: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'The connectome that is served has no preset for this stimulus.',
+  },
   MALFORMED_REQUEST: {
     status: 400,
     exitCode: 2,
@@ -166,14 +171,18 @@ export class CodedError extends Error {
     return ERRORS[this.code].exitCode;
   }
 
-  /** Structured clone strips an error of its code, so what crosses a thread is plain data. */
-  toFailure(): Failure {
-    return { code: this.code, message: this.message };
-  }
-
   static fromFailure({ code, message }: Failure): CodedError {
     return new CodedError(code, message);
   }
+}
+
+/** Structured clone strips an error of its code, so what crosses a thread or a process is plain data. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CodedError) return { code: error.code, message: error.message };
+  return {
+    code: 'INTERNAL',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }
 
 /** Characters that act on a terminal, a log or a page instead of being seen: controls, directions, separators. */

@@ -1,5 +1,6 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication } from '@nestjs/common';
-import { ModelHealth } from './health/model-health.js';
+import { ModelLoader } from './serving/model-loader.js';
 import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
 
@@ -7,6 +8,7 @@ import { flushStandardStreams } from './standard-streams.js';
 const ONE_SIGNAL_MS = 300;
 /** For workers to end that were told to, and for an operation of the system that is nearly done. */
 const LAST_GRACE_MS = 1_000;
+const LOOK_EVERY_MS = 10;
 /** What Node calls operations that hold a thread of libuv's pool until the system has answered. */
 const BLOCKING_OPERATIONS = /^(FS|GetAddrInfo|GetNameInfo)Req/;
 
@@ -42,7 +44,7 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; ending.`);
     // A worker in the middle of a system call ends only when that does, and the process waits for its threads.
-    void endProcess(0, app.get(ModelHealth).stop());
+    void endProcess(0, app.get(ModelLoader).stop());
   }, shutdownMs);
   try {
     await app.close();
@@ -55,24 +57,25 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
 }
 
 /**
- * Ends the process, once what was written has left, or cannot leave. process.exit waits for every thread. Where one hangs, in a file system or a driver that does not answer, the only way out
- * is to be killed.
+ * Ends the process, once what was written has left or cannot leave. process.exit waits for every thread. Where one
+ * hangs, in a file system or a driver that does not answer, the only way out is to be killed.
  * @param threads resolves when the other threads have ended
  */
 export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {
-  const [areEnded] = await Promise.all([within(LAST_GRACE_MS, threads), flushStandardStreams()]);
-  if (areEnded && !process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name))) {
-    process.exit(status);
+  let areEnded = false;
+  void threads.then(() => (areEnded = true));
+  await flushStandardStreams();
+  for (const sinceMs = performance.now(); performance.now() - sinceMs < LAST_GRACE_MS;) {
+    // What has just been done is listed until its callbacks have run.
+    await setImmediate();
+    if (areEnded && !isSystemAwaited()) process.exit(status);
+    await sleep(LOOK_EVERY_MS);
   }
   process.kill(process.pid, 'SIGKILL');
   // Process 1 of a container is spared by its own SIGKILL, but not by this.
   process.abort();
 }
 
-async function within(ms: number, what: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<false>((resolve) => (timer = setTimeout(resolve, ms, false)));
-  const isDone = await Promise.race([what.then(() => true), timeUp]);
-  clearTimeout(timer);
-  return isDone;
+function isSystemAwaited(): boolean {
+  return process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name));
 }

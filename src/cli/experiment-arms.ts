@@ -19,6 +19,7 @@ const TRIALS: RangeField = {
   // The rasters of all trials are held in memory at once.
   maximum: 1000,
   default: 1,
+  label: 'Trials',
   description: 'Seeds N to N + T - 1: mean and sd.',
   example: 20,
 };
@@ -77,11 +78,20 @@ function optionOf(name: FieldName): FieldOption {
 }
 
 function described(field: Field) {
-  const { type, unit, description } = field;
+  const { type, unit, label } = field;
   const value = unit?.toUpperCase() ?? { string: 'NAME', integer: 'N', number: 'X' }[type];
+  return {
+    type: 'string',
+    value,
+    default: String(field.default),
+    help: label + allowedInShort(field),
+  } as const;
+}
+
+function allowedInShort(field: Field): string {
   // The stimuli stand in the summary of the command.
-  const allowed = type === 'string' ? '' : ` Must be ${allowedValuesOf(field)}.`;
-  return { type: 'string', value, default: String(field.default), help: description + allowed } as const;
+  if (field.type === 'string') return '.';
+  return 'allowed' in field ? `: ${field.allowed.join(', ')}.` : `, ${field.minimum} to ${field.maximum}.`;
 }
 
 /** How numbers are written: without exponents, signs and blanks. */

@@ -3,7 +3,6 @@
  * channel that is not silent, as mean and standard deviation over the seeds.
  */
 import type { TopLevelSpec } from 'vega-lite';
-import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import { FRAME_MS } from '../answers/v1/readout.js';
 import { COLOURS } from '../plot/svg.js';
@@ -155,13 +154,13 @@ function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: Neu
 
 /** One panel a channel, so that each has a scale of its own. */
 function channelPanels(conditions: readonly Condition[]): Panel[] {
-  const active = CHANNEL_IDS.filter((id) =>
-    conditions.some(({ runs }) => runs.some(({ channels }) => channels[id] > 0)),
+  const active = Object.keys(conditions[0]!.runs[0]!.channels).filter((id) =>
+    conditions.some(({ runs }) => runs.some(({ channels }) => channels[id]! > 0)),
   );
   return active.map((channel, at) => channelPanel(conditions, channel, at === active.length - 1));
 }
 
-function channelPanel(conditions: readonly Condition[], channel: ChannelId, isLast: boolean): Panel {
+function channelPanel(conditions: readonly Condition[], channel: string, isLast: boolean): Panel {
   const names = conditions.map(labelOf);
   const { duration_ms: durationMs } = conditions[0]!.experiment;
   const axis = {
@@ -209,12 +208,12 @@ function channelPanel(conditions: readonly Condition[], channel: ChannelId, isLa
 }
 
 /** Rate of a channel in each frame, over the seeds: mean, and one standard deviation to either side. */
-function frameRates(condition: Condition, channel: ChannelId): Panel[] {
+function frameRates(condition: Condition, channel: string): Panel[] {
   const frameCount = condition.experiment.duration_ms / FRAME_MS;
   // A last point closes the step of the last frame.
   return Array.from({ length: frameCount + 1 }, (_, at) => {
     const frame = Math.min(at, frameCount - 1);
-    const rates = condition.runs.map(({ frames }) => frames![frame]!.channels[channel]);
+    const rates = condition.runs.map(({ frames }) => frames![frame]!.channels[channel]!);
     const { mean, sd } = spreadOf(rates, (rate) => rate);
     const spread = sd ?? 0;
     return {

@@ -1,4 +1,4 @@
-import type { ChannelId, ChannelKind } from '../connectome/populations.js';
+import type { ChannelKind } from '../connectome/populations.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 
 /** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
@@ -11,7 +11,7 @@ export interface RunBody {
     readonly responding_neurons: number;
     readonly mean_rate_hz: number;
   };
-  readonly channels: Readonly<Record<ChannelId, number>>;
+  readonly channels: Readonly<Record<string, number>>;
   readonly drive: Readonly<Record<string, number>>;
   /** These two in view=full only. */
   readonly frames?: readonly RunFrame[];
@@ -21,7 +21,7 @@ export interface RunBody {
 export interface RunFrame {
   readonly t: number;
   readonly total: number;
-  readonly channels: Readonly<Record<ChannelId, number>>;
+  readonly channels: Readonly<Record<string, number>>;
   readonly steps: readonly number[];
   readonly spikes: readonly number[];
 }

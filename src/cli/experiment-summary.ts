@@ -1,6 +1,4 @@
 /** Runs of one condition, seed by seed, and what they have in common: means, spread, overlap. */
-import { CHANNEL_IDS } from '../connectome/populations.js';
-import { DRIVES } from '../answers/v1/drives.js';
 import type { Experiment } from '../answers/v1/experiment.js';
 import { roundDrive, roundRate } from '../answers/v1/rounding.js';
 import type { RunBody } from './experiment-source.js';
@@ -43,14 +41,14 @@ export function summaryOf({ runs }: Condition): Summary {
       runs.map(({ spikes }) => spikes.responding_neurons),
       roundRate,
     ),
-    channels: CHANNEL_IDS.map((id) => [
+    channels: Object.keys(runs[0]!.channels).map((id) => [
       id,
       spreadOf(
-        runs.map(({ channels }) => channels[id]),
+        runs.map(({ channels }) => channels[id]!),
         roundRate,
       ),
     ]),
-    drive: DRIVES.map(({ id }) => [
+    drive: Object.keys(runs[0]!.drive).map((id) => [
       id,
       spreadOf(
         runs.map(({ drive }) => drive[id]!),

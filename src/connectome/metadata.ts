@@ -1,6 +1,6 @@
 import { compileSchema } from './json-schema.js';
 import type { ConnectomeMetadata } from './connectome.js';
-import { CHANNEL_KINDS } from './populations.js';
+import { CHANNEL_KINDS, POPULATION_ID } from './populations.js';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
@@ -17,7 +17,7 @@ function objectOf(properties: Readonly<Record<string, object>>, optional: readon
 
 const population = {
   /** Part of addresses, tables and documents, so nothing that would have to be quoted there. */
-  id: { type: 'string', pattern: '^[a-z][a-z0-9_]*$' },
+  id: { type: 'string', pattern: POPULATION_ID },
   label: text,
   description: text,
   selectors: listOf({ type: 'object' }),

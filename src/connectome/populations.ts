@@ -1,7 +1,7 @@
 /**
  * The named groups of neurons that the rest of the world talks about: stimuli (what a client can excite) and
  * channels (what it reads). Which neurons they hold is decided by data/populations.json when a connectome is
- * compiled; their names are part of the contract and stand here alone.
+ * compiled. A connectome may have other stimuli and channels; these are the ones that version 1 of the API knows.
  */
 export const STIMULUS_IDS = [
   'sugar',
@@ -45,6 +45,9 @@ export const CHANNEL_IDS = [
  * a station is a sensory neuron, projection neuron or interneuron on the way there, and stands for a cue.
  */
 export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
+
+/** The names that a connectome may give: part of addresses and tables, so nothing that has to be quoted there. */
+export const POPULATION_ID = '^[a-z][a-z0-9_]*$';
 
 /** For people, as the heading of the channels of a kind. */
 export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {

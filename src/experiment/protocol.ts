@@ -7,6 +7,9 @@ export const STEPS_PER_MS = 10;
 /** 5 s. */
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
 
+/** Of an experiment of version 1. */
+export const MAXIMUM_INTENSITY = 2;
+
 export interface Protocol {
   readonly inputs: readonly Input[];
   /** Neurons whose spikes are not delivered to anybody. */

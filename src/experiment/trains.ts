@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import { intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
-import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS, type PoissonTrain, type V1Train } from './protocol.js';
+import {
+  MAXIMUM_INTENSITY,
+  MAXIMUM_TRIAL_STEPS,
+  STEPS_PER_MS,
+  type PoissonTrain,
+  type V1Train,
+} from './protocol.js';
 import type { Layer, Stream } from './thinned-train.js';
 
 const STEP_MS = 1 / STEPS_PER_MS;
@@ -16,8 +22,6 @@ export interface LayeredTrain {
   /** @param place of the neuron in the list of the input  @param id its id, asked for where it is needed */
   streamOf(place: number, id: () => string): Stream;
 }
-
-export const MAXIMUM_INTENSITY = 2;
 
 /** Events are drawn at the rate of the highest intensity and thinned, so raising the intensity only adds events. */
 export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'>): LayeredTrain {

@@ -116,7 +116,7 @@ export class Connections {
   #refuseConnect(socket: Duplex): void {
     this.#answerRaw(
       socket,
-      new CodedError('METHOD_NOT_ALLOWED', 'This server is no proxy: CONNECT is not allowed.'),
+      new CodedError('METHOD_NOT_ALLOWED', 'CONNECT is not allowed: this server is not a proxy.'),
     );
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Subject } from 'rxjs';
-import { isRehearsal } from './rehearsal.js';
+import { isWarmUp } from './warm-up.js';
 
 /** What nginx logs where the client left before its answer; no answer carries it. */
 export const CLIENT_GONE_STATUS = 499;
@@ -29,7 +29,7 @@ export class RequestWatch {
   /** Call this before any other hook is added: what a hook refuses is to be seen too. */
   attach(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', async (request, reply) => {
-      if (isRehearsal(request)) return;
+      if (isWarmUp(request)) return;
       this.#open++;
       const { socket } = request.raw;
       let isOpen = true;

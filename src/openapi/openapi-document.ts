@@ -14,6 +14,8 @@ export interface VersionDescription {
   readonly tags: Readonly<Record<string, string>>;
   /** An example for each member of an answer that is no object, by schema. */
   readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Schemas whose instances may have further members, all of them numbers. */
+  readonly openSchemas: readonly string[];
 }
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -21,7 +23,7 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 /** The OpenAPI description of one version. The same for every instance, but for `servers`. */
 export function describeApi(
   app: INestApplication,
-  { version, fullVersion, description, tags, examples }: VersionDescription,
+  { version, fullVersion, description, tags, examples, openSchemas }: VersionDescription,
 ): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -48,7 +50,13 @@ export function describeApi(
       schemas: Object.fromEntries(
         Object.entries(schemas)
           .filter(([name]) => used.has(name))
-          .map(([name, schema]) => [name, withExamples(schema, examples[name])]),
+          .map(([name, schema]) => [
+            name,
+            {
+              ...withExamples(schema, examples[name]),
+              ...(openSchemas.includes(name) ? { additionalProperties: { type: 'number' } } : {}),
+            },
+          ]),
       ) as Schemas,
     },
   };

@@ -4,6 +4,7 @@
  */
 import type { Experiment } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
+import { within } from '../within.js';
 import { PoolWorker } from './pool-worker.js';
 import type { AtlasTask, Backend, ExperimentTask, ResultOf, WorkerData } from './task.js';
 import { isUnderWay, newTicket } from './ticket.js';
@@ -93,7 +94,7 @@ export class ExperimentPool {
    */
   async probe(withinMs: number): Promise<void> {
     const probes = this.members.map((member) => member.run({ kind: 'probe' }));
-    const [answer] = await within(withinMs, Promise.all(probes));
+    const [answer] = await within(withinMs, Promise.all(probes), silence(withinMs));
     this.#backend = answer!.backend;
   }
 
@@ -102,7 +103,12 @@ export class ExperimentPool {
    * @throws CodedError WORKER_LOST when the run ends its worker, DEADLINE_PASSED when no worker answers in time
    */
   async tryOut(experiment: Experiment, withinMs: number): Promise<void> {
-    await within(withinMs, this.run({ kind: 'experiment', experiment, view: 'drive', gzip: false }));
+    const run = this.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });
+    await within(
+      withinMs,
+      run.then(() => undefined),
+      silence(withinMs),
+    );
   }
 
   run(task: ExperimentTask): Promise<ResultOf['experiment']>;
@@ -139,15 +145,8 @@ export class ExperimentPool {
   }
 }
 
-async function within<T>(withinMs: number, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    const error = new CodedError('DEADLINE_PASSED', `The workers did not answer within ${withinMs} ms.`);
-    timer = setTimeout(() => reject(error), withinMs);
-  });
-  try {
-    return await Promise.race([answer, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
+function silence(withinMs: number): () => never {
+  return () => {
+    throw new CodedError('DEADLINE_PASSED', `The workers did not answer within ${withinMs} ms.`);
+  };
 }

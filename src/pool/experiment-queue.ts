@@ -110,7 +110,7 @@ export class ExperimentQueue {
       isSlow: false,
       isEnded: false,
     }));
-    for (const worker of workers) worker.whenChanged(() => this.look());
+    for (const worker of workers) worker.whenChanged(() => this.dispatch());
   }
 
   /** Experiments that no worker computes yet. */
@@ -152,13 +152,13 @@ export class ExperimentQueue {
       this.#admit(owner);
       this.#join(run);
       this.#waiting.add(run);
-      this.look();
+      this.dispatch();
     }
     return { result: promise, cancel: () => this.#cancel(run) };
   }
 
   /** Hands over what can be handed over; to be called when the stage has come or gone. */
-  look(): void {
+  dispatch(): void {
     const { stage } = this.options;
     const batch = stage?.batchOf(this.#waiting.size) ?? 0;
     // One batch beforehand is enough; a faster stage would only pile up rasters.
@@ -187,15 +187,12 @@ export class ExperimentQueue {
   #admit(owner: string): void {
     const { limit } = this.options;
     if (this.#line.size >= limit) {
-      throw new CodedError(
-        'QUEUE_FULL',
-        `${limit} runs are waiting, which is all that may; try again shortly.`,
-      );
+      throw new CodedError('QUEUE_FULL', `The queue is full: ${limit} runs are waiting; try again shortly.`);
     }
     if (this.#inLineBy(owner) >= this.shareOfOne) {
       throw new CodedError(
         'QUEUE_FULL',
-        `${this.shareOfOne} runs of this client are waiting, which is all that one client may have; try again shortly.`,
+        `The queue is full: ${this.shareOfOne} runs of this client are waiting; try again shortly.`,
       );
     }
   }
@@ -235,7 +232,7 @@ export class ExperimentQueue {
     }
     this.#leave(run);
     run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
-    this.look();
+    this.dispatch();
     return true;
   }
 
@@ -291,7 +288,7 @@ export class ExperimentQueue {
       run.isPrepared = true;
       this.#prepared.add(run);
     });
-    this.look();
+    this.dispatch();
   }
 
   #hand(run: Run, lane: Lane): void {
@@ -349,7 +346,7 @@ export class ExperimentQueue {
     lane.places.shift();
     if (lane.places.length === 0) lane.isEnded = false;
     this.#timeFirst(lane);
-    this.look();
+    this.dispatch();
   }
 
   /** Whatever stands first is what the worker computes: it waits no more, and its time runs. */
@@ -370,7 +367,7 @@ export class ExperimentQueue {
       const ahead = lane.places[1];
       if (ahead !== undefined && this.#takeBack(ahead)) {
         this.#putBack(ahead);
-        this.look();
+        this.dispatch();
       }
     }, slowMs);
   }

@@ -8,13 +8,13 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
-import { STIMULUS_IDS } from '../connectome/populations.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { availableStimuli } from '../answers/v1/presets.js';
 import { ExperimentRunner } from '../answers/v1/run-body.js';
-import { CodedError } from '../errors.js';
+import { failureOf } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
@@ -52,7 +52,7 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
     draw: compiledDrawing(compileDrawingKernel()),
   });
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const stimulus of STIMULUS_IDS) {
+    for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
       for (const view of QUERY_FIELDS.view.allowed)
         runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
@@ -149,12 +149,4 @@ function moved<Kind extends keyof ResultOf>(
   const buffers = arrays.filter((array) => array !== undefined).map(({ buffer }) => buffer);
   // Piscina reads these two members in the worker; its types know single transferables only.
   return move({ [transferableSymbol]: buffers, [valueSymbol]: outcome } as never);
-}
-
-function failureOf(error: unknown) {
-  if (error instanceof CodedError) return error.toFailure();
-  return {
-    code: 'INTERNAL',
-    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  } as const;
 }

@@ -135,19 +135,19 @@ export class RedisWindow implements SlidingWindow {
     this.#isAway = true;
     const { code = codeOf(error.message) } = error as NodeJS.ErrnoException;
     this.options.onAway(code);
-    this.#lookLater();
+    this.#probeLater();
   }
 
-  #lookLater(): void {
-    this.#retryTimer = setTimeout(() => void this.#look(), RETRY_MS).unref();
+  #probeLater(): void {
+    this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_MS).unref();
   }
 
   /** Neither connection nor PING is proof: a Redis that is full or read-only has both. Only counting is. */
-  async #look(): Promise<void> {
+  async #probe(): Promise<void> {
     try {
       await this.#redis.count(`${KEY_PREFIX}${PROBE}`, 1, PROBE_WINDOW_MS);
     } catch {
-      if (!this.#closed) this.#lookLater();
+      if (!this.#closed) this.#probeLater();
       return;
     }
     this.#isAway = false;

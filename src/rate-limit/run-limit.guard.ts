@@ -3,7 +3,7 @@ import { ThrottlerGuard, type ThrottlerLimitDetail, type ThrottlerRequest } from
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, type ErrorCode } from '../errors.js';
 import { clientOf } from '../http/client-address.js';
-import { isRehearsal } from '../http/rehearsal.js';
+import { isWarmUp } from '../http/warm-up.js';
 import type { RunCount } from './sliding-window-storage.js';
 
 /**
@@ -22,7 +22,7 @@ const counts = new WeakMap<FastifyRequest, RunCount>();
 @Injectable()
 export class RunLimitGuard extends ThrottlerGuard {
   protected override async shouldSkip(context: ExecutionContext): Promise<boolean> {
-    return isRehearsal(context.switchToHttp().getRequest<FastifyRequest>());
+    return isWarmUp(context.switchToHttp().getRequest<FastifyRequest>());
   }
 
   protected override async getTracker(request: Record<string, unknown>): Promise<string> {

@@ -5,7 +5,7 @@ import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
-import { isRehearsal } from '../http/rehearsal.js';
+import { isWarmUp } from '../http/warm-up.js';
 import { ApiRun } from '../answers/v1/api/run.api.js';
 import { RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
 import { experimentOf } from '../answers/v1/experiment.js';
@@ -38,7 +38,7 @@ export class RunController {
       gzip,
       client: clientOf(request),
       whenGone: (listener) => whenGone(request, listener),
-      isRehearsal: isRehearsal(request),
+      isWarmUp: isWarmUp(request),
     });
     const answer = await run.catch(async (error: unknown) => {
       await giveBackUnlessBegun(error, request, reply);

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
 import { Environment } from '../config/environment.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
+import { presetOf } from '../answers/v1/presets.js';
 import { runId } from '../answers/v1/run-id.js';
 import { CodedError } from '../errors.js';
 import { ModelHealth } from '../health/model-health.js';
@@ -17,8 +18,8 @@ export interface RunOrder {
   readonly client: string;
   /** Calls the listener when the client has gone, at once where it has; gives a function that ends that. */
   readonly whenGone: (listener: () => void) => () => void;
-  /** Nobody asked for it: see rehearse.ts. */
-  readonly isRehearsal: boolean;
+  /** Nobody asked for it: see warm-up.ts. */
+  readonly isWarmUp: boolean;
 }
 
 /** Where an answer came from, in the words of RFC 9211. */
@@ -72,9 +73,10 @@ export class RunService {
     return this.#cache?.size ?? 0;
   }
 
-  /** @throws CodedError as in the table, status 503 */
+  /** @throws CodedError STIMULUS_UNAVAILABLE, or one with status 503 as in the table */
   async run(order: RunOrder): Promise<RunAnswer> {
     const { connectome } = this.health.modelForRuns();
+    presetOf(connectome.metadata, order.experiment.stimulus);
     const id = runId(connectome.digest, order.experiment);
     const keys = order.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
     for (const key of keys) {
@@ -95,7 +97,7 @@ export class RunService {
     };
   }
 
-  #depart(key: string, { experiment, view, gzip, client, isRehearsal }: RunOrder): Flight {
+  #depart(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): Flight {
     const { queue } = this.health.modelForRuns();
     const run = queue.submit({ kind: 'experiment', experiment, view, gzip }, client);
     const landing = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
@@ -104,7 +106,7 @@ export class RunService {
     landing.then(
       ({ result, timings }) => {
         this.#forget(key, flight);
-        if (isRehearsal) return;
+        if (isWarmUp) return;
         this.simulated.next(timings);
         this.#cache?.set(key, result);
       },

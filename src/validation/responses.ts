@@ -72,7 +72,7 @@ export function meanResponses(
       stimulation: name,
       responding: mean(({ responding }) => responding),
       rates: Object.fromEntries(
-        CHANNEL_IDS.map((id) => [id, mean(({ rates }) => rates[id])]),
+        CHANNEL_IDS.map((id) => [id, mean(({ rates }) => rates[id]!)]),
       ) as unknown as ChannelRates,
     };
   });

@@ -76,7 +76,7 @@ describe('npm run experiment', () => {
     const runs = await Promise.all(['7', '8', '9'].map((seed) => bodyOf('--seed', seed)));
     const { stdout } = await experiment('--seed', '7', '--trials', '3', '--json');
     const [condition] = (JSON.parse(stdout) as { conditions: Record<string, never>[] }).conditions;
-    const rates = runs.map(({ channels }) => channels.escape);
+    const rates = runs.map(({ channels }) => channels['escape']!);
     const mean = (rates[0]! + rates[1]! + rates[2]!) / 3;
     const sd = Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 2);
     expect(condition).toMatchObject({

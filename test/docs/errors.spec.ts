@@ -120,7 +120,7 @@ describe('the messages are what is said today', () => {
 
   it('DRAINING', async () => {
     const other = await startReadyService();
-    await other.app.get(ModelHealth).beforeApplicationShutdown();
+    other.app.get(ModelHealth).drain();
     expect((await (await other.post({})).json()).error).toBe(EXAMPLE_MESSAGES.DRAINING);
     await other.stop();
   });

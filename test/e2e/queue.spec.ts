@@ -200,7 +200,7 @@ describe('the waiting line', () => {
     await waiting(4);
     const full = await send({ seed: 6 }, { client: '203.0.113.3' }).answer;
     expect(JSON.parse(full.text)).toEqual({
-      error: expect.stringContaining('4 runs are waiting, which is all that may'),
+      error: expect.stringContaining('The queue is full: 4 runs are waiting'),
       code: 'QUEUE_FULL',
     });
     release();

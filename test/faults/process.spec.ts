@@ -203,6 +203,22 @@ describe('a signal', () => {
     );
   });
 
+  it('ends it with 0 also where the log goes to a file, and nothing of the log is lost', async () => {
+    const path = join(dir, 'log');
+    const file = openSync(path, 'w');
+    const service = await start({}, file);
+    closeSync(file);
+    await until(service.isReady);
+    expect(await run(service.port)).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.ended()).toEqual([0, null]);
+    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg).slice(-2)).toEqual([
+      expect.stringMatching(/^SIGTERM: /),
+      'Ended.',
+    ]);
+  });
+
   it('in the first second, while everything loads, ends the process with 0', async () => {
     const afterMs = extent({ short: [0, 150], full: [0, 50, 100, 150, 200, 300, 400, 500, 700, 1_000] });
     for (const ms of afterMs) {

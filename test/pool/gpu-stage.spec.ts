@@ -65,7 +65,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     askAdapter: async () => 'a pretended GPU',
     onChange: (state) => {
       states.push(state);
-      queue.look();
+      queue.dispatch();
     },
     ...overrides,
   });

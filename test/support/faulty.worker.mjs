@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
 import { begin } from '../../dist/pool/ticket.js';
-import { isRehearsed } from '../../dist/run/rehearse.js';
+import { isWarmUpSeed } from '../../dist/run/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
@@ -29,7 +29,7 @@ function run({ ticket, ...task }) {
   // Taken back: the worker itself says so.
   if (ticket !== undefined && !begin(ticket)) return answer({ ...task, ticket });
   if (FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
-  if (!isRehearsed(task.experiment.seed)) {
+  if (!isWarmUpSeed(task.experiment.seed)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
     while (FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
     const seed = String(task.experiment.seed);

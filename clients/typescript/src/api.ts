@@ -100,184 +100,188 @@ export interface components {
              * @description Mean rate of the neurons of channel escape over the run or the frame, in Hz.
              * @example 160
              */
-            escape: number;
+            escape?: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
              * @example 1.67
              */
-            walk: number;
+            walk?: number;
             /**
              * @description Mean rate of the neurons of channel turn_left over the run or the frame, in Hz.
              * @example 0
              */
-            turn_left: number;
+            turn_left?: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
              * @example 5
              */
-            turn_right: number;
+            turn_right?: number;
             /**
              * @description Mean rate of the neurons of channel stop over the run or the frame, in Hz.
              * @example 0
              */
-            stop: number;
+            stop?: number;
             /**
              * @description Mean rate of the neurons of channel backward over the run or the frame, in Hz.
              * @example 0
              */
-            backward: number;
+            backward?: number;
             /**
              * @description Mean rate of the neurons of channel landing over the run or the frame, in Hz.
              * @example 5
              */
-            landing: number;
+            landing?: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
              * @example 45
              */
-            wing: number;
+            wing?: number;
             /**
              * @description Mean rate of the neurons of channel groom over the run or the frame, in Hz.
              * @example 0
              */
-            groom: number;
+            groom?: number;
             /**
              * @description Mean rate of the neurons of channel proboscis over the run or the frame, in Hz.
              * @example 0
              */
-            proboscis: number;
+            proboscis?: number;
             /**
              * @description Mean rate of the neurons of channel courtship over the run or the frame, in Hz.
              * @example 0
              */
-            courtship: number;
+            courtship?: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
              * @example 2.67
              */
-            descending: number;
+            descending?: number;
             /**
              * @description Mean rate of the neurons of channel motor over the run or the frame, in Hz.
              * @example 0
              */
-            motor: number;
+            motor?: number;
             /**
              * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
              * @example 0
              */
-            food_relay: number;
+            food_relay?: number;
             /**
              * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
              * @example 0
              */
-            pheromone_relay: number;
+            pheromone_relay?: number;
             /**
              * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
              * @example 0
              */
-            song_relay: number;
+            song_relay?: number;
             /**
              * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
              * @example 0
              */
-            touch_relay: number;
+            touch_relay?: number;
             /**
              * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
              * @example 0
              */
-            colour_relay: number;
+            colour_relay?: number;
             /**
              * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
              * @example 0
              */
-            humid_relay: number;
+            humid_relay?: number;
             /**
              * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
              * @example 0
              */
-            heat_relay: number;
+            heat_relay?: number;
             /**
              * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
              * @example 0
              */
-            bitter_relay: number;
+            bitter_relay?: number;
+        } & {
+            [key: string]: number;
         };
         Drives: {
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.escape / 60).
              * @example 0.9305
              */
-            escape: number;
+            escape?: number;
             /**
              * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
              * @example 0.7696
              */
-            walk: number;
+            walk?: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
              * @example 0.1111
              */
-            turn: number;
+            turn?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.stop / 40).
              * @example 0
              */
-            stop: number;
+            stop?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.backward / 10).
              * @example 0
              */
-            backward: number;
+            backward?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.landing / 20).
              * @example 0.2212
              */
-            landing: number;
+            landing?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
              * @example 0.5276
              */
-            wing: number;
+            wing?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
-            groom: number;
+            groom?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.proboscis / 25).
              * @example 0
              */
-            proboscis: number;
+            proboscis?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
-            courtship: number;
+            courtship?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
              * @example 0
              */
-            approach: number;
+            approach?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
              * @example 0
              */
-            avoid: number;
+            avoid?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
              * @example 0
              */
-            phototaxis: number;
+            phototaxis?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
              * @example 0
              */
-            hygrotaxis: number;
+            hygrotaxis?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
              * @example 0
              */
-            reject: number;
+            reject?: number;
+        } & {
+            [key: string]: number;
         };
         DriveRun: {
             /**
@@ -485,7 +489,7 @@ export interface components {
              * @example INVALID_PARAMETER
              * @enum {string}
              */
-            code: "INVALID_PARAMETER" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            code: "INVALID_PARAMETER" | "STIMULUS_UNAVAILABLE" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
         };
         Source: {
             /**
@@ -663,9 +667,8 @@ export interface components {
             /**
              * @description Member of `channels` in a run response.
              * @example escape
-             * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor" | "food_relay" | "pheromone_relay" | "song_relay" | "touch_relay" | "colour_relay" | "humid_relay" | "heat_relay" | "bitter_relay";
+            id: string;
             /**
              * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
              * @example descending
@@ -994,7 +997,7 @@ export interface operations {
                     "application/json": components["schemas"]["FullRun"] | components["schemas"]["DriveRun"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body itself is not allowed. `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body itself is not allowed. `STIMULUS_UNAVAILABLE`: The connectome that is served has no preset for this stimulus. `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
             400: {
                 headers: {
                     /** @description Every origin may read every answer. */

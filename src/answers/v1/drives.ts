@@ -8,9 +8,10 @@ import type { ChannelId } from '../../connectome/populations.js';
 import { exponentialDecay } from './exponential.js';
 import { roundDrive } from './rounding.js';
 
+/** Of the channels that drives read. */
 export type ChannelRates = Readonly<Record<ChannelId, number>>;
 
-interface DriveDefinition {
+export interface DriveDefinition {
   readonly id: string;
   readonly minimum: number;
   readonly maximum: number;
@@ -18,6 +19,8 @@ interface DriveDefinition {
   readonly formula: string;
   /** Why it reads these channels, for people. */
   readonly reason: string;
+  /** The channels that it reads, itself or through other drives. */
+  readonly channels: readonly ChannelId[];
   readonly of: (rates: ChannelRates) => number;
 }
 
@@ -37,10 +40,12 @@ function saturatingDrive(id: string, terms: readonly Term[], reason: string): Dr
     maximum: 1,
     formula: terms.length === 1 ? `1 - exp(-${written})` : `1 - exp(-(${written}))`,
     reason,
+    channels: terms.map(([channel]) => channel),
     of: (rates) => saturating(terms.reduce((sum, [channel, scaleHz]) => sum + rates[channel] / scaleHz, 0)),
   };
 }
 
+const WALKING: readonly ChannelId[] = ['walk', 'turn_left', 'turn_right', 'descending'];
 const WALK_SCALE_HZ = 10;
 const TURN_SOFTENING_HZ = 40;
 
@@ -91,6 +96,7 @@ export const DRIVES: readonly DriveDefinition[] = [
     reason:
       'Descending neurons for walking and steering, and activity of descending neurons at large. Odours, heat, bitter, ' +
       'colours and humidity hardly reach these here, but make flies walk, so the drives that stand for them count, too.',
+    channels: [...WALKING, ...[stop, ...TAXES].flatMap(({ channels }) => channels)],
     of: (rates) => {
       const rateHz = rates.walk + rates.turn_left + rates.turn_right + 3 * rates.descending;
       const input = TAXES.reduce((sum, { of }) => sum + of(rates), rateHz / WALK_SCALE_HZ);
@@ -107,6 +113,7 @@ export const DRIVES: readonly DriveDefinition[] = [
     reason:
       'DNa01 and DNa02 turn the fly to their own side: -1 is left, 1 is right. Softened, so that single spikes turn it ' +
       'little. Stimuli excite both sides alike, so what is left is chance.',
+    channels: ['turn_left', 'turn_right'],
     of: ({ turn_left: left, turn_right: right }) =>
       roundDrive((right - left) / (right + left + TURN_SOFTENING_HZ)),
   },
@@ -146,7 +153,18 @@ export const DRIVES: readonly DriveDefinition[] = [
   ),
 ];
 
-/** @param rates channel rates in Hz, rounded as in the body */
-export function readDrives(rates: ChannelRates): Record<string, number> {
-  return Object.fromEntries(DRIVES.map(({ id, of }) => [id, of(rates)]));
+/** The drives whose channels a connectome has. */
+export function drivesOf(channels: readonly string[]): readonly DriveDefinition[] {
+  return DRIVES.filter((drive) => drive.channels.every((id) => channels.includes(id)));
+}
+
+/**
+ * @param rates channel rates in Hz, rounded as in the body
+ * @param drives of the connectome: each finds its channels there
+ */
+export function readDrives(
+  rates: Readonly<Record<string, number>>,
+  drives: readonly DriveDefinition[] = DRIVES,
+): Record<string, number> {
+  return Object.fromEntries(drives.map(({ id, of }) => [id, of(rates as ChannelRates)]));
 }

@@ -4,9 +4,11 @@
  * from these tables. docs/HACKING.md says how to add a field.
  */
 import { STIMULUS_IDS } from '../../connectome/populations.js';
-import { MAXIMUM_INTENSITY } from '../../experiment/trains.js';
+import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
 
 interface FieldDescription {
+  /** A few words, for lists. */
+  readonly label: string;
   /** For people: what the value means. */
   readonly description: string;
   /** Last part of the field's name, where the value has a unit. */
@@ -42,6 +44,7 @@ export const FIELDS = {
     type: 'string',
     allowed: [...STIMULUS_IDS, 'none'],
     default: 'sugar',
+    label: 'What the fly is given',
     description: 'What the fly is given; none leaves it alone.',
     example: 'loom',
   },
@@ -50,6 +53,7 @@ export const FIELDS = {
     allowed: [50, 100, 150, 200],
     default: 100,
     unit: 'ms',
+    label: 'Simulated time',
     description: 'Simulated time in ms.',
     example: 100,
   },
@@ -58,6 +62,7 @@ export const FIELDS = {
     minimum: 0,
     maximum: MAXIMUM_INTENSITY,
     default: 1,
+    label: 'Strength of the stimulus',
     description: 'Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.',
     example: 1,
   },
@@ -66,6 +71,7 @@ export const FIELDS = {
     minimum: 0,
     maximum: 2 ** 32 - 1,
     default: 42,
+    label: 'Seed of the stimulus train',
     description: 'Seed of the random stimulus train; the same seed gives the same run.',
     example: 42,
   },
@@ -77,6 +83,7 @@ export const QUERY_FIELDS = {
     type: 'string',
     allowed: ['full', 'drive'],
     default: 'full',
+    label: 'View',
     description: 'full is everything; drive is the same run without frames and top_types.',
     example: 'drive',
   },

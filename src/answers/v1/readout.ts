@@ -4,8 +4,6 @@
  */
 import { hash } from 'node:crypto';
 import type { CellType, Connectome } from '../../connectome/connectome.js';
-import { CHANNEL_IDS, type ChannelId } from '../../connectome/populations.js';
-import type { ChannelRates } from './drives.js';
 import { STEPS_PER_MS } from '../../engine/network.js';
 import { roundRate } from './rounding.js';
 import type { SpikeRaster } from '../../engine/simulation.js';
@@ -14,10 +12,13 @@ export const FRAME_MS = 5;
 export const MAXIMUM_TOP_TYPES = 20;
 const FRAME_STEPS = FRAME_MS * STEPS_PER_MS;
 
+/** In Hz, by channel, in the order of the connectome's channels. */
+export type Rates = Readonly<Record<string, number>>;
+
 export interface Frame {
   /** Start of the frame. */
   readonly tMs: number;
-  readonly rates: ChannelRates;
+  readonly rates: Rates;
   /** Its spikes are [from, to) of the raster. */
   readonly from: number;
   readonly to: number;
@@ -41,7 +42,7 @@ export interface Reading {
   readonly responding: number;
   /** Mean rate of the neurons with at least one spike, 0 if there is none. */
   readonly meanRateHz: number;
-  readonly rates: ChannelRates;
+  readonly rates: Rates;
 }
 
 export interface DetailedReading extends Reading {
@@ -56,8 +57,10 @@ export function labelOfType({ name, superClass }: CellType): string {
 
 /** Reads the rasters of one connectome. Keeps counters between readings, so one reading at a time. */
 export class Readout {
-  /** Bit c is set where the neuron belongs to channel c. */
-  readonly #channelsOf: Uint32Array;
+  readonly #channelIds: readonly string[];
+  /** Channels of neuron i: #channels from #firstChannel[i] up to, not including, #firstChannel[i + 1]. */
+  readonly #firstChannel: Uint32Array;
+  readonly #channels: Uint16Array;
   readonly #channelSizes: readonly number[];
   readonly #typeSizes: Uint32Array;
   readonly #typeLabels: readonly string[];
@@ -67,11 +70,17 @@ export class Readout {
 
   constructor(private readonly connectome: Connectome) {
     const typeCount = connectome.metadata.types.length;
-    this.#channelsOf = new Uint32Array(connectome.neuronCount);
-    CHANNEL_IDS.forEach((id, channel) => {
-      for (const i of connectome.channelNeurons(id)) this.#channelsOf[i]! |= 1 << channel;
+    this.#channelIds = connectome.metadata.channels.map(({ id }) => id);
+    const members = this.#channelIds.map((id) => connectome.channelNeurons(id));
+    this.#channelSizes = members.map(({ length }) => length);
+    this.#firstChannel = new Uint32Array(connectome.neuronCount + 1);
+    for (const i of members.flatMap((neurons) => [...neurons])) this.#firstChannel[i + 1]!++;
+    for (let i = 0; i < connectome.neuronCount; i++) this.#firstChannel[i + 1]! += this.#firstChannel[i]!;
+    this.#channels = new Uint16Array(this.#firstChannel.at(-1)!);
+    const next = this.#firstChannel.slice();
+    members.forEach((neurons, channel) => {
+      for (const i of neurons) this.#channels[next[i]!++] = channel;
     });
-    this.#channelSizes = CHANNEL_IDS.map((id) => connectome.channelNeurons(id).length);
     this.#typeSizes = new Uint32Array(typeCount);
     for (const type of connectome.typeIndices) this.#typeSizes[type]!++;
     this.#typeLabels = connectome.metadata.types.map(labelOfType);
@@ -82,7 +91,7 @@ export class Readout {
 
   /** The rates of the run alone: all that view=drive shows. */
   read(raster: SpikeRaster, durationMs: number): Reading {
-    const counts = new Uint32Array(CHANNEL_IDS.length);
+    const counts = new Uint32Array(this.#channelIds.length);
     let responding = 0;
     for (const i of raster.neurons) {
       if (this.#hasSpiked[i] === 0) {
@@ -98,7 +107,7 @@ export class Readout {
   /** The same reading with frames and cell types. */
   readInDetail(raster: SpikeRaster, durationMs: number, stimulated: Uint32Array): DetailedReading {
     const { typeIndices } = this.connectome;
-    const channelCount = CHANNEL_IDS.length;
+    const channelCount = this.#channelIds.length;
     const frameCount = durationMs / FRAME_MS;
     const frameCounts = new Uint32Array(frameCount * channelCount);
     const frameEnds = new Uint32Array(frameCount);
@@ -121,7 +130,7 @@ export class Readout {
       frameEnds[frame] = spike;
     }
     const counts = new Uint32Array(channelCount);
-    frameCounts.forEach((count, at) => (counts[at % channelCount]! += count));
+    if (channelCount > 0) frameCounts.forEach((count, at) => (counts[at % channelCount]! += count));
     const detailed = {
       ...this.#summary(raster, durationMs, responding, counts),
       frames: Array.from(frameEnds, (to, frame) => ({
@@ -141,9 +150,8 @@ export class Readout {
   }
 
   #countChannels(counts: Uint32Array, at: number, neuron: number): void {
-    for (let bits = this.#channelsOf[neuron]!; bits !== 0; bits &= bits - 1) {
-      counts[at + 31 - Math.clz32(bits & -bits)]!++;
-    }
+    const end = this.#firstChannel[neuron + 1]!;
+    for (let k = this.#firstChannel[neuron]!; k < end; k++) counts[at + this.#channels[k]!]!++;
   }
 
   #summary(raster: SpikeRaster, durationMs: number, responding: number, counts: Uint32Array): Reading {
@@ -156,9 +164,9 @@ export class Readout {
     };
   }
 
-  #rates(counts: Uint32Array, durationMs: number): ChannelRates {
-    const rates = {} as Record<ChannelId, number>;
-    CHANNEL_IDS.forEach((id, channel) => {
+  #rates(counts: Uint32Array, durationMs: number): Rates {
+    const rates: Record<string, number> = {};
+    this.#channelIds.forEach((id, channel) => {
       rates[id] = meanRateHz(counts[channel]!, this.#channelSizes[channel]!, durationMs);
     });
     return rates;

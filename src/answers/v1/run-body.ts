@@ -5,14 +5,13 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
 import { drawInputEvents, type DrawInputEvents, type InputEvents } from '../../experiment/input-events.js';
-import { v1Protocol, type Protocol } from '../../experiment/protocol.js';
-import { readDrives } from './drives.js';
+import type { Protocol } from '../../experiment/protocol.js';
+import { type DriveDefinition, drivesOf, readDrives } from './drives.js';
 import { experimentOf, type Experiment, type View } from './experiment.js';
 import { FIELDS } from './fields.js';
 import { JsonBytes } from './json-bytes.js';
-import { STEPS_PER_MS } from '../../engine/network.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
-import { requirePopulations } from './required-populations.js';
+import { protocolOf } from './protocol.js';
 import { digestWithout, runId } from './run-id.js';
 import type { SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
 
@@ -26,6 +25,7 @@ export class ExperimentRunner {
   readonly #readout: Readout;
   readonly #digest: string;
   readonly #modelId: string;
+  readonly #drives: readonly DriveDefinition[];
   readonly #draw: DrawInputEvents;
   readonly #silenced: Uint32Array;
 
@@ -41,21 +41,16 @@ export class ExperimentRunner {
       silenced = new Uint32Array(0),
     }: { readonly draw?: DrawInputEvents; readonly silenced?: Uint32Array } = {},
   ) {
-    requirePopulations(connectome.metadata);
     this.#readout = new Readout(connectome);
+    this.#drives = drivesOf(connectome.metadata.channels.map(({ id }) => id));
     this.#digest = digestWithout(connectome, silenced);
     this.#modelId = modelId({ metadata: connectome.metadata, digest: this.#digest });
     this.#draw = draw;
     this.#silenced = silenced;
   }
 
-  protocolOf({ stimulus, duration_ms: durationMs, intensity, seed }: Experiment): Protocol {
-    const durationSteps = durationMs * STEPS_PER_MS;
-    const silenced = this.#silenced;
-    if (stimulus === 'none') return { inputs: [], silenced, durationSteps };
-    const { nominalRateHz } = this.connectome.metadata.stimuli.find(({ id }) => id === stimulus)!;
-    const neurons = this.connectome.stimulusNeurons(stimulus);
-    return { ...v1Protocol(neurons, { nominalRateHz, intensity, seed }, durationSteps), silenced };
+  protocolOf(experiment: Experiment): Protocol {
+    return protocolOf(this.connectome, experiment, this.#silenced);
   }
 
   inputEventsOf(experiment: Experiment): InputEvents {
@@ -122,7 +117,7 @@ export class ExperimentRunner {
         digest: rasterDigest(raster),
       },
       channels: reading.rates,
-      drive: readDrives(reading.rates),
+      drive: readDrives(reading.rates, this.#drives),
     };
     json.text(JSON.stringify(head).slice(0, -1));
   }

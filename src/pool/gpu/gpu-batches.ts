@@ -1,10 +1,11 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
 import { GpuEngine } from '../../engine/backends/gpu/gpu-engine.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../../answers/v1/experiment.js';
+import type { Experiment } from '../../answers/v1/experiment.js';
 import { FIELDS } from '../../answers/v1/fields.js';
 import { STEPS_PER_MS } from '../../engine/network.js';
 import { rasterDigest } from '../../answers/v1/readout.js';
+import { trialExperiment } from '../../answers/v1/presets.js';
 import type { ExperimentRunner } from '../../answers/v1/run-body.js';
 import { CodedError } from '../../errors.js';
 import type { BatchResult, GpuDescription } from '../task.js';
@@ -34,7 +35,7 @@ export class GpuBatches {
     const { name, largestArrayBytes } = await requestGpuAdapter({ allowSoftware });
     const engine = new GpuEngine(connectome, { mode: 'webgpu', largestArrayBytes });
     const batches = new GpuBatches({ adapter: name, widths: engine.widths }, engine, runner);
-    await batches.#check();
+    await batches.#check(trialExperiment(connectome.metadata));
     return batches;
   }
 
@@ -49,9 +50,9 @@ export class GpuBatches {
     return results;
   }
 
-  async #check(): Promise<void> {
+  async #check(trial: Experiment): Promise<void> {
     for (const seed of CHECK_SEEDS) {
-      const experiment = { ...DEFAULT_EXPERIMENT, duration_ms: CHECK_DURATION_MS, seed };
+      const experiment = { ...trial, duration_ms: CHECK_DURATION_MS, seed };
       const [raster] = await this.simulate([experiment]);
       if (raster === undefined) continue;
       const expected = this.runner.simulate(experiment, this.runner.inputEventsOf(experiment));

@@ -6,7 +6,7 @@ import { Piscina } from 'piscina';
 import { readConnectomeFile } from '../../connectome/connectome-file.js';
 import { openConnectome } from '../../connectome/format.js';
 import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
-import { CodedError, type Failure } from '../../errors.js';
+import { CodedError, failureOf } from '../../errors.js';
 import type { HostAnswer, HostQuestion } from './gpu-host.js';
 import type { Outcome, ResultOf, Task, WorkerData } from '../task.js';
 
@@ -65,12 +65,4 @@ async function run<Kind extends keyof ResultOf>(
   task: Task & { kind: Kind },
 ): Promise<Outcome<ResultOf[Kind]>> {
   return (await pool!.run(task)) as Outcome<ResultOf[Kind]>;
-}
-
-function failureOf(error: unknown): Failure {
-  if (error instanceof CodedError) return error.toFailure();
-  return {
-    code: 'INTERNAL',
-    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  };
 }

@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import type { Experiment } from '../../answers/v1/experiment.js';
 import { CodedError } from '../../errors.js';
+import { within } from '../../within.js';
 import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from '../task.js';
 
 export interface HostOpening {
@@ -138,12 +139,7 @@ export class GpuHost {
   /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */
   async close(): Promise<void> {
     this.#process.kill('SIGKILL');
-    let timer: NodeJS.Timeout | undefined;
-    const timeUp = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, END_WITHIN_MS);
-    });
-    await Promise.race([this.#ended, timeUp]);
-    clearTimeout(timer);
+    await within(END_WITHIN_MS, this.#ended, () => undefined);
     // Nothing of this process waits for that one any longer.
     this.#process.unref();
     this.#process.channel?.unref();

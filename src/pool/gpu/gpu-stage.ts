@@ -2,7 +2,6 @@
  * The GPU beside the workers: keeps a host alive, finds out from which amount of waiting work on it is worth
  * its while, and hands back what it could not do. Results never depend on it.
  */
-import type { StimulusId } from '../../connectome/populations.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../answers/v1/experiment.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { BatchPlan } from './batch-plan.js';
@@ -29,7 +28,7 @@ export interface GpuStageOptions {
   /** A batch that takes longer ends the host. */
   readonly batchTimeoutMs: number;
   /** Stimuli of the connectome: what is measured to compare GPU and CPU. */
-  readonly stimuli: readonly StimulusId[];
+  readonly stimuli: readonly Experiment['stimulus'][];
   readonly cpuWorkers: number;
   /** What a CPU worker takes to simulate, in ms. */
   readonly simulateOnCpu: (experiment: Experiment) => Promise<number>;

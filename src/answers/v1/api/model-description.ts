@@ -1,7 +1,8 @@
 import type { Connectome, SignRule } from '../../../connectome/connectome.js';
 import { modelId } from '../../../connectome/model-id.js';
 import type { Population } from '../../../connectome/populations.js';
-import { DRIVES } from '../drives.js';
+import { drivesOf } from '../drives.js';
+import { availableStimuli } from '../presets.js';
 import { NETWORK } from '../../../engine/network.js';
 import { ENGINE_VERSION } from '../experiment.js';
 import { type Field, FIELDS } from '../fields.js';
@@ -81,11 +82,13 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
     sign_rule: { id: metadata.signRule, description: SIGN_RULES[metadata.signRule] },
     connectome_digest: digest,
     atlas_url: atlasUrl,
-    stimuli: metadata.stimuli.map((stimulus) => ({
-      id: stimulus.id,
-      ...described(stimulus),
-      nominal_rate_hz: stimulus.nominalRateHz,
-    })),
+    stimuli: availableStimuli(metadata)
+      .map((stimulus) => metadata.stimuli.find(({ id }) => id === stimulus)!)
+      .map((stimulus) => ({
+        id: stimulus.id,
+        ...described(stimulus),
+        nominal_rate_hz: stimulus.nominalRateHz,
+      })),
     channels: metadata.channels.map((channel) => ({
       id: channel.id,
       kind: channel.kind,
@@ -95,14 +98,16 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
         quantum_hz: 1000 / (channel.neuronCount * durationMs),
       })),
     })),
-    drives: DRIVES.map(({ id, minimum, maximum, formula, reason }) => ({
-      id,
-      minimum,
-      maximum,
-      formula,
-      engineered: true,
-      reason,
-    })),
+    drives: drivesOf(metadata.channels.map(({ id }) => id)).map(
+      ({ id, minimum, maximum, formula, reason }) => ({
+        id,
+        minimum,
+        maximum,
+        formula,
+        engineered: true,
+        reason,
+      }),
+    ),
     parameters: PARAMETERS,
     network: Object.entries(NETWORK).map(([name, constant]) => ({ name: snakeCase(name), ...constant })),
     limitations: metadata.wiring === 'synthetic' ? [SYNTHETIC, ...LIMITATIONS] : LIMITATIONS,

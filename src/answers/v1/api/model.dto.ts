@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
-  CHANNEL_IDS,
+  POPULATION_ID,
   CHANNEL_KINDS,
   type ChannelKind,
   STIMULUS_IDS,
@@ -105,7 +105,7 @@ export class Quantum {
 export class Channel extends PopulationDescription {
   @ApiProperty({
     description: 'Member of `channels` in a run response.',
-    enum: CHANNEL_IDS,
+    pattern: POPULATION_ID,
   })
   readonly id: string;
 

@@ -43,13 +43,14 @@ export class Spikes {
   readonly digest: string;
 }
 
-/** One member for each channel; which there are is said in one place, and not here. */
+/** One member for each channel of the connectome. Those of the one that ships are described; see OPEN_SCHEMAS. */
 export class ChannelRates {
   readonly [channel: string]: number;
 }
 for (const id of CHANNEL_IDS) {
   ApiProperty({
     description: `Mean rate of the neurons of channel ${id} over the run or the frame, in Hz.`,
+    required: false,
     type: Number,
     minimum: 0,
   })(ChannelRates.prototype, id);
@@ -61,6 +62,7 @@ export class Drives {
 for (const { id, minimum, maximum, formula } of DRIVES) {
   ApiProperty({
     description: `Engineered body drive, without unit: ${formula}.`,
+    required: false,
     type: Number,
     minimum,
     maximum,

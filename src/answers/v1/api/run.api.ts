@@ -80,6 +80,7 @@ export function ApiRun(): MethodDecorator {
     ApiFailures(
       [
         'INVALID_PARAMETER',
+        'STIMULUS_UNAVAILABLE',
         ...FAILURES_OF_ANY_REQUEST,
         'BODY_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',

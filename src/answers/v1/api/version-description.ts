@@ -41,4 +41,5 @@ export const DESCRIPTION_OF_V1: VersionDescription = {
     Descriptions: 'What is simulated, and how the interface works.',
   },
   examples: EXAMPLES,
+  openSchemas: ['ChannelRates', 'Drives'],
 };

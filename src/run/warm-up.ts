@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { apiPath } from '../http/api-versions.js';
 import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { trialExperiment } from '../answers/v1/presets.js';
+import type { LoadedModel } from '../health/model-health.js';
 
 /** Measured: after 8 rounds the first answer takes some 1.25 times as long as the tenth, after 4 up to twice. */
 const ROUNDS = 8;
@@ -15,7 +17,8 @@ const FIRST_SEED = 783_000_000;
  * itself some, the whole way from the router to the workers and back, before it calls itself ready. What they
  * answer is of no interest.
  */
-export async function rehearse(fastify: FastifyInstance): Promise<void> {
+export async function warmUp(fastify: FastifyInstance, { connectome }: LoadedModel): Promise<void> {
+  const { stimulus } = trialExperiment(connectome.metadata);
   const begunMs = performance.now();
   for (let round = 0; round < ROUNDS; round++) {
     for (const view of QUERY_FIELDS.view.allowed) {
@@ -25,7 +28,7 @@ export async function rehearse(fastify: FastifyInstance): Promise<void> {
           method: 'POST',
           url: `${apiPath('1', 'run')}?view=${view}`,
           headers: { 'accept-encoding': encoding },
-          payload: { stimulus: 'loom', seed: FIRST_SEED + round },
+          payload: { stimulus, seed: FIRST_SEED + round },
         });
       }
     }
@@ -33,6 +36,6 @@ export async function rehearse(fastify: FastifyInstance): Promise<void> {
 }
 
 /** Whether a run is one of these: for tests, whose faults are meant for others. */
-export function isRehearsed(seed: number): boolean {
+export function isWarmUpSeed(seed: number): boolean {
   return seed >= FIRST_SEED && seed < FIRST_SEED + ROUNDS;
 }

@@ -1,0 +1,23 @@
+import type { Connectome } from '../../connectome/connectome.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
+import { type Protocol, v1Protocol } from '../../experiment/protocol.js';
+import type { Experiment } from './experiment.js';
+import { presetOf } from './presets.js';
+
+/**
+ * The trial that an experiment stands for.
+ * @param silenced neurons whose outputs are cut
+ * @throws CodedError STIMULUS_UNAVAILABLE
+ */
+export function protocolOf(
+  connectome: Connectome,
+  { stimulus, duration_ms: durationMs, intensity, seed }: Experiment,
+  silenced: Uint32Array,
+): Protocol {
+  const durationSteps = durationMs * STEPS_PER_MS;
+  const preset = presetOf(connectome.metadata, stimulus);
+  if (preset === undefined) return { inputs: [], silenced, durationSteps };
+  const { id, nominalRateHz } = preset;
+  const train = { nominalRateHz, intensity, seed };
+  return { ...v1Protocol(connectome.stimulusNeurons(id), train, durationSteps), silenced };
+}
