@@ -3,69 +3,107 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 /**
- * The layers of src/, from what people call to what everything stands on. A file may import from its own
- * folder, from the folders it names here, and from what `everyone` may import; nothing imports upwards.
+ * The layers of src/, from what everything stands on to what people call. A layer is a folder without the layers inside
+ * it. Its files may import from their own layer and from those named here; nothing imports upwards. A path with a file
+ * allows that file alone.
  */
-const everyone = ['errors'];
 const mayImport = {
   connectome: [],
-  compiler: ['connectome', 'engine/philox'],
-  engine: ['connectome'],
-  pool: ['engine', 'connectome'],
+  experiment: ['connectome'],
+  compiler: ['connectome', 'experiment/philox'],
+  engine: ['connectome', 'experiment'],
+  // One folder a version of the API: what a request means, and the bytes of its answers.
+  'answers/v1': ['connectome', 'experiment', 'engine'],
+  // How that version describes and checks itself over HTTP; workers never load it.
+  'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http', 'openapi'],
+  pool: ['connectome', 'experiment', 'engine', 'answers/v1'],
   config: [],
-  health: ['pool', 'connectome', 'engine', 'config', 'http'],
-  metrics: ['pool', 'health', 'config', 'run', 'http'],
-  atlas: ['connectome', 'health', 'http', 'pool', 'config'],
-  model: ['connectome', 'engine', 'health', 'http', 'pool', 'config', 'atlas'],
-  run: ['connectome', 'engine', 'pool', 'health', 'http', 'config'],
-  openapi: ['http', 'run', 'model', 'config', 'health'],
-  // Its page bundles what reads the service's formats; of model and run it takes types alone.
-  dashboard: ['http', 'config', 'connectome', 'engine/network', 'model', 'run'],
   http: ['config'],
+  health: ['connectome', 'pool', 'http'],
+  // From a file to a model that is served: loading, workers, retrying.
+  serving: ['connectome', 'answers/v1', 'pool', 'config', 'health'],
+  'rate-limit': ['config', 'http', 'health'],
+  run: ['answers/v1', 'answers/v1/api', 'pool', 'config', 'http', 'health', 'rate-limit'],
+  atlas: ['connectome', 'http', 'health'],
+  model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
+  metrics: ['config', 'http', 'health', 'serving', 'run'],
+  openapi: ['config', 'http'],
+  // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
+  dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
   plot: [],
-  cli: ['compiler', 'connectome', 'engine', 'pool', 'config', 'openapi', 'plot'],
+  // The studies of npm run validate.
+  validation: ['connectome', 'experiment', 'engine', 'answers/v1', 'plot'],
+  cli: [
+    'connectome',
+    'compiler',
+    'experiment',
+    'engine',
+    'answers/v1',
+    'answers/v1/api',
+    'openapi',
+    'pool',
+    'config',
+    'plot',
+    'validation',
+  ],
 };
-const folders = Object.keys(mayImport);
+/** Files beside the folders that every layer may import. */
+const everyone = ['errors', 'within'];
 
-const layerRules = folders.map((folder) => ({
-  files: [`src/${folder}/**/*.ts`],
-  ignores: ['src/**/*.spec.ts'],
-  rules: {
-    'no-restricted-imports': [
-      'error',
-      {
-        patterns: [
-          ...folders
-            .filter(
-              (other) => other !== folder && !mayImport[folder].some((to) => to.split('/')[0] === other),
-            )
-            .map((other) => ({
-              regex: `^(\\.\\./)+${other}/`,
-              message: `src/${folder} may import only from: ${[...mayImport[folder], ...everyone].join(', ')}.`,
+const layers = Object.keys(mayImport);
+const layersInside = (layer) => layers.filter((other) => other.startsWith(`${layer}/`));
+
+/** The relative imports that reach a layer, without those of the layers inside it; but for `file` where it is given. */
+function importsOf(layer, file) {
+  const inside = layersInside(layer).map((other) => `(?!${other.slice(layer.length + 1)}/)`);
+  const allowed = file === undefined ? '' : `(?!${file}\\.js$)`;
+  return `^(\\.\\./)+${layer}/${inside.join('')}${allowed}`;
+}
+
+const layerRules = layers.map((layer) => {
+  const [folders, files] = [
+    mayImport[layer].filter((to) => layers.includes(to)),
+    mayImport[layer].filter((to) => !layers.includes(to)),
+  ];
+  const allowed = [...mayImport[layer], ...everyone].join(', ');
+  const message = `src/${layer} may import only from: ${allowed}.`;
+  const refused = layers
+    .filter((other) => other !== layer && !folders.includes(other))
+    .map((other) => ({
+      regex: importsOf(other, files.find((file) => file.startsWith(`${other}/`))?.slice(other.length + 1)),
+      message,
+    }));
+  return {
+    files: [`src/${layer}/**/*.ts`],
+    ignores: ['src/**/*.spec.ts', ...layersInside(layer).map((other) => `src/${other}/**`)],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            ...refused,
+            ...layersInside(layer).map((other) => ({
+              regex: `^\\./${other.slice(layer.length + 1)}/`,
+              message,
             })),
-          ...mayImport[folder]
-            .filter((to) => to.includes('/'))
-            .map((to) => ({
-              regex: `^(\\.\\./)+${to.split('/')[0]}/(?!${to.split('/')[1]}\\.js$)`,
-              message: `Of src/${to.split('/')[0]}, src/${folder} may import only ${to}.`,
-            })),
-          ...(folder === 'pool' ? [] : [{ regex: '^piscina$', message: 'Only src/pool knows Piscina.' }]),
-          ...(folder === 'engine'
-            ? []
-            : [{ regex: '^(gpu\\.js|webgpu)$', message: 'Only src/engine/backends/gpu knows GPU.js.' }]),
-          ...(folder === 'engine'
-            ? [
-                {
-                  regex: '^(@nestjs/|node:fs|node:process|fastify)',
-                  message: 'The engine knows no Nest, no file system, no environment.',
-                },
-              ]
-            : []),
-        ],
-      },
-    ],
-  },
-}));
+            ...(layer === 'pool' ? [] : [{ regex: '^piscina$', message: 'Only src/pool knows Piscina.' }]),
+            ...(layer === 'engine'
+              ? []
+              : [{ regex: '^(gpu\\.js|webgpu)$', message: 'Only src/engine/backends/gpu knows GPU.js.' }]),
+            ...(layer === 'engine' || layer === 'experiment'
+              ? [
+                  {
+                    regex: '^(@nestjs/|node:fs|node:process|fastify)',
+                    message: `src/${layer} knows no Nest, no file system, no environment.`,
+                  },
+                ]
+              : []),
+          ],
+        },
+      ],
+    },
+  };
+});
 
 export default tseslint.config(
   {
@@ -73,6 +111,7 @@ export default tseslint.config(
       'dist/',
       'node_modules/',
       'src/engine/kernel/',
+      'src/experiment/kernel/',
       'coverage/',
       'clients/**/dist/',
       'clients/typescript/src/api.ts',
@@ -92,12 +131,12 @@ export default tseslint.config(
         {
           object: 'Math',
           property: 'random',
-          message: 'Every result is a function of the request: use src/engine/philox.ts.',
+          message: 'Every result is a function of the request: use src/experiment/philox.ts.',
         },
         {
           object: 'Math',
           property: 'exp',
-          message: "A platform's exp is not the same everywhere: use src/engine/exponential.ts.",
+          message: "A platform's exp is not the same everywhere: use src/answers/v1/exponential.ts.",
         },
       ],
     },

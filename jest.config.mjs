@@ -20,7 +20,9 @@ export default {
       },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|cookie|content-disposition)/)'],
+  transformIgnorePatterns: [
+    '/node_modules/(?!(@nestjs|cookie|content-disposition|hyparquet|hyparquet-compressors|hyparquet-writer|hysnappy|fzstd)/)',
+  ],
   globalSetup: '<rootDir>/test/support/built-sources.ts',
   testTimeout: 60_000,
   reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],

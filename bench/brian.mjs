@@ -1,7 +1,7 @@
 /**
- * npm run bench:brian: the same wiring and the same kicks through Brian 2 and through the kernel, in turn.
+ * npm run bench:brian: the same wiring and the same inputEvents through Brian 2 and through the kernel, in turn.
  *
- * Brian 2 runs in a Python process of its own (brian2_runs.py), which gets the wiring and the kicks through
+ * Brian 2 runs in a Python process of its own (brian2_runs.py), which gets the wiring and the inputEvents through
  * files and then simulates on demand. Its time is that of the simulation loop: importing, building 2.3 million
  * synapses and compiling are left out. A row counts the spikes that one has and the other has not.
  */
@@ -16,13 +16,14 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { compareSpikes } from '../dist/engine/golden.js';
-import { MAXIMUM_STEPS, NETWORK, STEPS_PER_MS } from '../dist/engine/network.js';
-import { rasterDigest } from '../dist/engine/readout.js';
+import { NETWORK, STEPS_PER_MS } from '../dist/engine/network.js';
+import { rasterDigest } from '../dist/answers/v1/readout.js';
 import { CodedError } from '../dist/errors.js';
+import { MAXIMUM_TRIAL_STEPS } from '../dist/experiment/protocol.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
-import { kicksOf, synapticEvents } from './experiments.mjs';
+import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
 /** The kernel takes a hundredth of the time, so it can be measured more often in every round. */
@@ -30,7 +31,7 @@ const KERNEL_RUNS_A_ROUND = 20;
 
 await runCommand({
   name: 'bench:brian',
-  summary: 'Runs the same wiring and kicks through Brian 2 and through the kernel.',
+  summary: 'Runs the same wiring and inputEvents through Brian 2 and through the kernel.',
   options: {
     connectome: { type: 'string', value: 'FILE', required: true, help: 'What is simulated.' },
     stimuli: { type: 'string', value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },
@@ -45,13 +46,13 @@ await runCommand({
     json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
-    const durationMs = wholeNumber('duration', options.duration, MAXIMUM_STEPS / STEPS_PER_MS);
+    const durationMs = wholeNumber('duration', options.duration, MAXIMUM_TRIAL_STEPS / STEPS_PER_MS);
     const rounds = wholeNumber('rounds', options.rounds, 1000);
     const python = pythonWithBrian(options.python);
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const cases = options.stimuli.split(',').map((stimulus) => ({
       stimulus,
-      kicks: kicksOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs }),
+      inputEvents: eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs }),
       brianMs: [],
       kernelMs: [],
       raster: undefined,
@@ -65,13 +66,13 @@ await runCommand({
     } finally {
       rmSync(directory, { recursive: true });
     }
-    const rows = cases.map((each) => rowOf(each, connectome, steps));
+    const rows = cases.map((each) => rowOf(each));
     printRows(rows, options.json);
     return rows.some(({ missing, extra }) => missing + extra > 0) ? 1 : 0;
   },
 });
 
-function rowOf({ stimulus, brianMs, kernelMs, brian, raster }, connectome, steps) {
+function rowOf({ stimulus, brianMs, kernelMs, brian, raster }) {
   const { spikes, missing, extra } = compareSpikes(brian, raster);
   const engineMs = median(kernelMs);
   return {
@@ -81,7 +82,7 @@ function rowOf({ stimulus, brianMs, kernelMs, brian, raster }, connectome, steps
     engineMs: rounded(engineMs, 3),
     ratio: rounded(median(brianMs) / engineMs, 1),
     fastestRatio: rounded(Math.min(...brianMs) / Math.min(...kernelMs), 1),
-    nsPerEvent: rounded((engineMs * 1e6) / synapticEvents(connectome, raster, steps), 2),
+    nsPerEvent: rounded((engineMs * 1e6) / raster.deliveredEvents, 2),
     missing,
     extra,
     digest: rasterDigest(raster).slice(0, 16),
@@ -101,10 +102,10 @@ function writeInputs(directory, connectome, cases, steps) {
   write(directory, 'pre.u32', pre);
   write(directory, 'post.u32', Uint32Array.from(targets));
   write(directory, 'signed_counts.i16', signedCounts);
-  for (const { stimulus, kicks } of cases) {
-    write(directory, `${stimulus}.stimulated.u32`, kicks.stimulated);
-    write(directory, `${stimulus}.kick_steps.u16`, kicks.steps);
-    write(directory, `${stimulus}.kick_neurons.u32`, kicks.neurons);
+  for (const { stimulus, inputEvents } of cases) {
+    write(directory, `${stimulus}.stimulated.u32`, inputEvents.stimulated);
+    write(directory, `${stimulus}.event_steps.u16`, inputEvents.steps);
+    write(directory, `${stimulus}.event_neurons.u32`, inputEvents.neurons);
   }
   const network = Object.fromEntries(Object.entries(NETWORK).map(([name, { value }]) => [name, value]));
   const inputs = { neuronCount, steps, network, stimuli: cases.map(({ stimulus }) => stimulus) };
@@ -126,7 +127,7 @@ async function measure(directory, python, connectome, cases, steps, rounds) {
         if (done) throw new Error('Brian 2 ended before it answered; what it said stands above');
         const brianMs = Number(answer);
         for (let run = 0; run < KERNEL_RUNS_A_ROUND; run++) {
-          const [ms, raster] = timed(() => kernel.simulate(each.kicks, steps));
+          const [ms, raster] = timed(() => kernel.simulate(each.inputEvents, { durationSteps: steps }));
           each.raster = raster;
           if (round >= 0) each.kernelMs.push(ms);
         }

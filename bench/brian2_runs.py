@@ -2,7 +2,7 @@
 
 usage: brian2_runs.py DIR
 
-DIR holds the wiring and the kicks (inputs.json and arrays, little-endian, named after their type). Each line of
+DIR holds the wiring and the input events (inputs.json and arrays, little-endian, named after their type). Each line of
 standard input names a stimulus: it is run from rest, its spikes go to DIR, and one line of standard output has
 the milliseconds of the simulation loop. Building and compiling are not part of it.
 """
@@ -60,11 +60,11 @@ stimulated = {name: read(f'{name}.stimulated.u32') for name in inputs['stimuli']
 targets = np.concatenate(list(stimulated.values()))
 first_source = dict(zip(stimulated, np.cumsum([0] + [len(each) for each in stimulated.values()])))
 sources = b2.SpikeGeneratorGroup(len(targets), [], [] * ms)
-kick = b2.Synapses(sources, neurons, on_pre=f'v += {network["kickMv"]}*mV')
-kick.connect(i=np.arange(len(targets)), j=targets)
+delivery = b2.Synapses(sources, neurons, on_pre=f'v += {network["inputEventMv"]}*mV')
+delivery.connect(i=np.arange(len(targets)), j=targets)
 
 monitor = b2.SpikeMonitor(neurons)
-net = b2.Network(neurons, synapses, sources, kick, monitor)
+net = b2.Network(neurons, synapses, sources, delivery, monitor)
 net.store()
 
 for line in sys.stdin:
@@ -74,8 +74,8 @@ for line in sys.stdin:
     neurons.refractory_time = network['refractorySteps'] * step
     neurons.refractory_time[stimulated[name]] = 0 * ms
     order = np.argsort(stimulated[name])
-    place = order[np.searchsorted(stimulated[name][order], read(f'{name}.kick_neurons.u32'))]
-    sources.set_spikes(first_source[name] + place, read(f'{name}.kick_steps.u16') * step)
+    place = order[np.searchsorted(stimulated[name][order], read(f'{name}.event_neurons.u32'))]
+    sources.set_spikes(first_source[name] + place, read(f'{name}.event_steps.u16') * step)
 
     elapsed = []
     net.run(

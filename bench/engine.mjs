@@ -1,19 +1,25 @@
 /**
- * npm run bench:engine: how long the kernel takes for each stimulus and duration, beside the reference engine.
+ * npm run bench:engine: how long the kernel takes for each stimulus and duration, and for golden runs, beside the
+ * reference engine.
  *
  * All cases are measured in turn, round after round, so that a machine which slows down for a while slows all of
  * them. A row is printed with the digest of its raster: equal digests mean equal results, on any machine.
  */
+import { basename } from 'node:path';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
-import { ALLOWED_DURATIONS_MS, MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
-import { rasterDigest } from '../dist/engine/readout.js';
+import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
+import { FIELDS } from '../dist/answers/v1/fields.js';
+import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
+import { STEPS_PER_MS } from '../dist/engine/network.js';
+import { rasterDigest } from '../dist/answers/v1/readout.js';
 import { ReferenceEngine } from '../dist/engine/reference-engine.js';
+import { MAXIMUM_TRIAL_STEPS } from '../dist/experiment/protocol.js';
+import { readGoldenFile } from '../dist/cli/golden-file.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
-import { kicksOf, synapticEvents } from './experiments.mjs';
+import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
 /** The reference is many times slower, and nobody waits for its third digit. */
@@ -21,7 +27,8 @@ const REFERENCE_ROUNDS = 3;
 
 await runCommand({
   name: 'bench:engine',
-  summary: 'Times the kernel for each stimulus and duration, beside the reference engine.',
+  summary:
+    'Times the kernel for each stimulus and duration, and for golden runs, beside the reference engine.',
   options: {
     connectome: {
       type: 'string',
@@ -33,19 +40,26 @@ await runCommand({
     durations: {
       type: 'string',
       value: 'LIST',
-      default: ALLOWED_DURATIONS_MS.join(','),
+      default: [...FIELDS.duration_ms.allowed, 1000].join(','),
       help: 'Comma list of durations in ms.',
     },
     rounds: { type: 'string', value: 'N', default: '30', help: 'How often each case is run.' },
     json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
   },
-  async run(options) {
+  positionals: {
+    name: 'GOLDEN.csv.gz',
+    help: 'Golden runs on this connectome that are timed as well.',
+    minimum: 0,
+    maximum: 100,
+  },
+  async run(options, files) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const stimuli = options.stimuli?.split(',') ?? connectome.metadata.stimuli.map(({ id }) => id);
     const durationsMs = options.durations
       .split(',')
-      .map((each) => wholeNumber('durations', each, MAXIMUM_STEPS / STEPS_PER_MS));
-    const rows = measure(connectome, stimuli, durationsMs, wholeNumber('rounds', options.rounds, 10_000));
+      .map((each) => wholeNumber('durations', each, MAXIMUM_TRIAL_STEPS / STEPS_PER_MS));
+    const trials = [...stimulusCases(connectome, stimuli, durationsMs), ...goldenCases(connectome, files)];
+    const rows = measure(connectome, trials, wholeNumber('rounds', options.rounds, 10_000));
     printRows(rows, options.json);
     if (rows.some(({ agree }) => !agree)) {
       process.stderr.write('The kernel and the reference engine differ.\n');
@@ -54,33 +68,37 @@ await runCommand({
   },
 });
 
-function measure(connectome, stimuli, durationsMs, rounds) {
+function stimulusCases(connectome, stimuli, durationsMs) {
+  return durationsMs.flatMap((durationMs) =>
+    stimuli.map((stimulus) => ({
+      name: stimulus,
+      durationSteps: durationMs * STEPS_PER_MS,
+      inputEvents: eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs }),
+    })),
+  );
+}
+
+function goldenCases(connectome, files) {
+  const indexById = files.length > 0 ? neuronIndexById(connectome) : undefined;
+  return files.map((file) => {
+    const { events, silenced, durationSteps } = parseGolden(readGoldenFile(file), file, indexById);
+    return { name: basename(file).split('.')[0], durationSteps, inputEvents: events, silenced };
+  });
+}
+
+function measure(connectome, trials, rounds) {
   const kernel = new KernelEngine(compileKernel(), connectome);
   const reference = new ReferenceEngine(connectome);
-  const cases = durationsMs.flatMap((durationMs) =>
-    stimuli.map((stimulus) => {
-      const experiment = { ...DEFAULT_EXPERIMENT, stimulus, durationMs };
-      return {
-        stimulus,
-        durationMs,
-        kicks: kicksOf(connectome, experiment),
-        steps: durationMs * STEPS_PER_MS,
-        kernelMs: [],
-        referenceMs: [],
-        digests: new Set(),
-        raster: undefined,
-      };
-    }),
-  );
+  const cases = trials.map((trial) => ({ ...trial, kernelMs: [], referenceMs: [], digests: new Set() }));
 
   for (let round = -1; round < rounds; round++) {
     for (const each of cases) {
-      const [kernelMs, raster] = timed(() => kernel.simulate(each.kicks, each.steps));
+      const [kernelMs, raster] = timed(() => kernel.simulate(each.inputEvents, each));
       each.raster = raster;
       // Round -1 warms up.
       if (round >= 0) each.kernelMs.push(kernelMs);
       if (round >= 0 && round < REFERENCE_ROUNDS) {
-        const [referenceMs, expected] = timed(() => reference.simulate(each.kicks, each.steps));
+        const [referenceMs, expected] = timed(() => reference.simulate(each.inputEvents, each));
         each.referenceMs.push(referenceMs);
         each.digests.add(rasterDigest(expected));
       }
@@ -90,11 +108,11 @@ function measure(connectome, stimuli, durationsMs, rounds) {
   return cases.map((each) => {
     const digest = rasterDigest(each.raster);
     each.digests.add(digest);
-    const events = synapticEvents(connectome, each.raster, each.steps);
+    const events = each.raster.deliveredEvents;
     const kernelMs = median(each.kernelMs);
     return {
-      stimulus: each.stimulus,
-      durationMs: each.durationMs,
+      trial: each.name,
+      durationMs: each.durationSteps / STEPS_PER_MS,
       spikes: each.raster.steps.length,
       events,
       kernelMs: rounded(kernelMs, 3),

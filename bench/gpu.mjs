@@ -10,16 +10,17 @@ import gpujs from 'gpu.js';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
+import { viewConnectome } from '../dist/connectome/sections.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
 import { requestGpuAdapter } from '../dist/engine/backends/gpu/adapter.js';
 import { CELLS_PER_FLOAT } from '../dist/engine/backends/gpu/cells.js';
 import { GpuEngine } from '../dist/engine/backends/gpu/gpu-engine.js';
 import { WINDOW_STEPS } from '../dist/engine/backends/gpu/kernels.js';
-import { DEFAULT_EXPERIMENT } from '../dist/engine/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { CodedError, shown } from '../dist/errors.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
-import { kicksOf } from './experiments.mjs';
+import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
 
 const MOST_EXPERIMENTS = 64;
@@ -65,7 +66,7 @@ async function measure(options) {
   const stimuli = options.stimuli?.split(',') ?? connectome.metadata.stimuli.map(({ id }) => id);
   const trainsOf = (stimulus, count) =>
     Array.from({ length: count }, (_, seed) =>
-      kicksOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs, seed }),
+      eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs, seed }),
     );
 
   const adapter = await requestGpuAdapter();
@@ -117,7 +118,9 @@ async function measure(options) {
     const compileMs = await timed(() => engine.simulateBatch(trains, steps));
     const gpuMs = await medianMs(rounds, () => engine.simulateBatch(trains, steps));
     const readbackMs = await readbackMsOf(connectome.neuronCount * batch, steps, rounds);
-    const oneCpuMs = await medianMs(rounds, () => trains.forEach((train) => cpu.simulate(train, steps)));
+    const oneCpuMs = await medianMs(rounds, () =>
+      trains.forEach((train) => cpu.simulate(train, { durationSteps: steps })),
+    );
     const poolMs = await medianMs(rounds, () => pool.simulate(trains, steps));
     return {
       stimulus,
@@ -133,7 +136,7 @@ async function measure(options) {
 
   async function checkOf(stimulus, trains) {
     const runs = await engine.simulateBatch(trains, steps);
-    const expected = trains.map((train) => cpu.simulate(train, steps));
+    const expected = trains.map((train) => cpu.simulate(train, { durationSteps: steps }));
     expected.forEach((raster) => digest.update(raster.steps).update(raster.neurons));
     const faster = rows.find((row) => row.stimulus === stimulus && row.gpuMsPerRun < row.cpuPoolMsPerRun);
     return {
@@ -149,8 +152,10 @@ async function measure(options) {
 
 /** A worker of the CPU: simulates what it is sent. */
 function serve() {
-  const engine = new KernelEngine(compileKernel(), openConnectome(workerData, { verify: false }));
-  parentPort.on('message', ({ train, steps }) => parentPort.postMessage(engine.simulate(train, steps)));
+  const engine = new KernelEngine(compileKernel(), viewConnectome(workerData));
+  parentPort.on('message', ({ train, steps }) =>
+    parentPort.postMessage(engine.simulate(train, { durationSteps: steps })),
+  );
   parentPort.postMessage('ready');
 }
 

@@ -21,6 +21,12 @@ const CASES = ['drive', 'full'].flatMap((view) =>
     ),
   ),
 );
+/** What stands for all of them: many clients, one client, and what costs no simulation. */
+const BRIEF_CASES = [
+  { view: 'drive', encoding: 'identity', cached: false, connections: 16 },
+  { view: 'drive', encoding: 'identity', cached: false, connections: 1 },
+  { view: 'drive', encoding: 'identity', cached: true, connections: 16 },
+];
 /** Seeds of uncached requests start here, so that none was asked for before. */
 const FIRST_SEED = 1_000_000;
 /** Of cached requests, and of the answer whose digest is shown. */
@@ -40,6 +46,16 @@ await runCommand({
     stimulus: { type: 'string', value: 'ID', default: 'sugar', help: 'The stimulus of every request.' },
     seconds: { type: 'string', value: 'N', default: '5', help: 'How long each case is measured.' },
     requests: { type: 'string', value: 'N', help: 'So many of each case instead, however long they take.' },
+    rounds: {
+      type: 'string',
+      value: 'N',
+      default: '1',
+      help: 'So often, all cases in turn; the rows are medians. For a machine that others use too.',
+    },
+    brief: {
+      type: 'boolean',
+      help: 'Three cases alone: not cached with 16 connections and with one, and cached with 16.',
+    },
     json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
@@ -48,20 +64,25 @@ await runCommand({
         ? { duration: wholeNumber('seconds', options.seconds, 600) }
         : // It only looks at every sample whether it is done.
           { amount: wholeNumber('requests', options.requests, 1_000_000), sampleInt: 50 };
+    const rounds = wholeNumber('rounds', options.rounds, 1000);
     const service = await startService(options.connectome);
     try {
       const body = (seed) => JSON.stringify({ stimulus: options.stimulus, seed });
       const firstTen = [];
       for (let seed = 100; seed < 110; seed++) firstTen.push(await timeOnServer(service.url, body(seed)));
-      const rows = [];
+      const cases = options.brief ? BRIEF_CASES : CASES;
+      const measured = cases.map(() => []);
       let nextSeed = FIRST_SEED;
-      for (const each of CASES) {
-        rows.push(
-          await measure(service.url, each, extent, body(FIXED_SEED), () =>
-            body(each.cached ? FIXED_SEED : nextSeed++),
-          ),
-        );
+      for (let round = 0; round < rounds; round++) {
+        for (const [i, each] of cases.entries()) {
+          measured[i].push(
+            await measure(service.url, each, extent, body(FIXED_SEED), () =>
+              body(each.cached ? FIXED_SEED : nextSeed++),
+            ),
+          );
+        }
       }
+      const rows = measured.map(summary);
       if (!options.json) {
         console.log(
           `first request ${firstTen[0].toFixed(1)} ms, median of the next nine ${median(firstTen.slice(1)).toFixed(1)} ms (as the service says)\n`,
@@ -110,6 +131,18 @@ async function measure(url, { view, encoding, cached, connections }, extent, fix
     runsPerSecond: rounded(latenciesMs.length / result.duration, 0),
     failed: result.non2xx + result.errors + result.timeouts,
     digest: digest.slice(0, 16),
+  };
+}
+
+/** Medians over the rounds of a case; failures add up. */
+function summary(rounds) {
+  const of = (key) => rounds.map((row) => row[key]);
+  return {
+    ...rounds[0],
+    p50Ms: rounded(median(of('p50Ms')), 2),
+    p99Ms: rounded(median(of('p99Ms')), 2),
+    runsPerSecond: rounded(median(of('runsPerSecond')), 0),
+    failed: of('failed').reduce((sum, failed) => sum + failed, 0),
   };
 }
 

@@ -11,9 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
-import { ALLOWED_STIMULI } from '../dist/engine/experiment.js';
-import { ALLOWED_DURATIONS_MS } from '../dist/engine/network.js';
-import { VIEWS } from '../dist/engine/run-body.js';
+import { FIELDS, QUERY_FIELDS } from '../dist/answers/v1/fields.js';
 import { ExperimentPool } from '../dist/pool/experiment-pool.js';
 import { WORKER_FILE } from '../dist/pool/worker-file.js';
 import { printRows, rounded, wholeNumber } from './measure.mjs';
@@ -120,10 +118,18 @@ async function mixedRuns(file, workers, runs) {
 
 /** Every combination comes once in 176 runs. */
 function mixed(run) {
-  const stimulus = ALLOWED_STIMULI[run % ALLOWED_STIMULI.length];
-  const rest = Math.floor(run / ALLOWED_STIMULI.length);
-  const durationMs = ALLOWED_DURATIONS_MS[rest % ALLOWED_DURATIONS_MS.length];
-  const view = VIEWS[Math.floor(rest / 4) % VIEWS.length];
+  const [stimuli, durations, views] = [FIELDS.stimulus, FIELDS.duration_ms, QUERY_FIELDS.view].map(
+    ({ allowed }) => allowed,
+  );
+  const stimulus = stimuli[run % stimuli.length];
+  const rest = Math.floor(run / stimuli.length);
+  const duration = durations[rest % durations.length];
+  const view = views[Math.floor(rest / 4) % views.length];
   const gzip = Math.floor(rest / 8) % 2 === 0;
-  return { kind: 'experiment', experiment: { stimulus, durationMs, intensity: 1, seed: run }, view, gzip };
+  return {
+    kind: 'experiment',
+    experiment: { stimulus, duration_ms: duration, intensity: 1, seed: run },
+    view,
+    gzip,
+  };
 }

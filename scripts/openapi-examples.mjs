@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
-const TARGET = 'src/openapi/examples.ts';
+const TARGET = 'src/answers/v1/api/openapi-examples.ts';
 const [url = 'http://localhost:8080'] = process.argv.slice(2);
 
 const run = async (request, view = 'full') => {
@@ -46,8 +46,8 @@ const instances = {
   Quantum: channel.quanta[0],
   DriveDescription: byId(model.drives, 'escape'),
   Parameters: model.parameters,
-  StimulusParameter: model.parameters.stimulus,
-  DurationParameter: model.parameters.duration_ms,
+  WordParameter: model.parameters.stimulus,
+  NumberParameter: model.parameters.duration_ms,
   RangeParameter: model.parameters.intensity,
   NetworkConstant: model.network[0],
   // No selector has every member, so each is taken from the shortest that has it.

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';
-const FIGURES = 'data/cell-types';
+const STATISTICS = 'data/cell-types';
 /** What the compiler reads and what it is made of: the default connectome is made anew where one of these changed. */
 const SOURCES_OF_DEFAULT = [
   'data',
@@ -28,7 +28,7 @@ step('Building');
 npm('run', '-s', 'build');
 if (!process.env.CONNECTOME_FILE && sourcesOfDefault().some((file) => olderThan(DEFAULT_CONNECTOME, file))) {
   step('Compiling the default connectome');
-  npm('run', '-s', 'model:compile', '--', '--figures', FIGURES, '--out', DEFAULT_CONNECTOME);
+  npm('run', '-s', 'model:compile', '--', '--statistics', STATISTICS, '--out', DEFAULT_CONNECTOME);
 }
 step('Starting');
 process.env.LOG_LEVEL ||= 'warn';

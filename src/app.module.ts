@@ -7,21 +7,33 @@ import { HealthModule } from './health/health.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { ModelModule } from './model/model.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { RunModule } from './run/run.module.js';
+import { ServingModule } from './serving/serving.module.js';
+
+/** What tests replace. */
+interface ModuleOptions {
+  readonly workerFile?: URL;
+  readonly window?: SlidingWindow;
+}
 
 @Module({})
 export class AppModule {
-  static of(environment: Environment, workerFile?: URL): DynamicModule {
+  static of(environment: Environment, { workerFile, window }: ModuleOptions = {}): DynamicModule {
+    const serving = ServingModule.of(workerFile);
     return {
       module: AppModule,
       imports: [
         ConfigModule.of(environment),
-        HealthModule.of(workerFile),
+        HealthModule,
+        serving,
+        RateLimitModule.of(window),
         RunModule,
         ModelModule,
         OpenApiModule,
         AtlasModule,
-        MetricsModule,
+        MetricsModule.with(serving),
         DashboardModule,
       ],
     };

@@ -3,20 +3,20 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
-import { Degradations } from './health/degradations.js';
 import { ModelHealth } from './health/model-health.js';
+import { VERSIONING } from './http/api-versions.js';
 import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
-import { RedisWindow } from './http/redis-window.js';
-import { RATE_WINDOW_MS } from './http/rate-limit.js';
 import { configureServer, createAdapter } from './http/server.js';
-import { MAXIMUM_CLIENTS, SlidingLog, type SlidingWindow } from './http/sliding-window.js';
 import { createLog, nestLog, type LogDestination } from './log.js';
 import { Metrics } from './metrics/metrics.js';
+import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
 import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
+import type { SlidingWindow } from './rate-limit/sliding-window.js';
 import { logRequest } from './request-log.js';
+import { ModelLoader } from './serving/model-loader.js';
 import { warmUp } from './run/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
@@ -56,7 +56,7 @@ export async function assembleApplication(
   const log = createLog(environment.LOG_LEVEL, options.logTo ?? { write: () => undefined });
   const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.of(environment, options.workerFile),
+    AppModule.of(environment, options),
     createAdapter({
       trustProxy: environment.TRUST_PROXY,
       requestTimeoutMs: options.requestTimeoutMs,
@@ -65,6 +65,7 @@ export async function assembleApplication(
     }),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
+  app.enableVersioning(VERSIONING);
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
@@ -75,18 +76,11 @@ export async function assembleApplication(
   });
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
-  health.warmUp = () => warmUp(fastify);
-  const window = options.window ?? rateWindow(environment, app.get(Degradations));
-  fastify.addHook('onClose', async () => window.close?.());
-  await configureServer(app, {
-    rateLimit: environment.RATE_LIMIT,
-    window,
-    isEnding: () => health.draining,
-    connections,
-  });
-  const description = describeApi(app);
-  app.get(OpenApiController).publish(description);
-  serveSwaggerUi(app, description);
+  app.get(ModelLoader).warmUp = (model) => warmUp(fastify, model);
+  await configureServer(app, { isEnding: () => health.draining, connections });
+  const document = describeApi(app, DESCRIPTION_OF_V1);
+  app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);
+  serveSwaggerUi(app, document, environment.PUBLIC_URL);
   return app;
 }
 
@@ -100,25 +94,4 @@ async function closeWhenQuiet(connections: Connections, watch: RequestWatch): Pr
     await setTimeout(LAST_BYTES_MS);
   } while (watch.open > 0);
   connections.closeAll();
-}
-
-function rateWindow({ RATE_LIMIT, REDIS_URL }: Environment, degradations: Degradations): SlidingWindow {
-  const limits = { limit: RATE_LIMIT, windowMs: RATE_WINDOW_MS };
-  const local = new SlidingLog({
-    ...limits,
-    maximumClients: MAXIMUM_CLIENTS,
-    nowMs: () => performance.now(),
-  });
-  if (REDIS_URL === '' || RATE_LIMIT === 0) return local;
-  return new RedisWindow({
-    ...limits,
-    url: REDIS_URL,
-    local,
-    onAway: (why) =>
-      degradations.begin({
-        part: 'rate_limit',
-        reason: `Redis is away (${why}); every replica counts runs on its own.`,
-      }),
-    onBack: () => degradations.end('rate_limit'),
-  });
 }

@@ -12,6 +12,11 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'A field, a query parameter or the body itself is not allowed.',
   },
+  STIMULUS_UNAVAILABLE: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'The connectome that is served has no preset for this stimulus.',
+  },
   MALFORMED_REQUEST: {
     status: 400,
     exitCode: 2,
@@ -38,7 +43,7 @@ export const ERRORS = {
   RATE_LIMITED: {
     status: 429,
     exitCode: 1,
-    meaning: 'The client has posted more runs in a minute than allowed; Retry-After says when to come back.',
+    meaning: 'The client has posted more runs in a minute than allowed; Retry-After says when to try again.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,
@@ -63,7 +68,11 @@ export const ERRORS = {
   },
   DEADLINE_PASSED: { status: 503, exitCode: 1, meaning: 'The run did not finish within the time allowed.' },
   DRAINING: { status: 503, exitCode: 1, meaning: 'The service is shutting down and accepts no new runs.' },
-  RUN_CANCELLED: { status: 503, exitCode: 1, meaning: 'Every client that waited for the run has gone.' },
+  RUN_CANCELLED: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'Every client that waited for the run has disconnected.',
+  },
   WORKER_LOST: {
     status: 503,
     exitCode: 1,
@@ -87,7 +96,7 @@ export const ERRORS = {
   CONNECTOME_INVALID: {
     status: 503,
     exitCode: 1,
-    meaning: 'The connectome file is short, altered, foreign or of another version.',
+    meaning: 'The connectome file is truncated or altered, or has another format or version.',
   },
   CONFIG_INVALID: {
     status: 500,
@@ -105,10 +114,10 @@ export const ERRORS = {
     exitCode: 1,
     meaning: 'The populations file is malformed or one of its selectors matches no neuron.',
   },
-  FIGURES_INVALID: {
+  STATISTICS_INVALID: {
     status: 500,
     exitCode: 1,
-    meaning: 'The figures by cell type are incomplete or altered.',
+    meaning: 'The cell-type statistics are incomplete or altered.',
   },
   DOWNLOAD_FAILED: {
     status: 500,
@@ -118,7 +127,7 @@ export const ERRORS = {
   SERVICE_UNREACHABLE: {
     status: 500,
     exitCode: 1,
-    meaning: 'The service that a command was told to ask does not answer, or is none of ours.',
+    meaning: 'The service that a command was to ask does not answer, or is another kind of service.',
   },
   GOLDEN_INVALID: {
     status: 500,
@@ -162,14 +171,18 @@ export class CodedError extends Error {
     return ERRORS[this.code].exitCode;
   }
 
-  /** Structured clone strips an error of its code, so what crosses a thread is plain data. */
-  toFailure(): Failure {
-    return { code: this.code, message: this.message };
-  }
-
   static fromFailure({ code, message }: Failure): CodedError {
     return new CodedError(code, message);
   }
+}
+
+/** Structured clone strips an error of its code, so what crosses a thread or a process is plain data. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof CodedError) return { code: error.code, message: error.message };
+  return {
+    code: 'INTERNAL',
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  };
 }
 
 /** Characters that act on a terminal, a log or a page instead of being seen: controls, directions, separators. */

@@ -38,13 +38,7 @@ function traceFields(span: TraceSpan | undefined): Record<string, string> {
 }
 
 function runFields({ experiment, view, answer }: RunReport): Record<string, unknown> {
-  const asked = {
-    stimulus: experiment.stimulus,
-    duration_ms: experiment.durationMs,
-    intensity: experiment.intensity,
-    seed: experiment.seed,
-    view,
-  };
+  const asked = { ...experiment, view };
   if (answer === undefined) return asked;
   const { cacheStatus, result, timings } = answer;
   const answered = { ...asked, cache: cacheStatus, backend: result.backend };

@@ -2,7 +2,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { type Environment, readEnvironment } from './config/environment.js';
 import { CodedError, messageWithCause } from './errors.js';
-import { GpuHost } from './pool/gpu-host.js';
+import { GpuHost } from './pool/gpu/gpu-host.js';
 import { endOnFailure, endOnSignals, endProcess } from './shutdown.js';
 import { replaceStandardStreams } from './standard-streams.js';
 

@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication } from '@nestjs/common';
-import { ModelHealth } from './health/model-health.js';
+import { ModelLoader } from './serving/model-loader.js';
 import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
 
@@ -44,7 +44,7 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; ending.`);
     // A worker in the middle of a system call ends only when that does, and the process waits for its threads.
-    void endProcess(0, app.get(ModelHealth).stop());
+    void endProcess(0, app.get(ModelLoader).stop());
   }, shutdownMs);
   try {
     await app.close();
@@ -57,8 +57,8 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
 }
 
 /**
- * Ends the process, once what was written has left, or cannot leave. process.exit waits for every thread. Where one hangs, in a file system or a driver that does not answer, the only way out
- * is to be killed.
+ * Ends the process, once what was written has left or cannot leave. process.exit waits for every thread. Where one
+ * hangs, in a file system or a driver that does not answer, the only way out is to be killed.
  * @param threads resolves when the other threads have ended
  */
 export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {

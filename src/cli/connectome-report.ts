@@ -9,7 +9,10 @@ export interface Distribution {
 }
 
 /** What a person or a program wants to know about a connectome file. */
-export interface ConnectomeReport extends Omit<ConnectomeMetadata, 'types' | 'stimuli' | 'channels'> {
+export interface ConnectomeReport extends Omit<
+  ConnectomeMetadata,
+  'types' | 'classes' | 'stimuli' | 'channels'
+> {
   readonly modelId: string;
   readonly digest: string;
   readonly typeCount: number;
@@ -20,7 +23,6 @@ export interface ConnectomeReport extends Omit<ConnectomeMetadata, 'types' | 'st
     readonly withoutConnection: number;
     readonly withEstimatedPosition: number;
     readonly bySide: Readonly<Record<string, number>>;
-    /** A neuron counts for the super class that most neurons of its type have. */
     readonly bySuperClass: Readonly<Record<string, number>>;
   };
   /** Connections a neuron makes and receives, synapses of a connection. */
@@ -36,7 +38,7 @@ export interface ConnectomeReport extends Omit<ConnectomeMetadata, 'types' | 'st
 
 /** @param fileBytes size of the whole file, which is its size in memory */
 export function reportOf(connectome: Connectome, fileBytes: number): ConnectomeReport {
-  const { types, stimuli, channels, ...metadata } = connectome.metadata;
+  const { types, classes, stimuli, channels, ...metadata } = connectome.metadata;
   const { neuronCount, connectionCount, rowStart, targets, synapseCounts, signs } = connectome;
   const outDegrees = Uint32Array.from({ length: neuronCount }, (_, i) => rowStart[i + 1]! - rowStart[i]!);
   const inDegrees = new Uint32Array(neuronCount);
@@ -59,7 +61,7 @@ export function reportOf(connectome: Connectome, fileBytes: number): ConnectomeR
       withoutConnection: countWhere((i) => outDegrees[i] === 0 && inDegrees[i] === 0),
       withEstimatedPosition: countWhere((i) => connectome.positionEstimated[i] === 1),
       bySide: tally(neurons, (i) => SIDES[connectome.sides[i]!] || 'unknown'),
-      bySuperClass: tally(neurons, (i) => typeOf(i).superClass || 'unknown'),
+      bySuperClass: tally(neurons, (i) => classes[connectome.classIndices[i]!]!.superClass || 'unknown'),
     },
     outDegree: distributionOf(outDegrees),
     inDegree: distributionOf(inDegrees),
@@ -77,6 +79,7 @@ export function reportOf(connectome: Connectome, fileBytes: number): ConnectomeR
 export function reportText(report: ConnectomeReport): string {
   const { neurons } = report;
   const rows = (entries: readonly (readonly [string, string | number])[]) => {
+    if (entries.length === 0) return '  none';
     const width = Math.max(...entries.map(([name]) => name.length));
     return entries.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`).join('\n');
   };

@@ -6,7 +6,7 @@ const options: ArmOptions = { stimulus: 'loom', duration: '200', intensity: '1.5
 describe('the arms of an experiment', () => {
   it('is one for a plain call', () => {
     expect(armsOf(options)).toEqual([
-      { experiment: { stimulus: 'loom', durationMs: 200, intensity: 1.5 }, seeds: [7], silenced: [] },
+      { experiment: { stimulus: 'loom', duration_ms: 200, intensity: 1.5 }, seeds: [7], silenced: [] },
     ]);
   });
 

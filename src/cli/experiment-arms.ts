@@ -1,23 +1,46 @@
-import { ALLOWED_STIMULI, MAXIMUM_INTENSITY, MAXIMUM_SEED, type Experiment } from '../engine/experiment.js';
-import { ALLOWED_DURATIONS_MS, type DurationMs } from '../engine/network.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import {
+  allowedValuesOf,
+  type Field,
+  FIELD_NAMES,
+  type FieldName,
+  FIELDS,
+  isAllowed,
+  type RangeField,
+} from '../answers/v1/fields.js';
 import { shown, type CodedError } from '../errors.js';
 import { usage } from './command.js';
 import type { Condition } from './experiment-summary.js';
 
 export const COMMAND_NAME = 'experiment';
-/** The rasters of all trials are held in memory at once. */
-const MAXIMUM_TRIALS = 1000;
+const TRIALS: RangeField = {
+  type: 'integer',
+  minimum: 1,
+  // The rasters of all trials are held in memory at once.
+  maximum: 1000,
+  default: 1,
+  label: 'Trials',
+  description: 'Seeds N to N + T - 1: mean and sd.',
+  example: 20,
+};
+
+/** The name of a field without its unit. */
+type OptionOf<Name extends FieldName> = Name extends `${infer Bare}_ms` ? Bare : Name;
+type FieldOption = OptionOf<FieldName>;
+
+/** For the description of a command: an option for each field of a request, and --trials. */
+export const ARM_OPTIONS = {
+  ...(Object.fromEntries(FIELD_NAMES.map((name) => [optionOf(name), described(FIELDS[name])])) as Readonly<
+    Record<FieldOption, ReturnType<typeof described>>
+  >),
+  trials: { type: 'string', value: 'T', default: String(TRIALS.default), help: TRIALS.description },
+} as const;
 
 /** A condition before it was run. */
 export type Arm = Omit<Condition, 'runs'>;
 
 /** The options that say what to run, as they were given. */
-export interface ArmOptions {
-  readonly stimulus: string;
-  readonly duration: string;
-  readonly intensity: string;
-  readonly seed: string;
-  readonly trials: string;
+export interface ArmOptions extends Readonly<Record<keyof typeof ARM_OPTIONS, string>> {
   readonly compare?: string | undefined;
   readonly silence?: readonly string[] | undefined;
 }
@@ -30,53 +53,55 @@ export function armsOf(options: ArmOptions): Arm[] {
   if (options.compare !== undefined && options.silence !== undefined) {
     throw wrong('--compare and --silence are two different comparisons, give one of them');
   }
-  const experiment = {
-    stimulus: stimulusOf('stimulus', options.stimulus),
-    durationMs: durationOf(options.duration),
-    intensity: intensityOf(options.intensity),
-  };
-  const seed = integerOf('seed', options.seed, 0, MAXIMUM_SEED);
-  const trials = integerOf('trials', options.trials, 1, MAXIMUM_TRIALS);
-  if (seed + trials - 1 > MAXIMUM_SEED) {
-    throw wrong(`${trials} trials from seed ${seed} on go beyond the largest seed, ${MAXIMUM_SEED}`);
+  const values = FIELD_NAMES.map((name) => [
+    name,
+    valueOf(optionOf(name), FIELDS[name], options[optionOf(name)]),
+  ]);
+  const { seed, ...experiment } = Object.fromEntries(values) as unknown as Experiment;
+  const trials = valueOf('trials', TRIALS, options.trials) as number;
+  const { maximum } = FIELDS.seed;
+  if (seed + trials - 1 > maximum) {
+    throw wrong(`${trials} trials from seed ${seed} on go beyond the largest seed, ${maximum}`);
   }
   const seeds = Array.from({ length: trials }, (_, trial) => seed + trial);
   const first: Arm = { experiment, seeds, silenced: [] };
   if (options.compare !== undefined) {
-    const stimulus = stimulusOf('compare', options.compare);
+    const stimulus = valueOf('compare', FIELDS.stimulus, options.compare) as Experiment['stimulus'];
     return [first, { ...first, experiment: { ...experiment, stimulus } }];
   }
   return options.silence === undefined ? [first] : [first, { ...first, silenced: options.silence }];
 }
 
-function stimulusOf(option: string, text: string): Experiment['stimulus'] {
-  const stimulus = ALLOWED_STIMULI.find((each) => each === text);
-  if (stimulus === undefined) {
-    throw wrong(`--${option} should be one of ${ALLOWED_STIMULI.join(', ')}, found ${shown(text)}`);
-  }
-  return stimulus;
+function optionOf(name: FieldName): FieldOption {
+  const { unit }: Field = FIELDS[name];
+  return (unit === undefined ? name : name.slice(0, -`_${unit}`.length)) as FieldOption;
 }
 
-function durationOf(text: string): DurationMs {
-  const duration = ALLOWED_DURATIONS_MS.find((each) => String(each) === text);
-  if (duration === undefined) {
-    throw wrong(`--duration should be one of ${ALLOWED_DURATIONS_MS.join(', ')}, found ${shown(text)}`);
-  }
-  return duration;
+function described(field: Field) {
+  const { type, unit, label } = field;
+  const value = unit?.toUpperCase() ?? { string: 'NAME', integer: 'N', number: 'X' }[type];
+  return {
+    type: 'string',
+    value,
+    default: String(field.default),
+    help: label + allowedInShort(field),
+  } as const;
 }
 
-function intensityOf(text: string): number {
-  const intensity = /^(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : NaN;
-  if (!(intensity >= 0 && intensity <= MAXIMUM_INTENSITY)) {
-    throw wrong(`--intensity should be a number from 0 to ${MAXIMUM_INTENSITY}, found ${shown(text)}`);
-  }
-  return intensity;
+function allowedInShort(field: Field): string {
+  // The stimuli stand in the summary of the command.
+  if (field.type === 'string') return '.';
+  return 'allowed' in field ? `: ${field.allowed.join(', ')}.` : `, ${field.minimum} to ${field.maximum}.`;
 }
 
-function integerOf(option: string, text: string, minimum: number, maximum: number): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : NaN;
-  if (!(value >= minimum && value <= maximum)) {
-    throw wrong(`--${option} should be an integer from ${minimum} to ${maximum}, found ${shown(text)}`);
+/** How numbers are written: without exponents, signs and blanks. */
+const WRITTEN = { string: /^/, integer: /^\d{1,16}$/, number: /^(\d+\.?\d*|\.\d+)$/ };
+
+/** @throws CodedError USAGE */
+function valueOf(option: string, field: Field, text: string): string | number {
+  const value = field.type === 'string' ? text : Number(text);
+  if (!WRITTEN[field.type].test(text) || !isAllowed(field, value)) {
+    throw wrong(`--${option} should be ${allowedValuesOf(field)}, found ${shown(text)}`);
   }
   return value;
 }

@@ -12,11 +12,11 @@ const COLUMNS = 'stimulus,silenced,seed,time_ms,neuron,id,type,side';
 export function* spikesCsv(conditions: readonly Condition[], labels: NeuronLabels): Generator<string> {
   yield `${COLUMNS}\n`;
   for (const { experiment, silenced, seeds, runs } of conditions) {
-    for (const [at, { frames = [] }] of runs.entries()) {
-      const run = `${experiment.stimulus},${quoted(silenced.join(' '))},${seeds[at]!}`;
-      for (const { steps, neurons } of frames) {
-        const rows = steps.map((step, spike) => {
-          const neuron = neurons[spike]!;
+    for (const [trial, { frames = [] }] of runs.entries()) {
+      const run = `${experiment.stimulus},${quoted(silenced.join(' '))},${seeds[trial]!}`;
+      for (const { steps, spikes } of frames) {
+        const rows = steps.map((step, at) => {
+          const neuron = spikes[at]!;
           const timeMs = `${Math.floor(step / STEPS_PER_MS)}.${step % STEPS_PER_MS}`;
           const { id, type, side } = labels;
           return `${run},${timeMs},${neuron},${id(neuron)},${quoted(type(neuron))},${side(neuron)}\n`;

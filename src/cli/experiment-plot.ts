@@ -3,9 +3,8 @@
  * channel that is not silent, as mean and standard deviation over the seeds.
  */
 import type { TopLevelSpec } from 'vega-lite';
-import { CHANNEL_IDS, type ChannelId } from '../connectome/populations.js';
 import { STEPS_PER_MS } from '../engine/network.js';
-import { FRAME_MS } from '../engine/readout.js';
+import { FRAME_MS } from '../answers/v1/readout.js';
 import { COLOURS } from '../plot/svg.js';
 import type { NeuronLabels, RunBody } from './experiment-source.js';
 import { labelOf, spreadOf, type Condition } from './experiment-summary.js';
@@ -37,7 +36,7 @@ export function plotOf(
     title: {
       text: conditions.map(labelOf).join(' / '),
       subtitle: [
-        `${experiment.durationMs} ms, intensity ${experiment.intensity}, ${seedText}`,
+        `${experiment.duration_ms} ms, intensity ${experiment.intensity}, ${seedText}`,
         `${modelName}; first run ${runs[0]!.id}`,
       ],
     },
@@ -62,9 +61,9 @@ function raster(condition: Condition, labels: NeuronLabels, width: number): Pane
   const rows = Math.max(1, rowOf.size);
   // Where rows are thinner than a pixel, a spike still has to be seen.
   const halfHeight = Math.max(0.5, (SMALLEST_SPIKE * rows) / RASTER_HEIGHT / 2);
-  const ticks = (run.frames ?? []).flatMap(({ steps, neurons }) =>
+  const ticks = (run.frames ?? []).flatMap(({ steps, spikes }) =>
     steps.flatMap((step, at) => {
-      const [row, kind] = [rowOf.get(neurons[at]!)!, kindOf.get(neurons[at]!)!];
+      const [row, kind] = [rowOf.get(spikes[at]!)!, kindOf.get(spikes[at]!)!];
       const ms = step / STEPS_PER_MS;
       // The row without a time ends the line, so that all spikes of a kind are one path.
       return [
@@ -109,7 +108,7 @@ function raster(condition: Condition, labels: NeuronLabels, width: number): Pane
           x: {
             field: 'ms',
             type: 'quantitative',
-            scale: { domain: [0, condition.experiment.durationMs], nice: false },
+            scale: { domain: [0, condition.experiment.duration_ms], nice: false },
             axis: { title: 'time (ms)', grid: false },
           },
           y: { field: 'row', ...y },
@@ -138,7 +137,7 @@ interface Band {
 function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: NeuronLabels): Band[] {
   const top = new Map(topTypes.map(({ type, stimulated }) => [type, stimulated > 0]));
   const neuronsOf = new Map<string, number[]>([...top.keys(), ''].map((type) => [type, []]));
-  const responding = Int32Array.from(new Set(frames.flatMap(({ neurons }) => neurons))).sort();
+  const responding = Int32Array.from(new Set(frames.flatMap(({ spikes }) => spikes))).sort();
   for (const neuron of responding) {
     const label = labels.typeLabel(neuron);
     neuronsOf.get(top.has(label) ? label : '')!.push(neuron);
@@ -155,15 +154,15 @@ function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: Neu
 
 /** One panel a channel, so that each has a scale of its own. */
 function channelPanels(conditions: readonly Condition[]): Panel[] {
-  const active = CHANNEL_IDS.filter((id) =>
-    conditions.some(({ runs }) => runs.some(({ channels }) => channels[id] > 0)),
+  const active = Object.keys(conditions[0]!.runs[0]!.channels).filter((id) =>
+    conditions.some(({ runs }) => runs.some(({ channels }) => channels[id]! > 0)),
   );
   return active.map((channel, at) => channelPanel(conditions, channel, at === active.length - 1));
 }
 
-function channelPanel(conditions: readonly Condition[], channel: ChannelId, isLast: boolean): Panel {
+function channelPanel(conditions: readonly Condition[], channel: string, isLast: boolean): Panel {
   const names = conditions.map(labelOf);
-  const { durationMs } = conditions[0]!.experiment;
+  const { duration_ms: durationMs } = conditions[0]!.experiment;
   const axis = {
     title: channel,
     titleAngle: 0,
@@ -209,12 +208,12 @@ function channelPanel(conditions: readonly Condition[], channel: ChannelId, isLa
 }
 
 /** Rate of a channel in each frame, over the seeds: mean, and one standard deviation to either side. */
-function frameRates(condition: Condition, channel: ChannelId): Panel[] {
-  const frameCount = condition.experiment.durationMs / FRAME_MS;
+function frameRates(condition: Condition, channel: string): Panel[] {
+  const frameCount = condition.experiment.duration_ms / FRAME_MS;
   // A last point closes the step of the last frame.
   return Array.from({ length: frameCount + 1 }, (_, at) => {
     const frame = Math.min(at, frameCount - 1);
-    const rates = condition.runs.map(({ frames }) => frames![frame]!.channels[channel]);
+    const rates = condition.runs.map(({ frames }) => frames![frame]!.channels[channel]!);
     const { mean, sd } = spreadOf(rates, (rate) => rate);
     const spread = sd ?? 0;
     return {

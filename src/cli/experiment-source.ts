@@ -1,6 +1,5 @@
-import type { ChannelId } from '../connectome/populations.js';
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
+import type { ChannelKind } from '../connectome/populations.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
 
 /** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
 export interface RunBody {
@@ -12,7 +11,7 @@ export interface RunBody {
     readonly responding_neurons: number;
     readonly mean_rate_hz: number;
   };
-  readonly channels: Readonly<Record<ChannelId, number>>;
+  readonly channels: Readonly<Record<string, number>>;
   readonly drive: Readonly<Record<string, number>>;
   /** These two in view=full only. */
   readonly frames?: readonly RunFrame[];
@@ -20,11 +19,11 @@ export interface RunBody {
 }
 
 export interface RunFrame {
-  readonly t_ms: number;
+  readonly t: number;
   readonly total: number;
-  readonly channels: Readonly<Record<ChannelId, number>>;
+  readonly channels: Readonly<Record<string, number>>;
   readonly steps: readonly number[];
-  readonly neurons: readonly number[];
+  readonly spikes: readonly number[];
 }
 
 export interface RunTopType {
@@ -47,10 +46,16 @@ export interface NeuronLabels {
   readonly side: (neuron: number) => string;
 }
 
+/** What a table for people says of the model. */
+export interface ModelSummary {
+  /** What is simulated, and whether its wiring was measured. */
+  readonly name: string;
+  readonly kindOf: (channel: string) => ChannelKind | undefined;
+}
+
 /** Runs experiments: this process with a connectome file, or a service somewhere. */
 export interface ExperimentSource {
-  /** For people: what is simulated, and whether its wiring was measured. */
-  modelName(): Promise<string>;
+  model(): Promise<ModelSummary>;
   /** The body of the answer to POST /api/v1/run, byte for byte. */
   run(experiment: Experiment, view: View): Promise<Uint8Array>;
   labels(): Promise<NeuronLabels>;

@@ -1,6 +1,6 @@
 import { CHANNEL_IDS } from '../connectome/populations.js';
-import { DRIVES } from '../engine/drives.js';
-import { roundRate } from '../engine/rounding.js';
+import { DRIVES } from '../answers/v1/drives.js';
+import { roundRate } from '../answers/v1/rounding.js';
 import type { RunBody } from './experiment-source.js';
 import {
   labelOf,
@@ -25,13 +25,13 @@ function runOf(escape: number, neurons: number[]): RunBody {
     },
     channels,
     drive: Object.fromEntries(DRIVES.map(({ id }) => [id, 0.5])),
-    frames: [{ t_ms: 0, total: neurons.length, channels, steps: neurons.map(() => 0), neurons }],
+    frames: [{ t: 0, total: neurons.length, channels, steps: neurons.map(() => 0), spikes: neurons }],
   };
 }
 
 function conditionOf(...runs: RunBody[]): Condition {
   return {
-    experiment: { stimulus: 'loom', durationMs: 50, intensity: 1 },
+    experiment: { stimulus: 'loom', duration_ms: 50, intensity: 1 },
     seeds: runs.map((_, i) => i),
     silenced: [],
     runs,

@@ -1,8 +1,6 @@
 /** Runs of one condition, seed by seed, and what they have in common: means, spread, overlap. */
-import { CHANNEL_IDS } from '../connectome/populations.js';
-import { DRIVES } from '../engine/drives.js';
-import type { Experiment } from '../engine/experiment.js';
-import { roundDrive, roundRate } from '../engine/rounding.js';
+import type { Experiment } from '../answers/v1/experiment.js';
+import { roundDrive, roundRate } from '../answers/v1/rounding.js';
 import type { RunBody } from './experiment-source.js';
 
 /** One thing that is tried: an experiment, run with several seeds, in an intact or a lesioned brain. */
@@ -43,14 +41,14 @@ export function summaryOf({ runs }: Condition): Summary {
       runs.map(({ spikes }) => spikes.responding_neurons),
       roundRate,
     ),
-    channels: CHANNEL_IDS.map((id) => [
+    channels: Object.keys(runs[0]!.channels).map((id) => [
       id,
       spreadOf(
-        runs.map(({ channels }) => channels[id]),
+        runs.map(({ channels }) => channels[id]!),
         roundRate,
       ),
     ]),
-    drive: DRIVES.map(({ id }) => [
+    drive: Object.keys(runs[0]!.drive).map((id) => [
       id,
       spreadOf(
         runs.map(({ drive }) => drive[id]!),
@@ -81,7 +79,7 @@ export function overlapOf(one: Condition, other: Condition): Spread {
 }
 
 function respondingOf({ frames = [] }: RunBody): Set<number> {
-  return new Set(frames.flatMap(({ neurons }) => neurons));
+  return new Set(frames.flatMap(({ spikes }) => spikes));
 }
 
 function jaccard(one: ReadonlySet<number>, other: ReadonlySet<number>): number {
@@ -101,9 +99,7 @@ export function summaryJson(conditions: readonly Condition[]): string {
         const { totalSpikes, respondingNeurons, channels, drive } = summaryOf(condition);
         return {
           model: runs[0]!.model,
-          stimulus: experiment.stimulus,
-          duration_ms: experiment.durationMs,
-          intensity: experiment.intensity,
+          ...experiment,
           seeds,
           silenced,
           run_ids: runs.map(({ id }) => id),

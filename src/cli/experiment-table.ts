@@ -1,5 +1,6 @@
 /** Experiments as text for people, in 80 columns: numbers, and bars that show them at a glance. */
-import type { RunBody, RunTopType } from './experiment-source.js';
+import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../connectome/populations.js';
+import type { ModelSummary, RunBody, RunTopType } from './experiment-source.js';
 import {
   labelOf,
   overlapOf,
@@ -9,19 +10,19 @@ import {
   type Summary,
 } from './experiment-summary.js';
 
-const NAME_WIDTH = 11;
-const BAR_WIDTH = 40;
-const PAIR_BAR_WIDTH = 9;
+const NAME_WIDTH = 15;
+const BAR_WIDTH = 36;
+const PAIR_BAR_WIDTH = 7;
 const SHOWN_TYPES = 10;
 const DRIVE_NOTE = 'Drives (engineered from the channels for games and displays; no biology)';
 
-export function tableOf(conditions: readonly Condition[], modelName: string): string {
+export function tableOf(conditions: readonly Condition[], model: ModelSummary): string {
   const [first, second] = conditions;
-  const lines = [modelName, '', ...conditions.flatMap(describe), ''];
+  const lines = [model.name, '', ...conditions.flatMap(describe), ''];
   if (second !== undefined) {
-    lines.push(...pairTables(first!, second));
+    lines.push(...pairTables(first!, second, model));
   } else {
-    lines.push(...singleTables(first!));
+    lines.push(...singleTables(first!, model));
   }
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
@@ -33,28 +34,42 @@ function describe(condition: Condition): string[] {
     seeds.length === 1 ? `seed ${seeds[0]!}` : `seeds ${seeds[0]!} to ${seeds.at(-1)!} (mean ± sd)`;
   const one = runs.length === 1 ? runs[0]! : undefined;
   return [
-    `${labelOf(condition)}: ${experiment.durationMs} ms, intensity ${experiment.intensity}, ${seedText}`,
+    `${labelOf(condition)}: ${experiment.duration_ms} ms, intensity ${experiment.intensity}, ${seedText}`,
     `  ${numberOf(totalSpikes)} spikes of ${numberOf(respondingNeurons)} neurons; ` +
       `${runs[0]!.spikes.stimulated_neurons} are stimulated`,
     ...(one === undefined ? [] : [`  model ${one.model}`, `  run ${one.id}`]),
   ];
 }
 
-function singleTables(condition: Condition): string[] {
+function singleTables(condition: Condition, model: ModelSummary): string[] {
   const summary = summaryOf(condition);
   const rows = rowsOf(summary);
   const scale = Math.max(...summary.channels.map(([, { mean }]) => mean));
   return [
-    'Channels (mean rate of their neurons, Hz)',
-    ...rows.channels.map(([id, text, { mean }]) => `  ${id} ${text} ${bar(mean, scale, BAR_WIDTH)}`),
-    '',
+    ...channelTables(model, summary, (at) => {
+      const [id, text, { mean }] = rows.channels[at]!;
+      return `  ${id} ${text} ${bar(mean, scale, BAR_WIDTH)}`;
+    }),
     DRIVE_NOTE,
     ...rows.drive.map(([id, text, { mean }]) => `  ${id} ${text} ${signedBar(mean, BAR_WIDTH)}`),
     ...typeTable(condition.runs),
   ];
 }
 
-function pairTables(first: Condition, second: Condition): string[] {
+/** Channels by kind, so that nobody takes a cue on the way for an action. */
+function channelTables(
+  { kindOf }: ModelSummary,
+  { channels }: Summary,
+  lineOf: (at: number) => string,
+  heading: readonly string[] = [],
+): string[] {
+  return CHANNEL_KINDS.flatMap((kind) => {
+    const lines = channels.flatMap(([id], at) => (kindOf(id) === kind ? [lineOf(at)] : []));
+    return [`${CHANNEL_KIND_LABELS[kind]} (mean rate, Hz)`, ...heading, ...lines, ''];
+  });
+}
+
+function pairTables(first: Condition, second: Condition, model: ModelSummary): string[] {
   const summaries = [summaryOf(first), summaryOf(second)] as const;
   const [left, right] = summaries.map(rowsOf) as [Rows, Rows];
   const scale = Math.max(...summaries.flatMap(({ channels }) => channels.map(([, { mean }]) => mean)));
@@ -70,12 +85,12 @@ function pairTables(first: Condition, second: Condition): string[] {
     'difference';
   const overlap = overlapOf(first, second);
   return [
-    'Channels (mean rate of their neurons, Hz)',
-    heading,
-    ...left.channels.map((_, at) =>
-      row(at, 'channels', (mean) => bar(mean, scale, PAIR_BAR_WIDTH).padEnd(PAIR_BAR_WIDTH), 2),
+    ...channelTables(
+      model,
+      summaries[0],
+      (at) => row(at, 'channels', (mean) => bar(mean, scale, PAIR_BAR_WIDTH).padEnd(PAIR_BAR_WIDTH), 2),
+      [heading],
     ),
-    '',
     DRIVE_NOTE,
     ...left.drive.map((_, at) => row(at, 'drive', (mean) => signedBar(mean, PAIR_BAR_WIDTH), 4)),
     '',

@@ -1,24 +1,20 @@
 /** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
 import { resolve } from 'node:path';
-import {
-  ALLOWED_STIMULI,
-  DEFAULT_EXPERIMENT,
-  MAXIMUM_INTENSITY,
-  MAXIMUM_SEED,
-  type Experiment,
-} from '../engine/experiment.js';
-import { ALLOWED_DURATIONS_MS } from '../engine/network.js';
-import { VIEWS, type View } from '../engine/run-body.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
+import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
+import { neuronsOfTypes } from '../connectome/selection.js';
+import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { shown } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
+import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
+import { ARM_OPTIONS, armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
 import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
 import { summaryJson, type Condition } from './experiment-summary.js';
 import { tableOf } from './experiment-table.js';
-import { LocalExperiments, readConnectome, silenced } from './local-experiments.js';
+import { LocalExperiments, readConnectome } from './local-experiments.js';
 import type { ProgressLine } from './progress.js';
 import { RemoteExperiments } from './remote-experiments.js';
 import { writeWhole } from './write-whole.js';
@@ -27,33 +23,9 @@ await runCommand({
   name: COMMAND_NAME,
   summary:
     'Runs an experiment on the brain: stimulus in; spikes, rates and drives out.\n' +
-    `Stimuli: ${ALLOWED_STIMULI.join(' ')}`,
+    `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
   options: {
-    stimulus: {
-      type: 'string',
-      value: 'NAME',
-      default: DEFAULT_EXPERIMENT.stimulus,
-      help: 'What the fly is given.',
-    },
-    duration: {
-      type: 'string',
-      value: 'MS',
-      default: String(DEFAULT_EXPERIMENT.durationMs),
-      help: `${ALLOWED_DURATIONS_MS.join(', ')}.`,
-    },
-    intensity: {
-      type: 'string',
-      value: 'X',
-      default: String(DEFAULT_EXPERIMENT.intensity),
-      help: `Strength of the stimulus, 0 to ${MAXIMUM_INTENSITY}.`,
-    },
-    seed: {
-      type: 'string',
-      value: 'N',
-      default: String(DEFAULT_EXPERIMENT.seed),
-      help: `0 to ${MAXIMUM_SEED}; the same seed, the same run.`,
-    },
-    trials: { type: 'string', value: 'T', default: '1', help: 'Seeds N to N + T - 1: mean and sd.' },
+    ...ARM_OPTIONS,
     compare: { type: 'string', value: 'NAME', help: 'A second stimulus beside the first.' },
     silence: {
       type: 'string',
@@ -64,7 +36,12 @@ await runCommand({
     connectome: { type: 'string', value: 'FILE', help: 'Brain to run on; else CONNECTOME_FILE.' },
     url: { type: 'string', value: 'URL', help: 'Ask the service that runs there instead.' },
     json: { type: 'boolean', help: 'Print the HTTP body; of several runs, a summary.' },
-    view: { type: 'string', choices: VIEWS, default: 'full', help: 'Of that body.' },
+    view: {
+      type: 'string',
+      choices: QUERY_FIELDS.view.allowed,
+      default: QUERY_FIELDS.view.default,
+      help: 'Of that body.',
+    },
     csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
     plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
   },
@@ -85,12 +62,12 @@ await runCommand({
       single === undefined
         ? await runAll(arms, sourceOf, needsSpikes ? 'full' : 'drive', progress)
         : [{ ...arms[0]!, runs: [parsed(single)] }];
-    const modelName = () => sourceOf(arms[0]!).modelName();
+    const model = () => sourceOf(arms[0]!).model();
     const labels = () => sourceOf(arms[0]!).labels();
 
     // Before the files: what was computed is there, whatever becomes of them.
     if (!json) {
-      process.stdout.write(tableOf(conditions, await modelName()));
+      process.stdout.write(tableOf(conditions, await model()));
     } else {
       process.stdout.write(single ?? summaryJson(conditions));
     }
@@ -99,7 +76,7 @@ await runCommand({
       progress.note(`Every spike is in ${csv}.`);
     }
     if (plot !== undefined) {
-      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), await modelName())));
+      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), (await model()).name)));
       progress.note(`Raster and rates are in ${plot}.`);
     }
   },
@@ -137,8 +114,12 @@ async function openSources(
     return () => remote;
   }
   const connectome = await readConnectome(file ?? (await servedFile()));
-  const intact = new LocalExperiments(connectome);
-  const lesioned = lesion.length === 0 ? intact : new LocalExperiments(silenced(connectome, lesion));
+  const engine = new KernelEngine(compileKernel(), connectome);
+  const intact = new LocalExperiments(connectome, engine);
+  const lesioned =
+    lesion.length === 0
+      ? intact
+      : new LocalExperiments(connectome, engine, neuronsOfTypes(connectome, lesion));
   return (arm) => (arm.silenced.length === 0 ? intact : lesioned);
 }
 

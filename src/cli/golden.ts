@@ -1,19 +1,17 @@
 /** npm run golden: replays runs of Brian 2 and counts the spikes that differ. */
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { compareSpikes, neuronIndexById, parseGolden } from '../engine/golden.js';
 import { ReferenceEngine } from '../engine/reference-engine.js';
-import { CodedError } from '../errors.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
+import { readGoldenFile } from './golden-file.js';
 
 await runCommand({
   name: 'golden',
-  summary: 'Replays golden runs, kick for kick, and counts missing and extra spikes.',
+  summary: 'Replays golden runs, event for event, and counts missing and extra spikes.',
   options: {
     connectome: {
       type: 'string',
@@ -44,8 +42,8 @@ await runCommand({
     const indexById = neuronIndexById(connectome);
     let differing = 0;
     for (const file of files) {
-      const golden = parseGolden(readText(file), file, indexById);
-      const simulated = engine.simulate(golden.kicks, golden.durationSteps);
+      const golden = parseGolden(readGoldenFile(file), file, indexById);
+      const simulated = engine.simulate(golden.events, golden);
       const { spikes, missing, extra } = compareSpikes(golden.spikes, simulated);
       process.stdout.write(`${basename(file)} spikes ${spikes} missing ${missing} extra ${extra}\n`);
       if (missing + extra > 0) differing++;
@@ -53,13 +51,3 @@ await runCommand({
     return differing > 0 ? 1 : 0;
   },
 });
-
-function readText(file: string): string {
-  try {
-    const bytes = readFileSync(file);
-    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
-  } catch (error) {
-    throw new CodedError('GOLDEN_INVALID', `${file} cannot be read: ${(error as Error).message}`);
-  }
-}

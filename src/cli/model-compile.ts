@@ -1,32 +1,52 @@
 /** npm run model:compile: makes the connectome file that the service loads. */
-import type { Brain } from '../compiler/brain.js';
-import { drawBrain } from '../compiler/figures/draw-brain.js';
-import { readFigures } from '../compiler/figures/figure-files.js';
+import { type Brain, MINIMUM_SYNAPSES } from '../compiler/brain.js';
+import { sampleBrain } from '../compiler/statistics/sample-brain.js';
+import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
-import { readPopulations } from '../compiler/populations.js';
+import { defaultPopulations, readPopulations } from '../compiler/populations.js';
 import type { Progress } from '../compiler/progress.js';
+import { readShiuFiles } from '../compiler/shiu-files.js';
 import { readTables } from '../compiler/tables.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION, type SignRule } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
+import { shown } from '../errors.js';
 import { runCommand, usage } from './command.js';
 import { writeWhole } from './write-whole.js';
 
+const COMMAND = { name: 'model:compile' };
+
 await runCommand({
-  name: 'model:compile',
-  summary: 'Compiles a connectome file from the tables of a release or from figures by cell type.',
+  ...COMMAND,
+  summary:
+    'Compiles a connectome file from the tables of a release, from the files of Shiu et al. 2024 or from cell-type statistics.',
   options: {
     tables: { type: 'string', value: 'DIR', help: 'Directory with the five Codex tables: measured wiring.' },
-    figures: {
+    connectivity: {
+      type: 'string',
+      value: 'FILE',
+      help:
+        'Connectivity_783.parquet of Shiu et al. 2024 instead: measured wiring with the signs of that file. ' +
+        '--tables then adds types, sides and positions.',
+    },
+    completeness: { type: 'string', value: 'FILE', help: 'Completeness_783.csv, the neurons of that file.' },
+    statistics: {
       type: 'string',
       value: 'DIR',
-      help: 'Directory with figures by cell type instead: wiring drawn from them.',
+      help: 'Directory with cell-type statistics instead: synthetic wiring, sampled from them.',
     },
     out: { type: 'string', value: 'FILE', required: true, help: 'The file to write.' },
     signs: {
       type: 'string',
       choices: ['corrected', 'predicted'],
-      default: 'corrected',
-      help: 'Which neurons inhibit: data/signs.json decides for tables; figures hold the signs of both rules.',
+      help:
+        'Which neurons inhibit: data/signs.json decides for tables; statistics hold the signs of both rules; ' +
+        'a connectivity file has its own (default corrected).',
+    },
+    'minimum-synapses': {
+      type: 'string',
+      value: 'N',
+      help: `Leaves out pairs of neurons with fewer synapses; not for statistics; by default ${MINIMUM_SYNAPSES}.`,
     },
     populations: {
       type: 'string',
@@ -34,11 +54,14 @@ await runCommand({
       help: 'Stimuli and channels, by default data/populations.json.',
     },
   },
-  async run({ tables, figures, out, signs, populations }, _, progress) {
-    const definitions = readPopulations(populations);
-    const brain = await readBrain(tables, figures, progress);
+  async run(options, _, progress) {
+    const { out } = options;
+    // A mistake in a small file should show before minutes are spent on large ones.
+    const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
+    const { brain, signRule } = await readBrain(options, progress);
+    const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
-    const file = encodeConnectome(layOut(brain, { signRule: signs, populations: definitions }));
+    const file = encodeConnectome(layOut(brain, { signRule, populations }));
     progress.begin(`Writing ${out}`, 0, 'items');
     // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
     const { metadata, digest } = await writeWhole(out, file, async (unfinished) =>
@@ -55,15 +78,54 @@ await runCommand({
 });
 
 async function readBrain(
-  tables: string | undefined,
-  figures: string | undefined,
+  options: {
+    readonly tables: string | undefined;
+    readonly connectivity: string | undefined;
+    readonly completeness: string | undefined;
+    readonly statistics: string | undefined;
+    readonly signs: 'corrected' | 'predicted' | undefined;
+    readonly 'minimum-synapses': string | undefined;
+  },
   progress: Progress,
-): Promise<Brain> {
-  if (tables !== undefined && figures === undefined) {
-    return readTables(tables, progress);
+): Promise<{ brain: Brain; signRule: SignRule }> {
+  const { tables, connectivity, completeness, statistics, signs, 'minimum-synapses': minimum } = options;
+  const minimumSynapses = minimum === undefined ? MINIMUM_SYNAPSES : minimumSynapsesIn(minimum);
+  const signRule = signs ?? 'corrected';
+  if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
+    if (signs !== undefined) {
+      throw usage(COMMAND, '--signs goes without --connectivity, a file that has the sign of each neuron');
+    }
+    const files = { connectivity, completeness, tables };
+    return { brain: await readShiuFiles(files, progress, minimumSynapses), signRule: 'as given' };
   }
-  if (figures !== undefined && tables === undefined) {
-    return drawBrain(await readFigures(figures, progress), progress);
+  if (connectivity !== undefined || completeness !== undefined) {
+    throw usage(COMMAND, '--connectivity FILE and --completeness FILE go together, and without --statistics');
   }
-  throw usage({ name: 'model:compile' }, 'it takes one of --tables DIR and --figures DIR');
+  if (tables !== undefined && statistics === undefined) {
+    return { brain: await readTables(tables, progress, minimumSynapses), signRule };
+  }
+  if (statistics !== undefined && tables === undefined) {
+    if (minimum !== undefined) {
+      throw usage(
+        COMMAND,
+        `--minimum-synapses goes without --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
+      );
+    }
+    return { brain: sampleBrain(await readStatistics(statistics, progress), progress), signRule };
+  }
+  throw usage(
+    COMMAND,
+    'it takes one of --tables DIR, --statistics DIR, and --connectivity FILE with --completeness FILE',
+  );
+}
+
+function minimumSynapsesIn(text: string): number {
+  const minimum = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (minimum < 1 || minimum > MAXIMUM_SYNAPSES_PER_CONNECTION) {
+    throw usage(
+      COMMAND,
+      `--minimum-synapses should be a whole number from 1 to ${MAXIMUM_SYNAPSES_PER_CONNECTION}, found ${shown(text)}`,
+    );
+  }
+  return minimum;
 }

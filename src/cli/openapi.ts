@@ -1,5 +1,6 @@
 import { assembleApplication } from '../application.js';
 import { readEnvironment } from '../config/environment.js';
+import { DESCRIPTION_OF_V1 } from '../answers/v1/api/version-description.js';
 import { describeApi } from '../openapi/openapi-document.js';
 import { runCommand } from './command.js';
 import { writeWhole } from './write-whole.js';
@@ -12,7 +13,7 @@ await runCommand({
   },
   async run({ out }) {
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));
-    await writeWhole(out, `${JSON.stringify(describeApi(app), null, 2)}\n`);
+    await writeWhole(out, `${JSON.stringify(describeApi(app, DESCRIPTION_OF_V1), null, 2)}\n`);
     process.stdout.write(`${out}\n`);
   },
 });

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { type CompactAtlas, decodeAtlas } from '../connectome/atlas-binary.js';
 import { SIDES } from '../connectome/connectome.js';
-import type { Experiment } from '../engine/experiment.js';
-import { labelOfType } from '../engine/readout.js';
-import type { View } from '../engine/run-body.js';
+import type { ChannelKind } from '../connectome/populations.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
+import { labelOfType } from '../answers/v1/readout.js';
 import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
-import type { ExperimentSource, NeuronLabels } from './experiment-source.js';
+import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
 
 const TIMEOUT_MS = 60_000;
 const LONGEST_WAIT_S = 120;
@@ -14,6 +14,7 @@ const MOST_WAITS = 10;
 interface ModelBody {
   readonly name: string;
   readonly atlas_url: string;
+  readonly channels: readonly { readonly id: string; readonly kind: ChannelKind }[];
 }
 
 interface AtlasBody {
@@ -33,17 +34,17 @@ export class RemoteExperiments implements ExperimentSource {
     private readonly onWait: (seconds: number) => void,
   ) {}
 
-  async modelName(): Promise<string> {
-    return (await this.#describe()).name;
+  async model(): Promise<ModelSummary> {
+    const { name, channels } = await this.#describe();
+    return { name, kindOf: (channel) => channels.find(({ id }) => id === channel)?.kind };
   }
 
   async run(experiment: Experiment, view: View): Promise<Uint8Array> {
-    const { stimulus, durationMs, intensity, seed } = experiment;
     const path = `api/v1/run?view=${view}`;
     const body = await this.#fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ stimulus, duration_ms: durationMs, intensity, seed }),
+      body: JSON.stringify(experiment),
     });
     parsed(path, body, ['id', 'model', 'spikes', 'channels', 'drive']);
     return body;
@@ -66,7 +67,9 @@ export class RemoteExperiments implements ExperimentSource {
 
   #describe(): Promise<ModelBody> {
     const path = 'api/v1/model';
-    this.#model ??= this.#fetch(path).then((body) => parsed<ModelBody>(path, body, ['name', 'atlas_url']));
+    this.#model ??= this.#fetch(path).then((body) =>
+      parsed<ModelBody>(path, body, ['name', 'atlas_url', 'channels']),
+    );
     return this.#model;
   }
 

@@ -2,42 +2,42 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Brain } from '../compiler/brain.js';
-import { drawBrain } from '../compiler/figures/draw-brain.js';
-import { readFigures } from '../compiler/figures/figure-files.js';
+import { sampleBrain } from '../compiler/statistics/sample-brain.js';
+import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
-import type { Connectome, SignRule, Wiring } from '../connectome/connectome.js';
+import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { CodedError } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { checkPlaces, tablesOf, withTables } from './validation/document.js';
-import { plotsOf } from './validation/plots.js';
-import { report } from './validation/report.js';
-import { Subject } from './validation/studies.js';
+import { checkPlaces, tablesOf, withTables } from '../validation/document.js';
+import { plotsOf } from '../validation/plots.js';
+import { report } from '../validation/report.js';
+import { Subject } from '../validation/studies.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'validate',
   summary:
     'Validates the model on the tables of a release: both rules of signs, dose, lesion, shuffled wiring, what is\n' +
-    'silent, and the drawn brain beside the tables. Prints the tables of docs/validation.md.',
+    'silent, and the synthetic brain beside the tables. Prints the tables of docs/validation.md.',
   options: {
     tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
-    figures: {
+    statistics: {
       type: 'string',
       value: 'DIR',
       default: 'data/cell-types',
-      help: 'Figures to draw a brain from.',
+      help: 'Statistics to sample a brain from.',
     },
     document: { type: 'string', value: 'FILE', help: 'Writes the tables into this document.' },
     images: { type: 'string', value: 'DIR', help: 'Writes the plots there.' },
     json: { type: 'boolean', help: 'Prints all numbers as JSON instead.' },
   },
-  async run({ tables, figures, document, images, json }, _, progress) {
+  async run({ tables, statistics, document, images, json }, _, progress) {
     // What cannot be written is said now, not after all has been computed.
     const text = document === undefined ? undefined : readDocument(document);
     if (images !== undefined) {
@@ -47,14 +47,17 @@ await runCommand({
     const kernel = compileKernel();
     const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
     const populations = readPopulations();
-    const connectomeOf = (brain: Brain, signRule: SignRule): Connectome =>
+    const connectomeOf = (brain: Brain, signRule: TableSignRule): Connectome =>
       openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
     const measured = await readTables(tables, progress);
-    const subjectOf = (rule: SignRule) => new Subject(connectomeOf(measured, rule), engineOf);
-    const drawn = connectomeOf(drawBrain(await readFigures(figures, progress), progress), 'corrected');
+    const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), engineOf);
+    const synthetic = connectomeOf(
+      sampleBrain(await readStatistics(statistics, progress), progress),
+      'corrected',
+    );
     const found = report(
       { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
-      new Subject(drawn, engineOf),
+      new Subject(synthetic, engineOf),
       engineOf,
       (study) => progress.begin(study, 0, 'items'),
     );

@@ -1,16 +1,21 @@
-import type { SourceFile } from '../connectome/connectome.js';
+import type { SignRule, SourceFile } from '../connectome/connectome.js';
 
-/** Pairs of neurons with fewer synapses are left out: most of them are errors of the segmentation. */
+/**
+ * Pairs of neurons with fewer synapses are left out by default, and always from statistics: most of them are errors
+ * of the segmentation.
+ */
 export const MINIMUM_SYNAPSES = 5;
 
 /**
- * A brain between its source (tables of a release, or figures by cell type) and the connectome file: plain
+ * A brain between its source (tables of a release, or cell-type statistics) and the connectome file: plain
  * columns with one element a neuron, and its connections. Neurons stand in ascending order of their ids.
  */
 export interface Brain {
-  readonly wiring: 'measured' | 'reconstructed';
+  readonly wiring: 'measured' | 'synthetic';
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
+  /** Pairs of neurons with fewer synapses were left out. */
+  readonly minimumSynapses: number;
   readonly sources: readonly SourceFile[];
   /** Neurons by predicted transmitter, where it is known; "unknown" for the rest. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
@@ -20,7 +25,7 @@ export interface Brain {
 
 export interface NeuronColumns {
   readonly count: number;
-  /** Root ids, ascending as numbers; in a reconstruction made-up names, ascending by code unit. */
+  /** Root ids, ascending as numbers; in a synthetic brain made-up names, ascending by code unit. */
   readonly ids: readonly string[];
   readonly types: readonly string[];
   readonly superClasses: readonly string[];
@@ -28,8 +33,8 @@ export interface NeuronColumns {
   readonly subClasses: readonly string[];
   /** left, right, center or empty; the fly's own. */
   readonly sides: readonly string[];
-  /** Sign of a neuron's outputs under each rule of data/signs.json. */
-  readonly signs: { readonly predicted: Int8Array; readonly corrected: Int8Array };
+  /** Sign of a neuron's outputs under each rule that the source of the brain can tell. */
+  readonly signs: Readonly<Partial<Record<SignRule, Int8Array>>>;
   /** x, y, z of neuron i at 3i, in nm. */
   readonly positionsNm: Int32Array;
   readonly positionEstimated: Uint8Array;
@@ -41,4 +46,13 @@ export interface ConnectionColumns {
   readonly pre: Uint32Array;
   readonly post: Uint32Array;
   readonly synapseCounts: Uint16Array;
+}
+
+/** The sign of each neuron's outputs under a rule that the source of the brain can tell. */
+export function signsUnder(rule: SignRule, { signs }: NeuronColumns): Int8Array {
+  const column = signs[rule];
+  if (column === undefined) {
+    throw new Error(`the source of this brain has no signs ${rule}, only ${Object.keys(signs).join(', ')}`);
+  }
+  return column;
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { CodedError, type ErrorCode, shown } from '../errors.js';
+import { compileSchema } from '../connectome/json-schema.js';
+import { CodedError, type ErrorCode } from '../errors.js';
 
 /**
  * Reads a JSON file and checks it against a schema.
@@ -14,13 +14,11 @@ export function readChecked<T>(
   schemaPath: string = path.replace(/\.json$/, '.schema.json'),
 ): T {
   const value = parsed(path, code);
-  const check = new Ajv2020({ verbose: true }).compile<T>(
-    JSON.parse(readFileSync(schemaPath, 'utf8')) as object,
-  );
-  if (!check(value)) {
-    throw new CodedError(code, `${basename(path)}: ${described(check.errors![0]!)}.`);
+  const fault = compileSchema(JSON.parse(readFileSync(schemaPath, 'utf8')) as object)(value, 'the document');
+  if (fault !== null) {
+    throw new CodedError(code, `${basename(path)}: ${fault}.`);
   }
-  return value;
+  return value as T;
 }
 
 function parsed(path: string, code: ErrorCode): unknown {
@@ -35,13 +33,4 @@ function parsed(path: string, code: ErrorCode): unknown {
   } catch (error) {
     throw new CodedError(code, `${path} is no JSON: ${(error as Error).message}.`);
   }
-}
-
-function described({ instancePath, keyword, message, params, data }: ErrorObject): string {
-  const place = instancePath === '' ? 'the document' : instancePath;
-  const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
-  if (keyword === 'additionalProperties') {
-    return `${place} has a member ${shown((params as { additionalProperty: string }).additionalProperty)} that is not allowed`;
-  }
-  return `${place} ${message}${allowed === undefined ? '' : ` (${allowed.map((each) => shown(each)).join(', ')})`}, found ${shown(data)}`;
 }

@@ -2,11 +2,10 @@ import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/connectome.js';
 import { type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
 import { shown } from '../errors.js';
 import { tableFault } from './csv.js';
+import { rowsByPair } from './pair-order.js';
 import type { RootIdIndex } from './root-id-index.js';
 
 const INITIAL_CAPACITY = 1 << 20;
-/** Target and row in one exact double: TARGET_BITS and 32. */
-const ROW_RANGE = 2 ** 32;
 /** The fly has some eighty neuropils; more names than this mean that the column holds something else. */
 const MAXIMUM_NEUROPIL_CODE = 0xffff;
 
@@ -19,7 +18,6 @@ export class ConnectionTable {
   #neuropil = new Uint16Array(INITIAL_CAPACITY);
   #line = new Uint32Array(INITIAL_CAPACITY);
   readonly #neuropils = new Map<string, number>();
-  #isAscending = true;
 
   constructor(
     readonly file: string,
@@ -34,20 +32,21 @@ export class ConnectionTable {
     const row = this.#count++;
     this.#pre[row] = pre;
     this.#post[row] = post;
-    if (row > 0 && this.#order(row - 1, row) > 0) {
-      this.#isAscending = false;
-    }
     this.#synapses[row] = synapseCount;
     this.#neuropil[row] = this.#neuropilCode(neuropil, line);
     this.#line[row] = line;
   }
 
   /**
-   * Sums each pair over its neuropils and leaves out pairs with few synapses.
+   * Sums each pair over its neuropils and leaves out pairs with fewer synapses than `minimumSynapses`.
    * @throws CodedError TABLE_INVALID for a pair that stands twice in one neuropil or has too many synapses
    */
-  summed(): { connections: ConnectionColumns; remark: string } {
-    const rows = this.#rowsByPair();
+  summed(minimumSynapses: number): { connections: ConnectionColumns; remarks: string[] } {
+    const rows = rowsByPair(
+      this.#pre.subarray(0, this.#count),
+      this.#post.subarray(0, this.#count),
+      this.index.highs.length,
+    );
     const pre = new Uint32Array(rows.length);
     const post = new Uint32Array(rows.length);
     const synapseCounts = new Uint16Array(rows.length);
@@ -55,6 +54,7 @@ export class ConnectionTable {
     let pairs = 0;
     let synapses = 0;
     let synapsesKept = 0;
+    let fewest = Infinity;
     for (let begin = 0, end: number; begin < rows.length; begin = end) {
       const first = rows[begin]!;
       let sum = 0;
@@ -67,7 +67,8 @@ export class ConnectionTable {
       }
       pairs += 1;
       synapses += sum;
-      if (sum < MINIMUM_SYNAPSES) {
+      fewest = Math.min(fewest, sum);
+      if (sum < minimumSynapses) {
         continue;
       }
       if (sum > MAXIMUM_SYNAPSES_PER_CONNECTION) {
@@ -89,38 +90,12 @@ export class ConnectionTable {
         post: post.slice(0, count),
         synapseCounts: synapseCounts.slice(0, count),
       },
-      remark:
+      remarks: [
         `${this.#count} rows summed over neuropils to ${pairs} pairs of neurons with ${synapses} synapses; ` +
-        `${count} pairs with ${MINIMUM_SYNAPSES} or more were kept, with ${synapsesKept} synapses.`,
+          `${count} pairs with ${minimumSynapses} or more were kept, with ${synapsesKept} synapses.`,
+        ...prunedBefore(minimumSynapses, fewest),
+      ],
     };
-  }
-
-  /** Rows in the order of pre, then post, then file; the tables of the release mostly stand so already. */
-  #rowsByPair(): Uint32Array {
-    const inFile = new Uint32Array(this.#count);
-    for (let row = 0; row < inFile.length; row++) {
-      inFile[row] = row;
-    }
-    if (this.#isAscending) {
-      return inFile;
-    }
-    // By pre first, which mostly stands in long runs; the rows of one neuron then fit into a cache.
-    const sorted = sortedBy(this.#pre, this.index.highs.length, inFile);
-    const keys = new Float64Array(sorted.length);
-    for (let k = 0; k < keys.length; k++) {
-      keys[k] = this.#post[sorted[k]!]! * ROW_RANGE + sorted[k]!;
-    }
-    for (let begin = 0, end: number; begin < sorted.length; begin = end) {
-      const pre = this.#pre[sorted[begin]!];
-      for (end = begin + 1; end < sorted.length && this.#pre[sorted[end]!] === pre;) {
-        end++;
-      }
-      keys.subarray(begin, end).sort();
-    }
-    for (let k = 0; k < keys.length; k++) {
-      sorted[k] = keys[k]! % ROW_RANGE;
-    }
-    return sorted;
   }
 
   #order(a: number, b: number): number {
@@ -177,22 +152,15 @@ function resized(values: Uint32Array, capacity: number): Uint32Array<ArrayBuffer
   return larger;
 }
 
-/** A stable counting sort: `rows` in ascending order of their keys. */
-function sortedBy(keys: Uint32Array, keyLimit: number, rows: Uint32Array): Uint32Array {
-  const next = new Uint32Array(keyLimit + 1);
-  // Plain loops: iterating a typed array with for…of costs several times as much.
-  for (let k = 0; k < rows.length; k++) {
-    next[keys[rows[k]!]! + 1]! += 1;
-  }
-  for (let key = 0; key < keyLimit; key++) {
-    next[key + 1]! += next[key]!;
-  }
-  const sorted = new Uint32Array(rows.length);
-  for (let k = 0; k < rows.length; k++) {
-    const row = rows[k]!;
-    const key = keys[row]!;
-    sorted[next[key]!] = row;
-    next[key]! += 1;
-  }
-  return sorted;
+/**
+ * @param fewest synapses of any pair in a source
+ * @returns a warning where weaker pairs were asked for than the source holds
+ */
+export function prunedBefore(minimumSynapses: number, fewest: number): string[] {
+  return minimumSynapses < Math.min(fewest, MINIMUM_SYNAPSES)
+    ? [
+        `Pairs with ${minimumSynapses} synapses or more were asked for, but no pair of the tables has fewer ` +
+          `than ${fewest}: weaker ones were left out before.`,
+      ]
+    : [];
 }

@@ -1,5 +1,5 @@
 /**
- * Reads gzipped CSV tables as a stream of bytes: millions of rows without a string a row.
+ * Reads CSV tables as a stream of bytes: millions of rows without a string a row.
  *
  * A row is a line of comma-separated fields; fields may be quoted after RFC 4180 (commas, doubled quotes and
  * line breaks inside), lines end with LF or CRLF, a byte order mark and empty lines are skipped. The first row
@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { CodedError, shown } from '../errors.js';
@@ -174,10 +175,10 @@ export class CsvRow {
 
 /**
  * Reads a table from its first row to its last.
- * @param path a .csv.gz file
+ * @param path a .csv.gz file, or one without compression by another name
  * @param columns those that `onRow` wants; the table may have others, in any order
  * @param onRow is called for each row below the header
- * @returns the file with the SHA-256 of its (compressed) bytes
+ * @returns the file with the SHA-256 of its bytes (the compressed ones)
  * @throws CodedError TABLE_INVALID with file, line, what was expected and what was found
  */
 export async function readCsv(
@@ -202,7 +203,7 @@ export async function readCsv(
           yield chunk;
         }
       },
-      createGunzip({ chunkSize: INFLATED_BYTES }),
+      path.endsWith('.gz') ? createGunzip({ chunkSize: INFLATED_BYTES }) : new PassThrough(),
       async function (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           scanner.scan(chunk);
@@ -230,7 +231,7 @@ function readingFault(file: string, path: string, line: number, error: NodeJS.Er
     return tableFault(
       file,
       null,
-      `expected a file at ${path}, found none; npm run model:download fetches it`,
+      `expected a file at ${path}, found none${path.endsWith('.gz') ? '; npm run model:download fetches it' : ''}`,
     );
   }
   return tableFault(file, null, `cannot be read at ${path}: ${error.message}`);
@@ -441,7 +442,7 @@ class CsvScanner {
       throw tableFault(
         this.file,
         this.line,
-        `expected a column ${missing.join(', ')}, found the columns ${shown(names.join(','), 200)}`,
+        `expected a column ${missing.map((column) => column || 'without a name').join(', ')}, found the columns ${shown(names.join(','), 200)}`,
       );
     }
     this.#columnCount = fields;

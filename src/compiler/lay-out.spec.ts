@@ -48,6 +48,11 @@ describe('layOut', () => {
     ]);
     expect([...connectome.typeIndices]).toEqual([0, 0, 0, 1, 2, 2, 3]);
     expect([...connectome.sides]).toEqual([0, 1, 1, 0, 0, 0, 0]);
+    expect(connectome.metadata.classes).toEqual([
+      { superClass: 'central', class: '', subClass: '' },
+      { superClass: 'sensory', class: '', subClass: '' },
+    ]);
+    expect([...connectome.classIndices]).toEqual([0, 0, 0, 0, 0, 0, 1]);
   });
 
   it('sums pairs over neuropils, keeps five synapses or more, and sorts targets', async () => {

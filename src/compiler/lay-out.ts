@@ -3,6 +3,7 @@
  * ones last, by super class, class, side, id), rows by presynaptic neuron, targets ascending.
  */
 import {
+  type CellClass,
   type CellType,
   type ConnectomeMetadata,
   MAXIMUM_SYNAPSES_PER_CONNECTION,
@@ -10,7 +11,7 @@ import {
   type SignRule,
 } from '../connectome/connectome.js';
 import type { ConnectomeContent } from '../connectome/format.js';
-import { type Brain, MINIMUM_SYNAPSES, type NeuronColumns } from './brain.js';
+import { type Brain, type NeuronColumns, signsUnder } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
 
 const DATASET = 'FlyWire FAFB';
@@ -29,11 +30,13 @@ export interface LayOutOptions {
 export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): ConnectomeContent {
   const { neurons, connections } = brain;
   const selected = selectPopulations(brain, populations);
+  const signs = signsUnder(signRule, neurons);
   const order = storageOrder(neurons);
   const placeOf = new Uint32Array(neurons.count);
   order.forEach((i, place) => (placeOf[i] = place));
 
   const { types, typeIndices } = typesOf(neurons, order);
+  const { classes, classIndices } = classesOf(neurons, order);
   const rows = rowsOf(brain, placeOf);
   const positionsNm = new Int32Array(3 * neurons.count);
   order.forEach((i, place) => positionsNm.set(neurons.positionsNm.subarray(3 * i, 3 * i + 3), 3 * place));
@@ -44,22 +47,30 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     release: RELEASE,
     wiring: brain.wiring,
     signRule,
-    minimumSynapses: MINIMUM_SYNAPSES,
+    minimumSynapses: brain.minimumSynapses,
     neuronCount: neurons.count,
     connectionCount: connections.count,
     synapseCount: connections.synapseCounts.reduce((sum, count) => sum + count, 0),
     transmitterCounts: brain.transmitterCounts,
-    provenance: [...brain.provenance, ...selected.remarks],
+    provenance: [
+      ...brain.provenance,
+      ...(populations.stimuli.length + populations.channels.length === 0
+        ? ['It has no stimuli and no channels.']
+        : []),
+      ...selected.remarks,
+    ],
     sources: brain.sources,
     types,
+    classes,
     stimuli: selected.stimuli,
     channels: selected.channels,
   };
   return {
     metadata,
     ...rows,
-    signs: Int8Array.from(order, (i) => neurons.signs[signRule][i]!),
+    signs: Int8Array.from(order, (i) => signs[i]!),
     typeIndices,
+    classIndices,
     sides: Uint8Array.from(order, (i) => sideIndex(neurons.sides[i]!)),
     positionsNm,
     positionEstimated: Uint8Array.from(order, (i) => neurons.positionEstimated[i]!),
@@ -122,6 +133,30 @@ function typesOf(
     return { name, superClass };
   });
   return { types, typeIndices };
+}
+
+/** Every combination of super class, class and sub class, in the order in which the neurons have them. */
+function classesOf(
+  neurons: NeuronColumns,
+  order: Uint32Array,
+): { classes: CellClass[]; classIndices: Uint16Array } {
+  const { superClasses, classes: classNames, subClasses } = neurons;
+  const indexOf = new Map<string, number>();
+  const classes: CellClass[] = [];
+  const classIndices = Uint16Array.from(order, (i) => {
+    const entry = { superClass: superClasses[i]!, class: classNames[i]!, subClass: subClasses[i]! };
+    const key = JSON.stringify(entry);
+    let index = indexOf.get(key);
+    if (index === undefined) {
+      index = classes.push(entry) - 1;
+      indexOf.set(key, index);
+    }
+    return index;
+  });
+  if (classes.length > 2 ** 16) {
+    throw new Error(`a connectome file holds at most ${2 ** 16} classes, found ${classes.length}`);
+  }
+  return { classes, classIndices };
 }
 
 function rowsOf(

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { populationsOf } from '../../test/support/tables.js';
-import { CHANNEL_IDS, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
+import { CHANNEL_IDS, type ChannelKind, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
 import type { Brain } from './brain.js';
 import { readPopulations, selectPopulations } from './populations.js';
 
@@ -23,6 +23,7 @@ function brain(wiring: Brain['wiring'] = 'measured'): Brain {
   const none = new Uint32Array(0);
   return {
     wiring,
+    minimumSynapses: 5,
     neurons: {
       count: NEURONS.length,
       ids: column(0),
@@ -84,8 +85,8 @@ describe('a selector', () => {
     ]);
   });
 
-  it('goes by labels in a reconstruction, whose ids are made up', () => {
-    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('reconstructed'))).toEqual({
+  it('goes by labels in a synthetic brain, whose ids are made up', () => {
+    expect(selected([{ type: 'DNp01', root_ids: ['7'] }], brain('synthetic'))).toEqual({
       ids: ['6'],
       remarks: [],
     });
@@ -128,6 +129,37 @@ describe('a selector', () => {
   });
 });
 
+describe('the kind of a channel', () => {
+  const withKind = (kind: ChannelKind, selector: Selector) => () =>
+    selectPopulations(brain(), populationsOf({ type: 'LC4' }, { escape: [selector] }, kind));
+
+  it('is that of all its neurons', () => {
+    const refusals: [ChannelKind, Selector, string][] = [
+      [
+        'station',
+        { type: 'DNp01' },
+        'neuron 6 of type "DNp01" has the super class "descending", which makes it "descending"',
+      ],
+      [
+        'motor',
+        { type: 'DNp01' },
+        'neuron 6 of type "DNp01" has the super class "descending", which makes it "descending"',
+      ],
+      [
+        'descending',
+        { type: 'LC4' },
+        'neuron 3 of type "LC4" has the super class "visual_projection", which makes it "station"',
+      ],
+    ];
+    for (const [kind, selector, what] of refusals) {
+      expect(withKind(kind, selector)).toThrow(
+        `The populations do not fit: channel escape: its kind is "${kind}", but ${what}.`,
+      );
+    }
+    expect(withKind('station', { type: 'LPLC2' })).not.toThrow();
+  });
+});
+
 describe('a populations file', () => {
   const written = (change: (definitions: Record<string, unknown[]>) => unknown) => {
     const definitions = populationsOf({ type: 'LC4' }) as unknown as Record<string, unknown[]>;
@@ -150,9 +182,15 @@ describe('a populations file', () => {
     expect(channels.map(({ id }) => id)).toEqual([...CHANNEL_IDS]);
   });
 
-  it('holds every population once', () => {
-    const without = written(({ stimuli, channels }) => ({ stimuli: stimuli!.slice(1), channels }));
-    refused(without, 'The populations do not fit: expected stimulus sugar once, found it missing.');
+  it('of the project holds every population', () => {
+    const { stimuli, channels } = readPopulations();
+    expect(stimuli.map(({ id }) => id)).toEqual([...STIMULUS_IDS]);
+    expect(channels.map(({ id }) => id)).toEqual([...CHANNEL_IDS]);
+  });
+
+  it('may leave populations out, and holds none twice', () => {
+    const without = written(({ stimuli }) => ({ stimuli: stimuli!.slice(1), channels: [] }));
+    expect(readPopulations(without)).toMatchObject({ stimuli: { length: 9 }, channels: { length: 0 } });
     const doubled = written(({ stimuli, channels }) => ({ stimuli, channels: [...channels!, channels![0]] }));
     refused(doubled, 'The populations do not fit: expected channel escape once, found it twice.');
   });

@@ -6,16 +6,17 @@
 import { fileURLToPath } from 'node:url';
 import {
   CHANNEL_IDS,
+  type ChannelKind,
   type ChannelPopulation,
   type Selector,
   STIMULUS_IDS,
   type StimulusPopulation,
 } from '../connectome/populations.js';
-import { wildcard } from '../connectome/wildcard.js';
+import { nearestNames } from '../connectome/nearest-names.js';
+import { describedSelector, type LabelledNeurons, LABELS, NeuronSelection } from '../connectome/selection.js';
 import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from './checked-json.js';
-import { nearestNames } from './nearest-names.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 
@@ -37,7 +38,7 @@ const POPULATIONS_FILE = fileURLToPath(new URL('../../data/populations.json', im
 const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../data/populations.schema.json', import.meta.url));
 
 /**
- * Reads the definitions of all stimuli and channels, in the order of the contract.
+ * Reads the definitions of stimuli and channels, in the order of the contract. A file may leave some out.
  * @throws CodedError POPULATIONS_INVALID
  */
 export function readPopulations(path: string = POPULATIONS_FILE): PopulationDefinitions {
@@ -66,135 +67,114 @@ function inOrder<P extends { readonly id: string }>(
       );
     }
   }
-  return ids.map((id) => {
+  return ids.flatMap((id) => {
     const [population, another] = populations.filter((each) => each.id === id);
-    if (population === undefined || another !== undefined) {
-      throw invalid(
-        `expected ${kind} ${id} once, found it ${population === undefined ? 'missing' : 'twice'}`,
-      );
+    if (another !== undefined) {
+      throw invalid(`expected ${kind} ${id} once, found it twice`);
     }
-    return population;
+    return population ?? [];
   });
 }
 
-/** @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name */
+/** The project's own definitions; none for a brain without types, by which they select. */
+export function defaultPopulations({ neurons }: Brain): PopulationDefinitions {
+  return neurons.types.every((type) => type === '') ? { stimuli: [], channels: [] } : readPopulations();
+}
+
+/**
+ * @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name, and for a
+ *   channel whose neurons are not of its kind
+ */
 export function selectPopulations(brain: Brain, definitions: PopulationDefinitions): SelectedPopulations {
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
-  const index = new LabelIndex(brain.neurons);
+  const labelled = labelledNeurons(brain.neurons);
+  const selection = new NeuronSelection(labelled);
   const select = <P extends { id: string; selectors: readonly Selector[] }>(kind: string, population: P) => {
     const where = `${kind} ${population.id}`;
     const chosen = new Set<number>();
     for (const selector of population.selectors) {
-      selected(brain, index, selector, where, remarks).forEach((i) => chosen.add(i));
+      const found =
+        brain.wiring === 'synthetic' || selector.root_ids === undefined
+          ? selectedByLabel(selection, selector, where)
+          : selectedById(labelled, selection, selector.root_ids, selector, where, remarks);
+      found.forEach((i) => chosen.add(i));
     }
     neurons.push(Uint32Array.from(chosen).sort());
     return { ...population, neuronCount: chosen.size };
   };
+  const selectChannel = (channel: Definition<ChannelPopulation>) => {
+    const population = select('channel', channel);
+    checkKind(brain.neurons, channel, neurons.at(-1)!);
+    return population;
+  };
   return {
     stimuli: definitions.stimuli.map((each) => select('stimulus', each)),
-    channels: definitions.channels.map((each) => select('channel', each)),
+    channels: definitions.channels.map(selectChannel),
     neurons,
     remarks,
   };
 }
 
-/** The columns that a selector may name. */
-const COLUMNS = {
-  type: 'types',
-  class: 'classes',
-  sub_class: 'subClasses',
-  super_class: 'superClasses',
-  side: 'sides',
-} as const satisfies Partial<Record<keyof Selector, keyof NeuronColumns>>;
-type Member = keyof typeof COLUMNS;
-const MEMBERS = Object.keys(COLUMNS) as Member[];
-
-/** Finds neurons by their labels without going through all of them for each selector. */
-class LabelIndex {
-  readonly #neuronsOf: Record<Member, Map<string, number[]>>;
-  #placeOfId: Map<string, number> | undefined;
-
-  constructor(private readonly neurons: NeuronColumns) {
-    this.#neuronsOf = Object.fromEntries(
-      MEMBERS.map((member) => [member, placesByValue(neurons[COLUMNS[member]])]),
-    ) as Record<Member, Map<string, number[]>>;
-  }
-
-  /** Ascending. */
-  matching(selector: Selector): number[] {
-    const wanted = MEMBERS.filter((member) => selector[member] !== undefined);
-    const candidates = wanted
-      .map((member) => this.#withValue(member, selector[member]!))
-      .sort((a, b) => a.length - b.length);
-    const excepted = new Set((selector.except ?? []).flatMap((pattern) => this.#withValue('type', pattern)));
-    const [fewest, ...others] = candidates;
-    const sets = others.map((list) => new Set(list));
-    return (fewest ?? []).filter((i) => sets.every((set) => set.has(i)) && !excepted.has(i));
-  }
-
-  /** Place of the neuron with this root id. */
-  placeOf(id: string): number | undefined {
-    this.#placeOfId ??= new Map(this.neurons.ids.map((each, i) => [each, i]));
-    return this.#placeOfId.get(id);
-  }
-
-  valuesOf(member: Member): Iterable<string> {
-    return this.#neuronsOf[member].keys();
-  }
-
-  #withValue(member: Member, pattern: string): number[] {
-    const neuronsOf = this.#neuronsOf[member];
-    if (!pattern.includes('*')) {
-      return neuronsOf.get(pattern) ?? [];
-    }
-    const expression = wildcard(pattern);
-    return [...neuronsOf]
-      .flatMap(([value, places]) => (expression.test(value) ? places : []))
-      .sort((a, b) => a - b);
+/** What a channel is said to be shows wherever its rate does, so it has to be true of every neuron. */
+function checkKind(
+  { superClasses, ids, types }: NeuronColumns,
+  { id, kind }: Definition<ChannelPopulation>,
+  chosen: Uint32Array,
+): void {
+  const kindOf = (i: number): ChannelKind =>
+    superClasses[i] === 'descending' || superClasses[i] === 'motor' ? superClasses[i] : 'station';
+  // Where the super class is not known, the definition is all there is.
+  const other = chosen.find((i) => superClasses[i] !== '' && kindOf(i) !== kind);
+  if (other !== undefined) {
+    throw invalid(
+      `channel ${id}: its kind is ${shown(kind)}, but neuron ${ids[other]!} of type ${shown(types[other]!)} ` +
+        `has the super class ${shown(superClasses[other]!)}, which makes it ${shown(kindOf(other))}`,
+    );
   }
 }
 
-function placesByValue(column: readonly string[]): Map<string, number[]> {
-  const places = new Map<string, number[]>();
-  column.forEach((value, i) => {
-    const known = places.get(value);
-    if (known === undefined) {
-      places.set(value, [i]);
-    } else {
-      known.push(i);
-    }
-  });
-  return places;
+function labelledNeurons(neurons: NeuronColumns): LabelledNeurons {
+  const columns = {
+    type: neurons.types,
+    class: neurons.classes,
+    sub_class: neurons.subClasses,
+    super_class: neurons.superClasses,
+    side: neurons.sides,
+  };
+  return {
+    count: neurons.count,
+    id: (i) => neurons.ids[i]!,
+    label: (label, i) => columns[label][i]!,
+  };
 }
 
-function selected(
-  brain: Brain,
-  index: LabelIndex,
+function selectedByLabel(selection: NeuronSelection, selector: Selector, where: string): number[] {
+  const found = selection.matching(selector);
+  if (found.length === 0) {
+    throw invalid(`${where}: ${selection.unmatched(selector)}`);
+  }
+  return found;
+}
+
+function selectedById(
+  neurons: LabelledNeurons,
+  selection: NeuronSelection,
+  rootIds: readonly string[],
   selector: Selector,
   where: string,
   remarks: string[],
 ): number[] {
-  const byLabel = index.matching(selector);
-  if (brain.wiring === 'reconstructed' || selector.root_ids === undefined) {
-    if (byLabel.length === 0) {
-      throw unmatched(index, selector, where);
-    }
-    return byLabel;
-  }
-  const { ids } = brain.neurons;
-  const byId = selector.root_ids.flatMap((id) => index.placeOf(id) ?? []);
+  const byLabel = selection.matching(selector);
+  const byId = rootIds.flatMap((id) => selection.withId(id) ?? []);
   if (byId.length === 0) {
-    throw invalid(`${where}: none of the root ids ${selector.root_ids.join(', ')} is in the tables`);
+    throw invalid(`${where}: none of the root ids ${rootIds.join(', ')} is in the tables`);
   }
+  const labelsOf = (i: number) => LABELS.map((label) => `${label} "${neurons.label(label, i)}"`).join(', ');
   const disagreements = [
-    ...byId
-      .filter((i) => !byLabel.includes(i))
-      .map((i) => `${ids[i]!} is ${describedNeuron(brain.neurons, i)}`),
-    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${ids[i]!} matches, too`),
-    ...selector.root_ids
-      .filter((id) => index.placeOf(id) === undefined)
-      .map((id) => `${id} is not in the tables`),
+    ...byId.filter((i) => !byLabel.includes(i)).map((i) => `${neurons.id(i)} is ${labelsOf(i)}`),
+    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${neurons.id(i)} matches, too`),
+    ...rootIds.filter((id) => selection.withId(id) === undefined).map((id) => `${id} is not in the tables`),
   ];
   if (disagreements.length > 0) {
     remarks.push(
@@ -202,30 +182,6 @@ function selected(
     );
   }
   return byId;
-}
-
-function unmatched(index: LabelIndex, selector: Selector, where: string): CodedError {
-  for (const member of MEMBERS) {
-    const wanted = selector[member];
-    if (wanted !== undefined && index.matching({ [member]: wanted }).length === 0) {
-      const near = nearestNames(wanted, index.valuesOf(member));
-      return invalid(
-        `${where}: no neuron has the ${member} "${wanted}"` +
-          (near.length === 0 ? '' : `; near matches: ${near.map((name) => `"${name}"`).join(', ')}`),
-      );
-    }
-  }
-  const exceptions = (selector.except ?? []).length > 0 ? ` except ${selector.except!.join(', ')}` : '';
-  return invalid(`${where}: no neuron matches all of ${describedSelector(selector)}${exceptions} at once`);
-}
-
-function describedSelector(selector: Selector): string {
-  const members = MEMBERS.filter((member) => selector[member] !== undefined);
-  return members.map((member) => `${member} "${selector[member]!}"`).join(', ') || 'no label';
-}
-
-function describedNeuron(neurons: NeuronColumns, i: number): string {
-  return MEMBERS.map((member) => `${member} "${neurons[COLUMNS[member]][i]!}"`).join(', ');
 }
 
 function invalid(what: string): CodedError {

@@ -32,6 +32,11 @@ export class RootIdIndex {
     return rootIdText({ high: this.highs[index]!, low: this.lows[index]! });
   }
 
+  /** All ids, by index. */
+  texts(): string[] {
+    return Array.from(this.highs, (_, index) => this.text(index));
+  }
+
   /** The slot that holds this id, or the empty one where it would go. */
   #slotOf(high: number, low: number): number {
     // Root ids of one release share their leading digits; both halves are spread by an odd multiplier.

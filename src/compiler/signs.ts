@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { SignRule } from '../connectome/connectome.js';
+import type { TableSignRule } from '../connectome/connectome.js';
 import { readChecked } from './checked-json.js';
 
 /** As the tables abbreviate them; empty where nothing was predicted. */
@@ -22,8 +22,8 @@ interface SignStep {
 /** The form of data/signs.json, which says why each of its steps is there. */
 export type SignRules = Readonly<
   Record<
-    SignRule,
-    { readonly description: string; readonly steps: readonly SignStep[]; readonly otherwise?: SignRule }
+    TableSignRule,
+    { readonly description: string; readonly steps: readonly SignStep[]; readonly otherwise?: TableSignRule }
   >
 >;
 
@@ -37,7 +37,7 @@ export function readSignRules(): SignRules {
  * The rule as a function that gives the sign of all outputs of a neuron: that of the first step whose every
  * condition it meets.
  */
-export function signsBy(rules: SignRules, rule: SignRule): (neuron: SignedNeuron) => 1 | -1 {
+export function signsBy(rules: SignRules, rule: TableSignRule): (neuron: SignedNeuron) => 1 | -1 {
   const { steps: own, otherwise } = rules[rule];
   const steps = [...own, ...(otherwise === undefined ? [] : rules[otherwise].steps)].map((step) => ({
     conditions: Object.entries(step.when) as [keyof SignedNeuron, readonly string[]][],

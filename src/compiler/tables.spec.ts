@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { type TableNeuron, tableTexts, writeTables } from '../../test/support/tables.js';
 import { CodedError } from '../errors.js';
+import { signsUnder } from './brain.js';
+import { silent } from './progress.js';
 import { readTables } from './tables.js';
 
 const NEURONS: TableNeuron[] = [
@@ -62,7 +64,7 @@ describe('readTables', () => {
     const signs = async (averages: number[]) => {
       const neurons = [{ id: '1', transmitter: '', averages, type: 'A', positionNm: [0, 0, 0] as const }];
       const dir = writeTables(tableTexts(neurons, [['1', '1', '', 5]]));
-      return (await readTables(dir)).neurons.signs.predicted[0];
+      return signsUnder('predicted', (await readTables(dir)).neurons)[0];
     };
     expect(await signs([0.1, 0, 0.3, 0, 0.2, 0])).toBe(-1);
     expect(await signs([0.1, 0, 0, 0, 0.2, 0])).toBe(1);
@@ -90,6 +92,33 @@ describe('readTables', () => {
   it('takes the first of several points of a neuron', async () => {
     const { neurons } = await read('coordinates.csv.gz', (text) => `${text}20,[ 11  12 13],\n`);
     expect([...neurons.positionsNm.subarray(3, 6)]).toEqual([1, 2, 3]);
+  });
+
+  it('leaves out weak pairs by the threshold asked for, and says where the tables were pruned before', async () => {
+    const neurons: TableNeuron[] = ['1', '2'].map((id) => ({ id, type: 'A', positionNm: [0, 0, 0] }));
+    const dir = writeTables(
+      tableTexts(neurons, [
+        ['1', '2', 'GNG', 2],
+        ['1', '2', 'FLA', 1],
+        ['2', '1', 'GNG', 7],
+      ]),
+    );
+    const kept = async (minimumSynapses?: number) => {
+      const {
+        connections,
+        provenance,
+        minimumSynapses: threshold,
+      } = await readTables(dir, silent, minimumSynapses);
+      return { threshold, counts: [...connections.synapseCounts], said: provenance.join(' ') };
+    };
+    expect(await kept()).toMatchObject({ threshold: 5, counts: [7] });
+    expect(await kept(8)).toMatchObject({ threshold: 8, counts: [] });
+    expect(await kept(3)).toMatchObject({ threshold: 3, counts: [3, 7] });
+    expect((await kept(3)).said).toContain('2 pairs with 3 or more were kept, with 10 synapses.');
+    expect((await kept(3)).said).not.toContain('asked for');
+    expect((await kept(2)).said).toContain(
+      'Pairs with 2 synapses or more were asked for, but no pair of the tables has fewer than 3: weaker ones were left out before.',
+    );
   });
 
   it('counts rows with ids that neurons.csv.gz lacks and goes on', async () => {

@@ -56,6 +56,15 @@ export class Environment {
   )
   TRUST_PROXY = '';
 
+  @ValidateIf((_, value) => value !== '')
+  @ValidateBy(
+    { name: 'isPublicUrl', validator: { validate: isPublicUrl } },
+    {
+      message: must('a URL that begins with http:// or https://, without user, query or fragment'),
+    },
+  )
+  PUBLIC_URL = '';
+
   @WholeNumber(1, 1_000_000)
   QUEUE_LIMIT = 64;
 
@@ -95,7 +104,8 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   BACKEND: 'what simulates: cpu, gpu, or the faster one of this machine',
   GPU_ALLOW_SOFTWARE: '1 accepts a software GPU, for tests',
   RATE_LIMIT: 'runs a minute and client; 0 turns the limit off',
-  TRUST_PROXY: 'proxies whose X-Forwarded-For counts',
+  TRUST_PROXY: 'proxies whose X-Forwarded-For, -Host and -Proto count',
+  PUBLIC_URL: 'base URL in the OpenAPI description; by default the address that was asked',
   QUEUE_LIMIT: 'waiting runs; beyond, the service answers 503',
   RUN_TIMEOUT_MS: 'from the complete arrival of a run; beyond, the service answers 503',
   SHUTDOWN_MS: 'time to finish what runs when the service is stopped',
@@ -146,6 +156,11 @@ function OneOf(values: readonly string[]): PropertyDecorator {
 function must(allowed: string) {
   return ({ property, value }: { property: string; value: unknown }) =>
     `${property} must be ${allowed}, got ${shown(value)}`;
+}
+
+function isPublicUrl(value: unknown): boolean {
+  // What a URL may have beyond scheme, host, port and path would end up in the middle of each operation's address.
+  return /^https?:\/\/[^\s/?#@\\]+[^\s?#@\\]*$/i.test(String(value)) && URL.canParse(String(value));
 }
 
 function isProxyList(value: unknown): boolean {

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { smallConnectome } from '../../test/support/small-connectome.js';
 import { CodedError } from '../errors.js';
 import type { ConnectomeMetadata } from './connectome.js';
-import { type ConnectomeContent, encodeConnectome, FORMAT_VERSION, openConnectome } from './format.js';
+import { type ConnectomeContent, encodeConnectome, openConnectome } from './format.js';
+import { FORMAT_VERSION, viewConnectome } from './sections.js';
 
 const content = smallConnectome();
 const file = encodeConnectome(content);
@@ -50,6 +51,7 @@ describe('a connectome file', () => {
       'synapseCounts',
       'signs',
       'typeIndices',
+      'classIndices',
       'sides',
       'positionsNm',
       'positionEstimated',
@@ -74,7 +76,13 @@ describe('a connectome file', () => {
     const opened = openConnectome(shared);
     expect(opened.targets.buffer).toBe(shared);
     expect(opened.neuronId(3)).toBe(content.neuronIds[3]);
-    expect(openConnectome(shared, { verify: false }).digest).toBe(opened.digest);
+    const viewed = viewConnectome(shared);
+    expect(viewed.targets.buffer).toBe(shared);
+    expect([viewed.digest, viewed.metadata, viewed.neuronId(3)]).toEqual([
+      opened.digest,
+      opened.metadata,
+      content.neuronIds[3],
+    ]);
   });
 
   it('has a digest over every byte but the digest itself', () => {
@@ -99,15 +107,17 @@ describe('a file that is not what it should be', () => {
 
   it('of another version', () => {
     const other = copy();
-    other[8] = FORMAT_VERSION + 1;
-    expect(refusal(sealed(other))).toMatch(/expected format version 1, found 2: compile it again/);
+    other[8] = FORMAT_VERSION - 1;
+    expect(refusal(sealed(other))).toMatch(
+      /expected format version 2, found 1; compile it again, npm run model:compile -- --help says how/,
+    );
   });
 
   it.each<[string, Partial<ConnectomeContent>, RegExp]>([
     [
       'a target beyond the last neuron',
-      { targets: content.targets.with(0, 272) },
-      /section targets, found 272 at 0/,
+      { targets: content.targets.with(0, 304) },
+      /section targets, found 304 at 0/,
     ],
     [
       'targets that do not ascend',
@@ -122,7 +132,7 @@ describe('a file that is not what it should be', () => {
     [
       'too few rows',
       { rowStart: content.rowStart.slice(1) },
-      /section rowStart should have 273 elements, found 272/,
+      /section rowStart should have 305 elements, found 304/,
     ],
     ['no synapses', { synapseCounts: content.synapseCounts.with(0, 0) }, /a connection without synapses/],
     [
@@ -141,6 +151,11 @@ describe('a file that is not what it should be', () => {
       { typeIndices: content.typeIndices.with(0, 99) },
       /section typeIndices, found 99 at 0/,
     ],
+    [
+      'a class that is not listed',
+      { classIndices: content.classIndices.with(7, 3) },
+      /section classIndices, found 3 at 7/,
+    ],
     ['an unknown side', { sides: content.sides.with(0, 4) }, /section sides, found 4 at 0/],
     [
       'a population with a neuron twice',
@@ -156,34 +171,34 @@ describe('a file that is not what it should be', () => {
     [
       'metadata without a name',
       metadataWith({ name: undefined }),
-      /name of the metadata to be a text, found undefined/,
+      /in its metadata the document must have required property 'name'/,
     ],
     [
       'an unknown sign rule',
       metadataWith({ signRule: 'mine' }),
-      /signRule of the metadata to be predicted or corrected, found "mine"/,
+      /in its metadata \/signRule must be .* \("predicted", "corrected"\), found "mine"/,
     ],
-    ['types that are no list', metadataWith({ types: {} }), /types of the metadata to be a list/],
-    ['a type without a name', metadataWith({ types: [{}] }), /types\[0\]\.name of the metadata to be a text/],
     [
-      'a stimulus that is null',
-      metadataWith({ stimuli: [null] }),
-      /expected stimuli\[0\] to be an object, found null/,
+      'types that are no list',
+      metadataWith({ types: {} }),
+      /in its metadata \/types must be array, found {}/,
     ],
+    ['a type without a name', metadataWith({ types: [{}] }), /\/types\/0 must have required property 'name'/],
+    ['a stimulus that is null', metadataWith({ stimuli: [null] }), /\/stimuli\/0 must be object, found null/],
     [
       'provenance that is no text',
       metadataWith({ provenance: [null] }),
-      /provenance of the metadata to be a list of texts, found \[null\]/,
+      /\/provenance\/0 must be string, found null/,
     ],
     [
       'transmitters that are no counts',
       metadataWith({ transmitterCounts: { ACH: '5' } }),
-      /transmitterCounts of the metadata to be whole numbers by name, or left out, found {"ACH":"5"}/,
+      /\/transmitterCounts\/ACH must be integer, found "5"/,
     ],
     [
       'a selector that is no object',
       metadataWith({ channels: content.metadata.channels.map((each) => ({ ...each, selectors: ['LC4'] })) }),
-      /channels\[0\]\.selectors of the metadata to be a list of objects, found \["LC4"\]/,
+      /\/channels\/0\/selectors\/0 must be object, found "LC4"/,
     ],
     [
       'a stimulus without neurons',
@@ -193,7 +208,7 @@ describe('a file that is not what it should be', () => {
           k < content.metadata.stimuli.length ? new Uint32Array(0) : list,
         ),
       },
-      /stimuli\[0\]\.neuronCount of the metadata to be a whole number from 1 on, found 0/,
+      /\/stimuli\/0\/neuronCount must be >= 1, found 0/,
     ],
     [
       'a channel without neurons, whose rate nobody could say',
@@ -203,17 +218,24 @@ describe('a file that is not what it should be', () => {
           k < content.metadata.stimuli.length ? list : new Uint32Array(0),
         ),
       },
-      /channels\[0\]\.neuronCount of the metadata to be a whole number from 1 on, found 0/,
+      /\/channels\/0\/neuronCount must be >= 1, found 0/,
     ],
     [
-      'a stimulus missing',
-      metadataWith({ stimuli: content.metadata.stimuli.slice(1) }),
-      /expected the stimuli sugar, loom, .*, found loom,/,
+      'a stimulus twice',
+      metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, id: 'loom' })) }),
+      /its metadata has the stimulus loom twice/,
+    ],
+    [
+      'a channel whose name would have to be quoted',
+      metadataWith({
+        channels: content.metadata.channels.map((each, k) => ({ ...each, id: `Channel ${k}` })),
+      }),
+      /\/channels\/0\/id must match pattern "\^\[a-z\]\[a-z0-9_\]\*\$", found "Channel 0"/,
     ],
     [
       'a nominal rate of 0',
       metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, nominalRateHz: 0 })) }),
-      /stimuli\[0\]\.nominalRateHz of the metadata to be a number above 0, found 0/,
+      /\/stimuli\/0\/nominalRateHz must be > 0, found 0/,
     ],
   ])('with %s', (_, change, message) => {
     expect(refusalOf(change)).toMatch(message);
@@ -270,7 +292,10 @@ describe('a file that is not what it should be', () => {
           const { typeIndices, metadata } = opened;
           const usable = Array.from(
             typeIndices,
-            (type, i) => opened.neuronId(i) + metadata.types[type]!.name,
+            (type, i) =>
+              opened.neuronId(i) +
+              metadata.types[type]!.name +
+              metadata.classes[opened.classIndices[i]!]!.class,
           );
           expect(usable).toHaveLength(opened.neuronCount);
         },

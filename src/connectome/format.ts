@@ -1,72 +1,25 @@
-/**
- * The connectome file: one little-endian buffer that is its own in-memory form.
- *
- *   0   magic "NESCONN\n"                          8 bytes
- *   8   format version                             u32
- *  12   number of sections                         u32
- *  16   length of the file in bytes                u64
- *  24   zero                                       8 bytes
- *  32   SHA-256 of bytes 0..31 and 64..end         32 bytes
- *  64   section table: name (16 bytes ASCII, zero-padded), offset u64, length in bytes u64, for each section
- *       sections, each at a multiple of 64, zero-padded between
- *
- * The digest covers every byte but itself, so no altered file is ever opened. docs/connectome-format.md says
- * what each section holds.
- */
+/** Writes and opens the connectome file; its layout stands in sections.ts. */
 import { createHash } from 'node:crypto';
-import { CodedError, shown } from '../errors.js';
-import {
-  type Connectome,
-  type ConnectomeMetadata,
-  MAXIMUM_NEURONS,
-  MAXIMUM_SYNAPSES_PER_CONNECTION,
-  SIDES,
-} from './connectome.js';
+import { shown } from '../errors.js';
+import { type Connectome, type ConnectomeMetadata, MAXIMUM_NEURONS } from './connectome.js';
 import { metadataFault } from './metadata.js';
-
-const MAGIC = 'NESCONN\n';
-export const FORMAT_VERSION = 1;
-const HEADER_BYTES = 64;
-const DIGEST_OFFSET = 32;
-const DIGEST_BYTES = 32;
-const TABLE_ENTRY_BYTES = 32;
-const NAME_BYTES = 16;
-const ALIGNMENT = 64;
-
-/** Sections of a file, in this order. `each` names what there is one element of. */
-const SECTIONS = {
-  metadata: Uint8Array,
-  rowStart: Uint32Array,
-  targets: Uint32Array,
-  synapseCounts: Uint16Array,
-  signs: Int8Array,
-  typeIndices: Uint16Array,
-  sides: Uint8Array,
-  positionsNm: Int32Array,
-  positionEstimated: Uint8Array,
-  idStart: Uint32Array,
-  idText: Uint8Array,
-  populationStart: Uint32Array,
-  populationNeurons: Uint32Array,
-} as const;
-
-type SectionName = keyof typeof SECTIONS;
-interface Sections extends Record<SectionName, ArrayBufferView & { readonly length: number }> {
-  readonly metadata: Uint8Array;
-  readonly rowStart: Uint32Array;
-  readonly targets: Uint32Array;
-  readonly synapseCounts: Uint16Array;
-  readonly signs: Int8Array;
-  readonly typeIndices: Uint16Array;
-  readonly sides: Uint8Array;
-  readonly positionsNm: Int32Array;
-  readonly positionEstimated: Uint8Array;
-  readonly idStart: Uint32Array;
-  readonly idText: Uint8Array;
-  readonly populationStart: Uint32Array;
-  readonly populationNeurons: Uint32Array;
-}
-const SECTION_NAMES = Object.keys(SECTIONS) as SectionName[];
+import {
+  connectomeOf,
+  DIGEST_BYTES,
+  DIGEST_OFFSET,
+  encodeSections,
+  FORMAT_VERSION,
+  HEADER_BYTES,
+  invalid,
+  latin1,
+  MAGIC,
+  parseMetadata,
+  readSections,
+  SECTION_NAMES,
+  SECTIONS,
+  type Sections,
+  storedDigest,
+} from './sections.js';
 
 /** What a compiler hands over to be written; the rest follows from it. */
 export interface ConnectomeContent extends Omit<
@@ -83,62 +36,29 @@ export interface ConnectomeContent extends Omit<
  * Lays a connectome out as the bytes of a file.
  * The result depends on the content alone, so equal tables give equal files everywhere.
  */
-export function encodeConnectome(content: ConnectomeContent): Uint8Array {
+export function encodeConnectome(content: ConnectomeContent): Uint8Array<ArrayBuffer> {
+  const { metadata, neuronIds, populations, ...columns } = content;
   const encoder = new TextEncoder();
-  const ids = joined(content.neuronIds.map((id) => encoder.encode(id)));
-  const populations = joined(content.populations);
-  const sections: Sections = {
-    metadata: encoder.encode(JSON.stringify(content.metadata)),
-    rowStart: content.rowStart,
-    targets: content.targets,
-    synapseCounts: content.synapseCounts,
-    signs: content.signs,
-    typeIndices: content.typeIndices,
-    sides: content.sides,
-    positionsNm: content.positionsNm,
-    positionEstimated: content.positionEstimated,
+  const ids = joined(neuronIds.map((id) => encoder.encode(id)));
+  const lists = joined(populations);
+  const file = encodeSections({
+    ...columns,
+    metadata: encoder.encode(JSON.stringify(metadata)),
     idStart: ids.start,
     idText: Uint8Array.from(ids.values),
-    populationStart: populations.start,
-    populationNeurons: populations.values,
-  };
-
-  let end = align(HEADER_BYTES + SECTION_NAMES.length * TABLE_ENTRY_BYTES);
-  const offsets = SECTION_NAMES.map((name) => {
-    const offset = end;
-    end = align(offset + sections[name].byteLength);
-    return offset;
-  });
-
-  const file = new Uint8Array(end);
-  const view = new DataView(file.buffer);
-  file.set(encoder.encode(MAGIC), 0);
-  view.setUint32(8, FORMAT_VERSION, true);
-  view.setUint32(12, SECTION_NAMES.length, true);
-  view.setBigUint64(16, BigInt(end), true);
-  SECTION_NAMES.forEach((name, i) => {
-    const section = sections[name];
-    const offset = offsets[i]!;
-    const entry = HEADER_BYTES + i * TABLE_ENTRY_BYTES;
-    file.set(encoder.encode(name.slice(0, NAME_BYTES)), entry);
-    view.setBigUint64(entry + NAME_BYTES, BigInt(offset), true);
-    view.setBigUint64(entry + NAME_BYTES + 8, BigInt(section.byteLength), true);
-    file.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), offset);
+    populationStart: lists.start,
+    populationNeurons: lists.values,
   });
   file.set(digestOf(file), DIGEST_OFFSET);
   return file;
 }
 
 /**
- * Opens the bytes of a connectome file without copying them.
+ * Opens the bytes of a connectome file without copying them, once all of it has been checked.
  * @param buffer shared between threads when it is a SharedArrayBuffer
- * @param options.verify false only for bytes that were already verified in this process, as in its workers
  * @throws CodedError CONNECTOME_INVALID with what was expected and what was found
  */
-export function openConnectome(
-  buffer: ArrayBuffer | SharedArrayBuffer,
-  options: { verify?: boolean } = {},
-): Connectome {
+export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connectome {
   const bytes = new Uint8Array(buffer);
   if (bytes.length < HEADER_BYTES) {
     throw invalid(`expected at least ${HEADER_BYTES} bytes, found ${bytes.length}`);
@@ -152,174 +72,50 @@ export function openConnectome(
   const view = new DataView(buffer);
   const version = view.getUint32(8, true);
   if (version !== FORMAT_VERSION) {
-    throw invalid(`expected format version ${FORMAT_VERSION}, found ${version}: compile it again`);
+    throw invalid(
+      `expected format version ${FORMAT_VERSION}, found ${version}; compile it again, ` +
+        'npm run model:compile -- --help says how',
+    );
   }
   const length = view.getBigUint64(16, true);
   if (length !== BigInt(bytes.length)) {
     throw invalid(`its header promises ${length} bytes, found ${bytes.length}`);
   }
-  const digest = hex(bytes.subarray(DIGEST_OFFSET, DIGEST_OFFSET + DIGEST_BYTES));
-  if (options.verify !== false) {
-    const actual = hex(digestOf(bytes));
-    if (actual !== digest) {
-      throw invalid(`its header promises the digest ${digest}, its content has ${actual}`);
-    }
+  const promised = storedDigest(buffer);
+  const actual = Buffer.from(digestOf(bytes)).toString('hex');
+  if (actual !== promised) {
+    throw invalid(`its header promises the digest ${promised}, its content has ${actual}`);
   }
-  const sections = readSections(buffer, view);
-  const metadata = readMetadata(sections.metadata);
-  checkShape(sections, metadata);
-  if (options.verify !== false) {
-    checkContent(sections, metadata);
-  }
-  return new OpenedConnectome(sections, metadata, digest);
-}
-
-class OpenedConnectome implements Connectome {
-  readonly neuronCount: number;
-  readonly connectionCount: number;
-  readonly rowStart: Uint32Array;
-  readonly targets: Uint32Array;
-  readonly synapseCounts: Uint16Array;
-  readonly signs: Int8Array;
-  readonly typeIndices: Uint16Array;
-  readonly sides: Uint8Array;
-  readonly positionsNm: Int32Array;
-  readonly positionEstimated: Uint8Array;
-  readonly #idStart: Uint32Array;
-  readonly #idText: Uint8Array;
-  readonly #populations = new Map<string, Uint32Array>();
-
-  constructor(
-    sections: Sections,
-    readonly metadata: ConnectomeMetadata,
-    readonly digest: string,
-  ) {
-    this.neuronCount = metadata.neuronCount;
-    this.connectionCount = metadata.connectionCount;
-    this.rowStart = sections.rowStart;
-    this.targets = sections.targets;
-    this.synapseCounts = sections.synapseCounts;
-    this.signs = sections.signs;
-    this.typeIndices = sections.typeIndices;
-    this.sides = sections.sides;
-    this.positionsNm = sections.positionsNm;
-    this.positionEstimated = sections.positionEstimated;
-    this.#idStart = sections.idStart;
-    this.#idText = sections.idText;
-    populationKeys(metadata).forEach((key, i) => {
-      const start = sections.populationStart;
-      this.#populations.set(key, sections.populationNeurons.subarray(start[i]!, start[i + 1]!));
-    });
-  }
-
-  neuronId(i: number): string {
-    return latin1(this.#idText.subarray(this.#idStart[i]!, this.#idStart[i + 1]!));
-  }
-
-  stimulusNeurons(id: string): Uint32Array {
-    return this.#population(`stimulus ${id}`);
-  }
-
-  channelNeurons(id: string): Uint32Array {
-    return this.#population(`channel ${id}`);
-  }
-
-  #population(key: string): Uint32Array {
-    const neurons = this.#populations.get(key);
-    if (neurons === undefined) {
-      throw new Error(`the connectome has no ${key}; it has ${[...this.#populations.keys()].join(', ')}`);
-    }
-    return neurons;
-  }
-}
-
-function populationKeys(metadata: ConnectomeMetadata): string[] {
-  return [
-    ...metadata.stimuli.map(({ id }) => `stimulus ${id}`),
-    ...metadata.channels.map(({ id }) => `channel ${id}`),
-  ];
-}
-
-function readSections(buffer: ArrayBuffer | SharedArrayBuffer, view: DataView): Sections {
-  const count = view.getUint32(12, true);
-  if (count !== SECTION_NAMES.length || HEADER_BYTES + count * TABLE_ENTRY_BYTES > buffer.byteLength) {
-    throw invalid(`expected ${SECTION_NAMES.length} sections, found ${count}`);
-  }
-  const sections: Partial<Record<SectionName, unknown>> = {};
-  SECTION_NAMES.forEach((name, i) => {
-    const entry = HEADER_BYTES + i * TABLE_ENTRY_BYTES;
-    const stored = latin1(new Uint8Array(buffer, entry, NAME_BYTES)).replace(/\0+$/, '');
-    if (stored !== name.slice(0, NAME_BYTES)) {
-      throw invalid(`expected section ${i} to be ${name}, found ${shown(stored)}`);
-    }
-    const offset = Number(view.getBigUint64(entry + NAME_BYTES, true));
-    const length = Number(view.getBigUint64(entry + NAME_BYTES + 8, true));
-    const SectionArray = SECTIONS[name];
-    const elementBytes = SectionArray.BYTES_PER_ELEMENT;
-    if (offset % ALIGNMENT !== 0 || offset + length > buffer.byteLength || length % elementBytes !== 0) {
-      throw invalid(
-        `section ${name} should lie inside the ${buffer.byteLength} bytes of the file, at a multiple of ${ALIGNMENT}, ` +
-          `in elements of ${elementBytes} bytes; found offset ${offset}, length ${length}`,
-      );
-    }
-    sections[name] = new SectionArray(buffer as ArrayBuffer, offset, length / elementBytes);
-  });
-  return sections as Sections;
-}
-
-function readMetadata(section: Uint8Array): ConnectomeMetadata {
-  let metadata: unknown;
-  try {
-    // TextDecoder refuses shared memory, so it gets a copy.
-    metadata = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(section)));
-  } catch (error) {
-    throw invalid(`its metadata is no JSON: ${(error as Error).message}`);
-  }
+  const sections = readSections(buffer);
+  const metadata = parseMetadata(sections);
   const fault = metadataFault(metadata);
   if (fault !== null) {
     throw invalid(fault);
   }
-  return metadata as ConnectomeMetadata;
-}
-
-function checkShape(sections: Sections, metadata: ConnectomeMetadata): void {
-  const { neuronCount, connectionCount } = metadata;
-  if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
-    throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${shown(neuronCount)}`);
-  }
-  const populationCount = populationKeys(metadata).length;
-  const expected: Partial<Record<SectionName, number>> = {
-    rowStart: neuronCount + 1,
-    targets: connectionCount,
-    synapseCounts: connectionCount,
-    signs: neuronCount,
-    typeIndices: neuronCount,
-    sides: neuronCount,
-    positionsNm: 3 * neuronCount,
-    positionEstimated: neuronCount,
-    idStart: neuronCount + 1,
-    populationStart: populationCount + 1,
-  };
-  for (const [name, length] of Object.entries(expected)) {
-    const found = sections[name as SectionName].length;
-    if (found !== length) {
-      throw invalid(`section ${name} should have ${length} elements, found ${found}`);
-    }
-  }
+  checkContent(sections, metadata as ConnectomeMetadata);
+  return connectomeOf(buffer, sections, metadata as ConnectomeMetadata);
 }
 
 /** A digest only proves that nobody touched the file since it was written; this proves that it makes sense. */
 function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   const { neuronCount } = metadata;
+  if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
+    throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${shown(neuronCount)}`);
+  }
+  for (const name of SECTION_NAMES) {
+    const { length } = SECTIONS[name] as { length?: (metadata: ConnectomeMetadata) => number };
+    const found = sections[name].length;
+    if (length !== undefined && found !== length(metadata)) {
+      throw invalid(`section ${name} should have ${length(metadata)} elements, found ${found}`);
+    }
+  }
   checkStarts('rowStart', sections.rowStart, sections.targets.length);
   checkStarts('idStart', sections.idStart, sections.idText.length);
   checkStarts('populationStart', sections.populationStart, sections.populationNeurons.length);
-  checkBelow('targets', sections.targets, neuronCount);
-  checkBelow('populationNeurons', sections.populationNeurons, neuronCount);
-  checkBelow('typeIndices', sections.typeIndices, metadata.types.length);
-  checkBelow('sides', sections.sides, SIDES.length);
-  checkBelow('positionEstimated', sections.positionEstimated, 2);
-  checkBelow('synapseCounts', sections.synapseCounts, MAXIMUM_SYNAPSES_PER_CONNECTION + 1);
+  for (const name of SECTION_NAMES) {
+    const { below } = SECTIONS[name] as { below?: (metadata: ConnectomeMetadata) => number };
+    if (below !== undefined) checkBelow(name, sections[name], below(metadata));
+  }
   if (sections.synapseCounts.includes(0)) {
     throw invalid('a connection without synapses');
   }
@@ -387,7 +183,7 @@ function checkStarts(name: string, starts: Uint32Array, end: number): void {
   }
 }
 
-function checkBelow(name: string, values: Uint8Array | Uint16Array | Uint32Array, limit: number): void {
+function checkBelow(name: string, values: ArrayLike<number>, limit: number): void {
   for (let i = 0; i < values.length; i++) {
     if (values[i]! >= limit) {
       throw invalid(`expected values below ${limit} in section ${name}, found ${values[i]!} at ${i}`);
@@ -408,20 +204,4 @@ function digestOf(file: Uint8Array): Uint8Array {
     .update(file.subarray(0, DIGEST_OFFSET))
     .update(file.subarray(DIGEST_OFFSET + DIGEST_BYTES))
     .digest();
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex');
-}
-
-function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('latin1');
-}
-
-function align(offset: number): number {
-  return Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
-}
-
-function invalid(what: string): CodedError {
-  return new CodedError('CONNECTOME_INVALID', `This connectome file cannot be used: ${what}.`);
 }

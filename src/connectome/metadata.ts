@@ -1,129 +1,71 @@
-import { shown } from '../errors.js';
+import { compileSchema } from './json-schema.js';
 import type { ConnectomeMetadata } from './connectome.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from './populations.js';
+import { CHANNEL_KINDS, POPULATION_ID } from './populations.js';
 
-interface Kind {
-  readonly expected: string;
-  test(value: unknown): boolean;
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+function listOf(items: object): object {
+  return { type: 'array', items };
 }
 
-const text: Kind = { expected: 'a text', test: (value) => typeof value === 'string' };
-const count: Kind = {
-  expected: 'a whole number from 0 on',
-  test: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
-};
-const size: Kind = {
-  expected: 'a whole number from 1 on',
-  test: (value) => count.test(value) && value !== 0,
-};
-const rate: Kind = {
-  expected: 'a number above 0',
-  test: (value) => Number.isFinite(value) && (value as number) > 0,
-};
-const object: Kind = {
-  expected: 'an object',
-  test: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-};
-const list: Kind = { expected: 'a list', test: Array.isArray };
-
-function listOf(kind: Kind, plural: string): Kind {
-  return {
-    expected: `a list of ${plural}`,
-    test: (value) => Array.isArray(value) && value.every((each) => kind.test(each)),
-  };
+/** Members that a later version may add are let through. */
+function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
 }
 
-/** A reconstruction has none. */
-const countsByName: Kind = {
-  expected: 'whole numbers by name, or left out',
-  test: (value) =>
-    value === undefined || (object.test(value) && Object.values(value as object).every(count.test)),
-};
-
-function oneOf(...values: readonly string[]): Kind {
-  return { expected: values.join(' or '), test: (value) => values.includes(value as string) };
-}
-
-type Members = Readonly<Record<string, Kind>>;
-
-const POPULATION: Members = {
-  id: text,
+const population = {
+  /** Part of addresses, tables and documents, so nothing that would have to be quoted there. */
+  id: { type: 'string', pattern: POPULATION_ID },
   label: text,
   description: text,
-  selectors: listOf(object, 'objects'),
+  selectors: listOf({ type: 'object' }),
+  citations: listOf({ type: 'object' }),
   /** A rate is a mean over them. */
-  neuronCount: size,
+  neuronCount: { ...count, minimum: 1 },
 };
 
-const METADATA: Members = {
-  name: text,
-  dataset: text,
-  release: count,
-  wiring: oneOf('measured', 'reconstructed'),
-  signRule: oneOf('predicted', 'corrected'),
-  minimumSynapses: count,
-  neuronCount: count,
-  connectionCount: count,
-  synapseCount: count,
-  transmitterCounts: countsByName,
-  provenance: listOf(text, 'texts'),
-  sources: list,
-  types: list,
-  stimuli: list,
-  channels: list,
-};
+const metadataSchema = objectOf(
+  {
+    name: text,
+    dataset: text,
+    release: count,
+    wiring: { enum: ['measured', 'synthetic'] },
+    signRule: { enum: ['predicted', 'corrected', 'as given'] },
+    minimumSynapses: count,
+    neuronCount: count,
+    connectionCount: count,
+    synapseCount: count,
+    /** A synthetic brain has none. */
+    transmitterCounts: { type: 'object', additionalProperties: count },
+    provenance: listOf(text),
+    sources: listOf(objectOf({ file: text, sha256: text })),
+    types: listOf(objectOf({ name: text, superClass: text })),
+    classes: listOf(objectOf({ superClass: text, class: text, subClass: text })),
+    stimuli: listOf(objectOf({ ...population, nominalRateHz: { type: 'number', exclusiveMinimum: 0 } })),
+    channels: listOf(objectOf({ ...population, kind: { enum: [...CHANNEL_KINDS] } })),
+  },
+  ['transmitterCounts'],
+);
 
-const LISTS: Readonly<Record<string, Members>> = {
-  sources: { file: text, sha256: text },
-  types: { name: text, superClass: text },
-  stimuli: { ...POPULATION, nominalRateHz: rate },
-  channels: POPULATION,
-};
+const schemaFault = compileSchema(metadataSchema);
 
 /**
- * What is wrong with the metadata of a file, as a phrase; null if nothing is. A file whose digest is right may
- * still come from another program, and whoever reads it later must not stumble over a member that is missing.
+ * @returns what is wrong with the metadata of a file, as a phrase; null if nothing is. A file whose digest is
+ *   right may still come from another program, and its readers must find every member.
  */
 export function metadataFault(value: unknown): string | null {
-  const fault = memberFault('', value, METADATA);
+  const fault = schemaFault(value, 'the document');
   if (fault !== null) {
-    return fault;
+    return `in its metadata ${fault}`;
   }
-  const metadata = value as ConnectomeMetadata & Record<string, readonly unknown[]>;
-  for (const [name, members] of Object.entries(LISTS)) {
-    for (const [i, entry] of metadata[name]!.entries()) {
-      const entryFault = memberFault(`${name}[${i}]`, entry, members);
-      if (entryFault !== null) {
-        return entryFault;
-      }
-    }
-  }
-  return (
-    idsFault('stimuli', metadata.stimuli, STIMULUS_IDS) ??
-    idsFault('channels', metadata.channels, CHANNEL_IDS)
-  );
+  const { stimuli, channels } = value as ConnectomeMetadata;
+  return repeatedId('stimulus', stimuli) ?? repeatedId('channel', channels);
 }
 
-function memberFault(place: string, value: unknown, members: Members): string | null {
-  if (!object.test(value)) {
-    return `expected ${place === '' ? 'the metadata' : place} to be ${object.expected}, found ${shown(value)}`;
-  }
-  for (const [member, { expected, test }] of Object.entries(members)) {
-    const found = (value as Record<string, unknown>)[member];
-    if (!test(found)) {
-      const path = place === '' ? member : `${place}.${member}`;
-      return `expected ${path} of the metadata to be ${expected}, found ${shown(found)}`;
-    }
-  }
-  return null;
-}
-
-function idsFault(
-  name: string,
-  populations: readonly { readonly id: string }[],
-  ids: readonly string[],
-): string | null {
-  const found = populations.map(({ id }) => id);
-  const isComplete = found.length === ids.length && ids.every((id) => found.includes(id));
-  return isComplete ? null : `expected the ${name} ${ids.join(', ')}, found ${found.join(', ')}`;
+function repeatedId(kind: string, populations: readonly { readonly id: string }[]): string | null {
+  const ids = populations.map(({ id }) => id);
+  const repeated = ids.find((id, i) => ids.indexOf(id) !== i);
+  return repeated === undefined ? null : `its metadata has the ${kind} ${repeated} twice`;
 }

@@ -1,7 +1,7 @@
 /**
  * The named groups of neurons that the rest of the world talks about: stimuli (what a client can excite) and
  * channels (what it reads). Which neurons they hold is decided by data/populations.json when a connectome is
- * compiled; their names are part of the contract and stand here alone.
+ * compiled. A connectome may have other stimuli and channels; these are the ones that version 1 of the API knows.
  */
 export const STIMULUS_IDS = [
   'sugar',
@@ -30,10 +30,35 @@ export const CHANNEL_IDS = [
   'courtship',
   'descending',
   'motor',
+  'food_relay',
+  'pheromone_relay',
+  'song_relay',
+  'touch_relay',
+  'colour_relay',
+  'humid_relay',
+  'heat_relay',
+  'bitter_relay',
 ] as const;
+
+/**
+ * What the neurons of a channel are. Descending and motor neurons leave the brain, so their rates stand for actions;
+ * a station is a sensory neuron, projection neuron or interneuron on the way there, and stands for a cue.
+ */
+export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
+
+/** The names that a connectome may give: part of addresses and tables, so nothing that has to be quoted there. */
+export const POPULATION_ID = '^[a-z][a-z0-9_]*$';
+
+/** For people, as the heading of the channels of a kind. */
+export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
+  descending: 'Descending neurons',
+  motor: 'Motor neurons',
+  station: 'Stations on the way',
+};
 
 export type StimulusId = (typeof STIMULUS_IDS)[number];
 export type ChannelId = (typeof CHANNEL_IDS)[number];
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 /** Picks neurons; every member given must agree. In strings `*` stands for any run of characters. */
 export interface Selector {
@@ -47,9 +72,16 @@ export interface Selector {
   /**
    * Root ids of release 783. Types are renamed between versions of the tables, ids are not: compiled from
    * tables, a selector with ids takes these neurons and reports where the type disagrees; in a
-   * reconstruction the type decides.
+   * synthetic brain the type decides.
    */
   readonly root_ids?: readonly string[];
+}
+
+/** A publication, and what it says of the neurons in question. */
+export interface Citation {
+  readonly text: string;
+  readonly doi: string;
+  readonly subject: string;
 }
 
 export interface Population {
@@ -57,15 +89,15 @@ export interface Population {
   readonly label: string;
   readonly description: string;
   readonly selectors: readonly Selector[];
+  readonly citations: readonly Citation[];
   readonly neuronCount: number;
 }
 
 export interface StimulusPopulation extends Population {
-  readonly id: StimulusId;
-  /** Mean kicks per neuron and second at intensity 1. */
+  /** Mean input events per neuron and second at intensity 1. */
   readonly nominalRateHz: number;
 }
 
 export interface ChannelPopulation extends Population {
-  readonly id: ChannelId;
+  readonly kind: ChannelKind;
 }

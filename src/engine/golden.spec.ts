@@ -1,4 +1,4 @@
-import { kicksOf, wiringOf } from '../../test/support/small-network.js';
+import { eventsOf, wiringOf } from '../../test/support/small-network.js';
 import { compareSpikes, parseGolden } from './golden.js';
 import { ReferenceEngine } from './reference-engine.js';
 
@@ -15,9 +15,9 @@ const lines = [
 ];
 
 describe('parseGolden', () => {
-  it('reads stimulated neurons, kicks and spikes', () => {
+  it('reads stimulated neurons, input events and spikes', () => {
     const golden = parseGolden(lines.join('\r\n'), 'x', ids);
-    expect(golden.kicks).toEqual(kicksOf([0], [[0, 0]]));
+    expect(golden.events).toEqual(eventsOf([0], [[0, 0]]));
     expect([...golden.spikes.steps, ...golden.spikes.neurons]).toEqual([1, 31, 0, 1]);
     expect(golden.durationSteps).toBe(32);
   });
@@ -25,9 +25,9 @@ describe('parseGolden', () => {
   it.each([
     ['step,event', 0, /line 1: expected the columns event,step,root_id, found "step,event"/],
     ['stimulated,,5', 1, /line 2: neuron "5" is not in this connectome/],
-    ['kick,2000,720575940596125868', 2, /line 3: expected a step from 0 to 1999, found "2000"/],
-    ['kick,,720575940596125868', 2, /line 3: expected a step from 0 to 1999, found ""/],
-    ['jump,1,720575940596125868', 3, /line 4: expected stimulated, kick or spike, found "jump"/],
+    ['kick,50000,720575940596125868', 2, /line 3: expected a step from 0 to 49999, found "50000"/],
+    ['kick,,720575940596125868', 2, /line 3: expected a step from 0 to 49999, found ""/],
+    ['jump,1,720575940596125868', 3, /line 4: expected stimulated, silenced, kick or spike, found "jump"/],
     [
       'kick,0,720575940597856265',
       2,
@@ -47,7 +47,9 @@ describe('parseGolden', () => {
 describe('compareSpikes', () => {
   it('counts what is missing and what is extra', () => {
     const golden = parseGolden([...lines, 'spike,5,720575940597856265'].join('\n'), 'x', ids);
-    const shifted = new ReferenceEngine(wiringOf(2, [[0, 1, 400]])).simulate(golden.kicks, 100);
+    const shifted = new ReferenceEngine(wiringOf(2, [[0, 1, 400]])).simulate(golden.events, {
+      durationSteps: 100,
+    });
     expect(compareSpikes(golden.spikes, golden.spikes)).toEqual({ spikes: 3, missing: 0, extra: 0 });
     expect(compareSpikes(golden.spikes, shifted)).toEqual({ spikes: 2, missing: 2, extra: 1 });
   });

@@ -1,18 +1,21 @@
 /**
- * Golden runs: the spikes that another simulator, Brian 2, found for given kicks, in the form of CSV lines
+ * Golden runs: the spikes that another simulator, Brian 2, found for given input events, in the form of CSV lines
  * `event,step,root_id`. Reading and comparing them; no file is opened here.
  */
 import type { Connectome } from '../connectome/connectome.js';
 import { CodedError, shown } from '../errors.js';
-import { MAXIMUM_STEPS } from './network.js';
-import type { KickTrain, SpikeRaster } from './simulation.js';
+import type { InputEvents } from '../experiment/input-events.js';
+import { MAXIMUM_TRIAL_STEPS } from '../experiment/protocol.js';
+import type { SpikeRaster } from './simulation.js';
 
 const HEADER = 'event,step,root_id';
 /** Step and neuron in one exact number; neuron indices stay below this. */
 const STEP_STRIDE = 2 ** 20;
 
 export interface GoldenRun {
-  readonly kicks: KickTrain;
+  readonly events: InputEvents;
+  /** Neurons whose spikes were not delivered. */
+  readonly silenced: Uint32Array;
   readonly spikes: SpikeRaster;
   /** How long to simulate: up to the step of the last event, since a file does not say how long it ran. */
   readonly durationSteps: number;
@@ -35,7 +38,8 @@ export function neuronIndexById(connectome: Connectome): Map<string, number> {
 }
 
 /**
- * @param csv lines `stimulated,,ID` (a stimulated neuron), `kick,STEP,ID`, `spike,STEP,ID` below a header
+ * @param csv lines `stimulated,,ID` (a neuron of any input), `silenced,,ID` (one whose spikes are not delivered),
+ *   `kick,STEP,ID` (an input event, twice where two inputs meet), `spike,STEP,ID` below a header
  * @param name of the file, for messages
  * @throws CodedError GOLDEN_INVALID with the line, what was found and what was expected; also for a file without
  *   spikes, which is cut short or compares nothing with nothing
@@ -49,8 +53,9 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
     );
   }
   const stimulated = new Set<number>();
-  const kickLines = new Map<number, string>();
-  const kicks: number[] = [];
+  const silenced = new Set<number>();
+  const eventLines = new Map<number, string>();
+  const events: number[] = [];
   const spikes: number[] = [];
   lines.forEach((line, at) => {
     if (at === 0 || line === '') return;
@@ -62,23 +67,25 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
     }
     if (event === 'stimulated') {
       stimulated.add(neuron);
+    } else if (event === 'silenced') {
+      silenced.add(neuron);
     } else if (event === 'kick' || event === 'spike') {
-      if (!/^\d{1,4}$/.test(step) || Number(step) >= MAXIMUM_STEPS) {
+      if (!/^\d{1,5}$/.test(step) || Number(step) >= MAXIMUM_TRIAL_STEPS) {
         throw new CodedError(
           'GOLDEN_INVALID',
-          `${where}: expected a step from 0 to ${MAXIMUM_STEPS - 1}, found ${shown(step)}`,
+          `${where}: expected a step from 0 to ${MAXIMUM_TRIAL_STEPS - 1}, found ${shown(step)}`,
         );
       }
-      (event === 'kick' ? kicks : spikes).push(Number(step) * STEP_STRIDE + neuron);
-      if (event === 'kick' && !kickLines.has(neuron)) kickLines.set(neuron, where);
+      (event === 'kick' ? events : spikes).push(Number(step) * STEP_STRIDE + neuron);
+      if (event === 'kick' && !eventLines.has(neuron)) eventLines.set(neuron, where);
     } else {
       throw new CodedError(
         'GOLDEN_INVALID',
-        `${where}: expected stimulated, kick or spike, found ${shown(event)}`,
+        `${where}: expected stimulated, silenced, kick or spike, found ${shown(event)}`,
       );
     }
   });
-  for (const [neuron, where] of kickLines) {
+  for (const [neuron, where] of eventLines) {
     if (!stimulated.has(neuron)) {
       throw new CodedError(
         'GOLDEN_INVALID',
@@ -89,11 +96,12 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
   if (spikes.length === 0) {
     throw new CodedError('GOLDEN_INVALID', `${name}: expected spikes to compare with, found none`);
   }
-  const kickTrain = toRaster(kicks);
+  const inputEvents = toRaster(events);
   const spikeRaster = toRaster(spikes);
-  const last = Math.max(kickTrain.steps.at(-1) ?? 0, spikeRaster.steps.at(-1) ?? 0);
+  const last = Math.max(inputEvents.steps.at(-1) ?? 0, spikeRaster.steps.at(-1)!);
   return {
-    kicks: { stimulated: Uint32Array.from(stimulated).sort(), ...kickTrain },
+    events: { stimulated: Uint32Array.from(stimulated).sort(), ...inputEvents },
+    silenced: Uint32Array.from(silenced).sort(),
     spikes: spikeRaster,
     durationSteps: last + 1,
   };

@@ -3,10 +3,17 @@
  * Shiu et al. 2024 (doi:10.1038/s41586-024-07763-9). Every constant of it stands here and nowhere else; what
  * /api/v1/model publishes is this table.
  */
+import { STEPS_PER_MS } from '../experiment/protocol.js';
+
 const SHIU = 'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9';
 
 export const NETWORK = {
-  stepMs: { value: 0.1, unit: 'ms', meaning: 'time step; integration within it is exact', source: SHIU },
+  stepMs: {
+    value: 1 / STEPS_PER_MS,
+    unit: 'ms',
+    meaning: 'time step; integration within it is exact',
+    source: SHIU,
+  },
   tauMembraneMs: { value: 20, unit: 'ms', meaning: 'membrane time constant', source: SHIU },
   tauSynapseMs: { value: 5, unit: 'ms', meaning: 'decay of the synaptic drive g', source: SHIU },
   restMv: { value: -52, unit: 'mV', meaning: 'resting potential', source: SHIU },
@@ -30,19 +37,19 @@ export const NETWORK = {
     source: SHIU,
   },
   synapseMv: { value: 0.275, unit: 'mV', meaning: 'added to g by one synapse', source: SHIU },
-  kickMv: {
+  inputEventMv: {
     value: 68.75,
     unit: 'mV',
-    meaning: 'added to v of a stimulated neuron by one event of its Poisson train: 250 synapses',
+    meaning: 'added to v of a stimulated neuron by one input event: 250 synapses',
     source: SHIU,
   },
 } as const;
 
-export const STEPS_PER_MS = 10;
+export { STEPS_PER_MS };
 export const DELAY_STEPS = NETWORK.delaySteps.value;
 export const REFRACTORY_STEPS = NETWORK.refractorySteps.value;
 export const SYNAPSE_MV = NETWORK.synapseMv.value;
-export const KICK_MV = NETWORK.kickMv.value;
+export const INPUT_EVENT_MV = NETWORK.inputEventMv.value;
 /** Potentials are kept relative to rest: 0 is -52 mV, the threshold is 7 mV. */
 export const THRESHOLD_ABOVE_REST_MV = NETWORK.thresholdMv.value - NETWORK.restMv.value;
 
@@ -55,6 +62,5 @@ export const SYNAPSE_DECAY = 0.9801986733067553;
 /** The share of g that appears in v: tauSynapse / (tauMembrane - tauSynapse). */
 export const SYNAPSE_TO_MEMBRANE = 1 / 3;
 
-export const ALLOWED_DURATIONS_MS = [50, 100, 150, 200] as const;
-export type DurationMs = (typeof ALLOWED_DURATIONS_MS)[number];
+/** The longest run of version 1; a trial may last MAXIMUM_TRIAL_STEPS. */
 export const MAXIMUM_STEPS = 200 * STEPS_PER_MS;

@@ -9,10 +9,11 @@
  *  - arriving[i] is 0 between steps.
  */
 import type { Wiring } from '../connectome/connectome.js';
+import type { InputEvents } from '../experiment/input-events.js';
+import { MAXIMUM_TRIAL_STEPS } from '../experiment/protocol.js';
 import {
   DELAY_STEPS,
-  KICK_MV,
-  MAXIMUM_STEPS,
+  INPUT_EVENT_MV,
   MEMBRANE_DECAY,
   REFRACTORY_STEPS,
   SYNAPSE_DECAY,
@@ -20,16 +21,22 @@ import {
   SYNAPSE_TO_MEMBRANE,
   THRESHOLD_ABOVE_REST_MV,
 } from './network.js';
-import type { KickTrain, SimulationEngine, SpikeRaster } from './simulation.js';
+import {
+  checkDuration,
+  type SimulationEngine,
+  type SimulationOptions,
+  type SpikeRaster,
+  type Trial,
+} from './simulation.js';
 
-/** Decay over n steps, by n multiplications in this order, for n up to the longest run. */
+/** Decay over n steps, by n multiplications in this order, for n up to the longest trial. */
 const membraneDecay = powers(MEMBRANE_DECAY);
 const synapseDecay = powers(SYNAPSE_DECAY);
 /** What g = 1 mV contributes to v after n steps. */
 const synapseToMembrane = membraneDecay.map(
   (membrane, n) => SYNAPSE_TO_MEMBRANE * (membrane - synapseDecay[n]!),
 );
-const largestSynapseToMembrane = Math.max(...synapseToMembrane);
+const largestSynapseToMembrane = synapseToMembrane.reduce((most, each) => Math.max(most, each));
 /** Keeps a neuron hot when rounding alone decides whether it could still fire. */
 const HOT_ABOVE_MV = THRESHOLD_ABOVE_REST_MV * (1 - 1e-9);
 
@@ -43,6 +50,7 @@ export class ReferenceEngine implements SimulationEngine {
   /** Signed synapses that arrive in the present step. */
   readonly #arriving: Int32Array;
   readonly #isHot: Uint8Array;
+  readonly #isSilenced: Uint8Array;
 
   constructor(private readonly wiring: Wiring) {
     const n = wiring.neuronCount;
@@ -53,13 +61,19 @@ export class ReferenceEngine implements SimulationEngine {
     this.#refractorySteps = new Uint8Array(n);
     this.#arriving = new Int32Array(n);
     this.#isHot = new Uint8Array(n);
+    this.#isSilenced = new Uint8Array(n);
   }
 
-  simulate(kicks: KickTrain, durationSteps: number): SpikeRaster {
-    this.#reset(kicks.stimulated);
+  simulate(
+    events: InputEvents,
+    { durationSteps, silenced = new Uint32Array(0), eventBudget = Infinity }: SimulationOptions,
+  ): Trial {
+    checkDuration(durationSteps);
+    this.#reset(events.stimulated, silenced);
     const spikesOfStep: number[][] = [];
     let hot: number[] = [];
-    let nextKick = 0;
+    let nextEvent = 0;
+    let deliveredEvents = 0;
     for (let step = 0; step < durationSteps; step++) {
       // Thresholds: only a hot neuron can be above.
       const spiking = hot.filter(
@@ -74,8 +88,9 @@ export class ReferenceEngine implements SimulationEngine {
       }
 
       // Delivery of the spikes that are now as old as the delay.
-      const delivered = this.#gather(spikesOfStep[step - DELAY_STEPS] ?? []);
-      for (const i of delivered) {
+      const arriving = (spikesOfStep[step - DELAY_STEPS] ?? []).filter((i) => this.#isSilenced[i] === 0);
+      deliveredEvents += this.#connectionsOf(arriving);
+      for (const i of this.#gather(arriving)) {
         if (this.#isAvailable(i, step) && this.#arriving[i] !== 0) {
           this.#bringUpTo(i, step);
           this.#g[i] = this.#g[i]! + SYNAPSE_MV * this.#arriving[i]!;
@@ -84,23 +99,26 @@ export class ReferenceEngine implements SimulationEngine {
         this.#arriving[i] = 0;
       }
 
-      // Kicks.
-      for (; nextKick < kicks.steps.length && kicks.steps[nextKick] === step; nextKick++) {
-        const i = kicks.neurons[nextKick]!;
+      // Input events.
+      for (; nextEvent < events.steps.length && events.steps[nextEvent] === step; nextEvent++) {
+        const i = events.neurons[nextEvent]!;
         if (this.#isAvailable(i, step)) {
           this.#bringUpTo(i, step);
-          this.#v[i] = this.#v[i]! + KICK_MV;
+          this.#v[i] = this.#v[i]! + INPUT_EVENT_MV;
           this.#keepIfHot(i, step, hot);
         }
       }
 
       hot = hot.filter((i) => this.#couldFire(i, step) || this.#cool(i));
       spikesOfStep.push(spiking.sort((a, b) => a - b));
+      if (deliveredEvents > eventBudget) {
+        return { ...toRaster(spikesOfStep), deliveredEvents, stoppedAtStep: step };
+      }
     }
-    return toRaster(spikesOfStep);
+    return { ...toRaster(spikesOfStep), deliveredEvents };
   }
 
-  #reset(stimulated: Uint32Array): void {
+  #reset(stimulated: Uint32Array, silenced: Uint32Array): void {
     this.#v.fill(0);
     this.#g.fill(0);
     this.#updatedAt.fill(-1);
@@ -108,6 +126,8 @@ export class ReferenceEngine implements SimulationEngine {
     this.#refractorySteps.fill(REFRACTORY_STEPS);
     this.#isHot.fill(0);
     for (const i of stimulated) this.#refractorySteps[i] = 1;
+    this.#isSilenced.fill(0);
+    for (const i of silenced) this.#isSilenced[i] = 1;
   }
 
   #isAvailable(i: number, step: number): boolean {
@@ -125,6 +145,11 @@ export class ReferenceEngine implements SimulationEngine {
     this.#v[i] = this.#potentialAt(i, step);
     this.#g[i] = this.#g[i]! * synapseDecay[elapsed]!;
     this.#updatedAt[i] = step;
+  }
+
+  #connectionsOf(neurons: readonly number[]): number {
+    const { rowStart } = this.wiring;
+    return neurons.reduce((sum, i) => sum + rowStart[i + 1]! - rowStart[i]!, 0);
   }
 
   /** Adds up what arrives at each target; integers, so the order of the spikes cannot matter. */
@@ -161,7 +186,7 @@ export class ReferenceEngine implements SimulationEngine {
 }
 
 function powers(factor: number): Float64Array {
-  const table = new Float64Array(MAXIMUM_STEPS + 2);
+  const table = new Float64Array(MAXIMUM_TRIAL_STEPS + 2);
   table[0] = 1;
   for (let n = 1; n < table.length; n++) table[n] = table[n - 1]! * factor;
   return table;

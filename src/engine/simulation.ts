@@ -1,29 +1,39 @@
-/**
- * What goes into a simulation and what comes out of it: the contract between the stimulus, the engines and
- * the readout.
- */
+/** What goes into a simulation and what comes out of it: the contract between protocols, engines and readouts. */
+import type { InputEvents } from '../experiment/input-events.js';
+import { MAXIMUM_TRIAL_STEPS, type Protocol } from '../experiment/protocol.js';
 
-/** The events given to the stimulated neurons. */
-export interface KickTrain {
-  /** Every stimulated neuron, also those without a kick: their refractory period is 0. */
-  readonly stimulated: Uint32Array;
-  /** Step at whose end each kick is added to v, ascending. */
-  readonly steps: Uint16Array;
-  /** Its neuron, one of the stimulated; ascending within a step, no pair twice. */
-  readonly neurons: Uint32Array;
-}
-
-/** Every spike of a run, ordered by step, then by neuron. */
+/** Every spike of a trial, ordered by step, then by neuron. */
 export interface SpikeRaster {
   readonly steps: Uint16Array;
   readonly neurons: Uint32Array;
 }
 
-/** Simulates one network again and again. Runs share no state: equal kicks give equal spikes. */
+/** Neurons whose outputs are cut integrate and spike as all others do. */
+export type SimulationOptions = Pick<Protocol, 'durationSteps' | 'eventBudget'> &
+  Partial<Pick<Protocol, 'silenced'>>;
+
+export interface Trial extends SpikeRaster {
+  /**
+   * Synaptic events, counted in the step of their delivery: each connection of a neuron that is not silenced is one
+   * for each spike that arrives through it, whether its target takes it in or not.
+   */
+  readonly deliveredEvents: number;
+  /** The last step that was simulated, where the trial ended because it was the first step above the event budget. */
+  readonly stoppedAtStep?: number;
+}
+
+/** Simulates one network again and again. Trials share no state: equal input events give equal spikes. */
 export interface SimulationEngine {
   /**
-   * @param durationSteps steps of 0.1 ms, 1 to 2000
    * @returns arrays that belong to the caller
+   * @throws RangeError for a duration that is not 1 to MAXIMUM_TRIAL_STEPS
    */
-  simulate(kicks: KickTrain, durationSteps: number): SpikeRaster;
+  simulate(events: InputEvents, options: SimulationOptions): Trial;
+}
+
+/** @throws RangeError */
+export function checkDuration(durationSteps: number): void {
+  if (!(Number.isInteger(durationSteps) && durationSteps >= 1 && durationSteps <= MAXIMUM_TRIAL_STEPS)) {
+    throw new RangeError(`a trial has 1 to ${MAXIMUM_TRIAL_STEPS} steps, not ${durationSteps}`);
+  }
 }

@@ -1,9 +1,9 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { GpuState } from '../pool/gpu-stage.js';
+import type { GpuState } from '../pool/gpu/gpu-stage.js';
 import { Degradations } from './degradations.js';
-import { ModelHealth } from './model-health.js';
+import { backendOf, ModelHealth } from './model-health.js';
 
 /** For whoever runs the service; not part of the public API. */
 @ApiExcludeController()
@@ -23,15 +23,15 @@ export class HealthController {
   /** Runs are answered, if not as well as they should: 503 while the model loads, has failed or the service drains. */
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
-    const { id, connectome } = this.health.modelWhenReady();
+    const { id, connectome, workers, gpu } = this.health.modelWhenReady();
     const degraded = this.degradations.list();
     reply.header('cache-control', 'no-store').send({
       status: degraded.length === 0 ? 'ready' : 'degraded',
       model: id,
       connectome_digest: connectome.digest,
-      workers: this.health.workers,
-      backend: this.health.backend,
-      gpu: gpuMember(this.health.gpu),
+      workers,
+      backend: backendOf(gpu),
+      gpu: gpuMember(gpu),
       degraded,
     });
   }

@@ -2,12 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiHeader, ApiOperation, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
 import { ApiFailures } from './api-failures.js';
 import type { PublicErrorCode } from './error-examples.js';
-import {
-  COMMON_HEADERS,
-  ENCODING_HEADERS,
-  NOT_MODIFIED_HEADERS,
-  REVALIDATION_HEADERS,
-} from './api-headers.js';
+import { COMMON_HEADERS, VARY_HEADER, NOT_MODIFIED_HEADERS, REVALIDATION_HEADERS } from './api-headers.js';
 
 export interface Description {
   readonly operationId: string;
@@ -46,7 +41,7 @@ export function ApiDescription({
     ApiResponse({
       status: 200,
       description: 'The description.',
-      headers: { ...COMMON_HEADERS, ...REVALIDATION_HEADERS, ...ENCODING_HEADERS },
+      headers: { ...COMMON_HEADERS, ...REVALIDATION_HEADERS, ...VARY_HEADER },
       content: { 'application/json': { schema } },
     } as ApiResponseOptions),
     ApiResponse({

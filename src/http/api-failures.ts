@@ -10,8 +10,14 @@ import {
   type HeaderDescriptions,
 } from './api-headers.js';
 
-/** Given up on before there is a request that could count. */
-const UNREAD_STATUSES: readonly number[] = [ERRORS.REQUEST_TIMEOUT.status, ERRORS.HEADERS_TOO_LARGE.status];
+/** Refused before a run is counted, so nothing is said of the rate limit. */
+const UNCOUNTED_STATUSES: readonly number[] = [
+  ERRORS.REQUEST_TIMEOUT.status,
+  ERRORS.BODY_TOO_LARGE.status,
+  ERRORS.UNSUPPORTED_MEDIA_TYPE.status,
+  ERRORS.EXPECTATION_FAILED.status,
+  ERRORS.HEADERS_TOO_LARGE.status,
+];
 
 /** Documents the failures of an operation, from the table of errors. */
 export function ApiFailures(
@@ -27,7 +33,7 @@ export function ApiFailures(
       headers: {
         ...COMMON_HEADERS,
         ...NOT_STORED_HEADER,
-        ...(UNREAD_STATUSES.includes(status) ? {} : headers),
+        ...(UNCOUNTED_STATUSES.includes(status) ? {} : headers),
         ...(status === 429 || status === 503 ? RETRY_AFTER_HEADER : {}),
       },
       content: {

@@ -1,5 +1,8 @@
 import type { ApiResponseOptions } from '@nestjs/swagger';
 
+/** What Cache-Status calls the cache of this service. */
+export const CACHE_NAME = 'neural-experiment-service';
+
 export type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
 
 /** On every answer, whatever its status. */
@@ -10,7 +13,8 @@ export const COMMON_HEADERS: HeaderDescriptions = {
   },
   'X-Request-Id': {
     description:
-      'Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one.',
+      'Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, ' +
+      'otherwise a new one.',
     schema: { type: 'string' },
   },
   Traceparent: {
@@ -46,16 +50,12 @@ export const RATE_HEADERS: HeaderDescriptions = {
   },
 };
 
-const VARY_HEADER: HeaderDescriptions = {
+/**
+ * Content-Encoding is left out on purpose. It belongs to the transfer and every HTTP library handles it; a mock server
+ * that follows a description with it would claim gzip and send plain text.
+ */
+export const VARY_HEADER: HeaderDescriptions = {
   Vary: { description: 'The body is gzipped where the client accepts that.', schema: { type: 'string' } },
-};
-
-export const ENCODING_HEADERS: HeaderDescriptions = {
-  ...VARY_HEADER,
-  'Content-Encoding': {
-    description: 'gzip where the client accepts it, otherwise absent.',
-    schema: { type: 'string', const: 'gzip' } as object,
-  },
 };
 
 export const REVALIDATION_HEADERS: HeaderDescriptions = {

@@ -24,13 +24,6 @@ import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from './limits.js';
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A request whose head has arrived. */
-interface Arrival {
-  readonly reply: FastifyReply;
-  /** Rejects where the hooks refuse the request by its head. */
-  readonly admitted: Promise<void>;
-}
-
 const log = new Logger('http');
 
 export class Connections {
@@ -38,7 +31,8 @@ export class Connections {
   readonly #unanswered = new WeakMap<Duplex, number>();
   /** The response to the request that was read last, of each connection. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
-  readonly #arrivals = new WeakMap<IncomingMessage, Arrival>();
+  /** Of requests whose head has arrived: the headers that the hooks have set stand on the answer to a broken body too. */
+  readonly #replies = new WeakMap<IncomingMessage, FastifyReply>();
   /** Connections that no longer belong to Node's HTTP server. */
   readonly #takenOver = new WeakSet<Duplex>();
 
@@ -49,9 +43,9 @@ export class Connections {
     this.#limitUnanswered(server);
   }
 
-  /** Remembers what was decided by the head of a request: that stands on the answer to a broken body as well. */
-  arrived(request: IncomingMessage, arrival: Arrival): void {
-    this.#arrivals.set(request, arrival);
+  /** To be called when the head of a request has arrived, before a hook refuses it. */
+  arrived(request: IncomingMessage, reply: FastifyReply): void {
+    this.#replies.set(request, reply);
   }
 
   /** Whether nothing was read on the connection after the request of this response. */
@@ -130,18 +124,14 @@ export class Connections {
   async #answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
     // What is broken may have come together with its head, which is still on its way through the hooks.
     await setImmediate();
-    const arrival = this.#arrivals.get(response.req);
-    const isRefused = await arrival?.admitted.then(
-      () => false,
-      () => true,
-    );
-    if (isRefused === true || response.headersSent) {
+    const reply = this.#replies.get(response.req);
+    if (response.headersSent) {
       this.#takeOver(socket);
       onceAnswered(response, () => socket.end());
       return;
     }
-    const { headers, body } = refusal(error, arrival?.reply.request.id ?? randomUUID());
-    const all = { ...arrival?.reply.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
+    const { headers, body } = refusal(error, reply?.request.id ?? randomUUID());
+    const all = { ...reply?.getHeaders(), ...headers, connection: 'close' } as OutgoingHttpHeaders;
     response.writeHead(error.status, all).end(body);
   }
 

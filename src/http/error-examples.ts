@@ -3,6 +3,8 @@ import type { ErrorCode } from '../errors.js';
 /** The failures that an HTTP client can meet, each with a message as the service writes it. */
 export const EXAMPLE_MESSAGES = {
   INVALID_PARAMETER: 'duration_ms must be one of 50, 100, 150, 200, got 75.',
+  STIMULUS_UNAVAILABLE:
+    'stimulus must be none with the connectome that is served, got "sugar": it was compiled without cell types.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',

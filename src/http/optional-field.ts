@@ -29,25 +29,3 @@ export function OptionalField(rule: FieldRule, schema: ApiPropertyOptions): Prop
 export function messageOf({ property, value, constraints }: ValidationError): string {
   return `${property} must be ${constraints![ALLOWED]}, got ${shown(value)}.`;
 }
-
-export function oneOf(values: readonly (string | number)[]): FieldRule {
-  return {
-    accepts: (value) => values.includes(value as string | number),
-    allowed: `one of ${values.join(', ')}`,
-  };
-}
-
-export function integerFrom(minimum: number, maximum: number): FieldRule {
-  return {
-    accepts: (value) =>
-      Number.isInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
-    allowed: `an integer from ${minimum} to ${maximum}`,
-  };
-}
-
-export function numberFrom(minimum: number, maximum: number): FieldRule {
-  return {
-    accepts: (value) => typeof value === 'number' && value >= minimum && value <= maximum,
-    allowed: `a number from ${minimum} to ${maximum}`,
-  };
-}

@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import helmet from '@fastify/helmet';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, shown } from '../errors.js';
@@ -14,11 +13,9 @@ import { CORS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import * as limits from './limits.js';
-import { limitRate } from './rate-limit.js';
 import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
 import { KnownRoutes } from './known-routes.js';
 import { SECURITY_HEADERS } from './security-headers.js';
-import type { SlidingWindow } from './sliding-window.js';
 import { traceparentOf, traceSpanOf } from './trace-context.js';
 import { StrictValidationPipe } from './validation.pipe.js';
 
@@ -35,8 +32,6 @@ export interface AdapterOptions {
 }
 
 export interface SharedOptions {
-  readonly rateLimit: number;
-  readonly window: SlidingWindow;
   /** Whether the service is about to end. */
   readonly isEnding: () => boolean;
   /** The same as the adapter's. */
@@ -86,15 +81,11 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
   fastify.addHook('onRoute', (route) => routes.add(route));
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
-  await app.register(helmet, SECURITY_HEADERS);
-  // Hooks run in the order in which they are added, and helmet's was just added: failures have its headers.
   fastify.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     const span = traceSpanOf(request);
     if (span !== undefined) reply.header('traceparent', traceparentOf(span));
-    const counted = limitRate(options.window, options.rateLimit, request, reply);
-    options.connections.arrived(request.raw, { reply, admitted: counted });
-    await counted;
+    options.connections.arrived(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);

@@ -37,10 +37,17 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+const fieldsOfDtos = new Map<Type, readonly string[]>();
+
 /** A DTO's fields are those that it validates; there is no other list. */
-function fieldsOf(dto: Type): string[] {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
-  return [...new Set(rules.map(({ propertyName }) => propertyName))];
+function fieldsOf(dto: Type): readonly string[] {
+  let fields = fieldsOfDtos.get(dto);
+  if (fields === undefined) {
+    const rules = getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
+    fields = [...new Set(rules.map(({ propertyName }) => propertyName))];
+    fieldsOfDtos.set(dto, fields);
+  }
+  return fields;
 }
 
 function invalid(message: string): CodedError {

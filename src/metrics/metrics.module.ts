@@ -1,7 +1,12 @@
-import { Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { RunModule } from '../run/run.module.js';
 import { Metrics } from './metrics.js';
 import { MetricsServer } from './metrics-server.js';
 
-@Module({ imports: [RunModule], providers: [Metrics, MetricsServer] })
-export class MetricsModule {}
+@Module({})
+export class MetricsModule {
+  /** @param serving the module that tells of workers and the GPU */
+  static with(serving: DynamicModule): DynamicModule {
+    return { module: MetricsModule, imports: [RunModule, serving], providers: [Metrics, MetricsServer] };
+  }
+}

@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Degradations } from '../health/degradations.js';
-import { ModelHealth } from '../health/model-health.js';
+import { backendOf, ModelHealth } from '../health/model-health.js';
+import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
 import { reportOf } from '../run/run-report.js';
+import { ModelLoader } from '../serving/model-loader.js';
 import { RunService, type CacheStatus, type Timings } from '../run/run.service.js';
 
 /** From a tenth of a millisecond, a small brain, to the longest a run may take by default. */
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
-const RUN_PATH = '/api/v1/run';
+const RUN_PATH = apiPath('1', 'run');
 /** Where an answer came from; `shared` waited for the simulation of an equal request. */
 const SOURCES: Readonly<Record<CacheStatus, string>> = {
   hit: 'cache',
@@ -50,7 +52,10 @@ export class Metrics {
     buckets: TOTAL_BUCKETS_S,
     registers: [this.registry],
   });
-  readonly #queue = this.#histogram('nes_run_queue_seconds', 'A simulation waiting for its worker');
+  readonly #queue = this.#histogram(
+    'nes_run_queue_seconds',
+    'A simulation waiting for its worker, the way there and back included',
+  );
   readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'The simulation itself');
   readonly #serialise = this.#histogram('nes_run_serialise_seconds', 'Readout, body and compression');
 
@@ -59,6 +64,7 @@ export class Metrics {
 
   constructor(
     private readonly health: ModelHealth,
+    private readonly loader: ModelLoader,
     private readonly degradations: Degradations,
     private readonly runs: RunService,
   ) {
@@ -90,7 +96,7 @@ export class Metrics {
   }
 
   #watchModel(): void {
-    const { health } = this;
+    const { health, loader } = this;
     this.#gauge('nes_model_state', 'The state the model is in, 1 for one of them', ['state'], (gauge) => {
       const current = health.draining ? 'draining' : health.state.name;
       for (const state of MODEL_STATES) gauge.set({ state }, state === current ? 1 : 0);
@@ -103,11 +109,11 @@ export class Metrics {
     });
     this.#gauge('nes_backend_info', 'What simulates', ['backend'], (gauge) => {
       gauge.reset();
-      if (health.state.name === 'ready') gauge.set({ backend: health.backend }, 1);
+      if (health.state.name === 'ready') gauge.set({ backend: backendOf(health.state.model.gpu) }, 1);
     });
     this.#gauge('nes_workers', 'Workers by state', ['state'], (gauge) => {
-      gauge.set({ state: 'configured' }, health.workers.configured);
-      gauge.set({ state: 'ready' }, health.workers.ready);
+      gauge.set({ state: 'configured' }, loader.workers.configured);
+      gauge.set({ state: 'ready' }, loader.workers.ready);
     });
     new Counter({
       name: 'nes_worker_restarts_total',
@@ -115,7 +121,7 @@ export class Metrics {
       registers: [this.registry],
       collect() {
         this.reset();
-        this.inc(health.workers.restarts);
+        this.inc(loader.workers.restarts);
       },
     });
     new Counter({
@@ -125,7 +131,7 @@ export class Metrics {
       registers: [this.registry],
       collect() {
         this.reset();
-        for (const [outcome, count] of Object.entries(health.gpuRuns)) this.inc({ outcome }, count);
+        for (const [outcome, count] of Object.entries(loader.gpuRuns)) this.inc({ outcome }, count);
       },
     });
     this.#gauge('nes_queue_runs', 'Simulations under way, by state', ['state'], (gauge) => {

@@ -3,14 +3,16 @@ import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiExtraModels, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ModelHealth, type LoadedModel } from '../health/model-health.js';
+import type { ApiVersion } from '../http/api-versions.js';
 import { ApiDescription } from '../http/api-description.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
-import { Model } from './model.dto.js';
-import { describeModel } from './model-description.js';
+import { Model } from '../answers/v1/api/model.dto.js';
+import { atlasUrl } from '../atlas/atlas-url.js';
+import { describeModel } from '../answers/v1/api/model-description.js';
 
 @ApiTags('Descriptions')
 @ApiExtraModels(Model)
-@Controller('api/v1/model')
+@Controller({ path: 'model', version: '1' satisfies ApiVersion })
 export class ModelController {
   readonly #bodies = new WeakMap<LoadedModel, StaticBody>();
 
@@ -33,7 +35,7 @@ export class ModelController {
   #bodyOf(model: LoadedModel): StaticBody {
     let body = this.#bodies.get(model);
     if (body === undefined) {
-      const json = Buffer.from(JSON.stringify(describeModel(model.connectome)));
+      const json = Buffer.from(JSON.stringify(describeModel(model.connectome, atlasUrl(model.connectome))));
       body = new StaticBody(json, gzipSync(json), 'application/json; charset=utf-8', REVALIDATE);
       this.#bodies.set(model, body);
     }

@@ -1,73 +1,103 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { DRIVE_RUN_EXAMPLE, EXAMPLES } from './examples.js';
+import { apiPath, type ApiVersion } from '../http/api-versions.js';
+import { SAME_ORIGIN } from '../http/public-address.js';
 
-export const API_VERSION = '1.0.0';
+/** What a version of the API says of itself. Its operations and schemas are read from its controllers. */
+export interface VersionDescription {
+  readonly version: ApiVersion;
+  /** The version in full, such as 1.0.0. */
+  readonly fullVersion: string;
+  /** In Markdown. */
+  readonly description: string;
+  /** Groups of operations, by name. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** An example for each member of an answer that is no object, by schema. */
+  readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Schemas whose instances may have further members, all of them numbers. */
+  readonly openSchemas: readonly string[];
+}
 
-const DESCRIPTION = `Runs bounded, reproducible experiments on a pruned connectome of the fruit fly (FlyWire FAFB,
-release 783). A client posts a stimulus; the service simulates the whole brain and answers with its spikes,
-the rates of named groups of neurons, frames to animate and engineered drives for a body.
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
-**Reproducible.** Each run is an experiment of its own. The same request gives the same bytes, on every
-machine and at every time. What depends on the machine or the moment is in headers.
-
-**Pace.** Send a run when something happens and animate its frames until the next; do not send one for each
-picture you draw. A client may use a timeout of 60 seconds.
-
-**Access.** There are no credentials. Every origin may call everything: a preflight (OPTIONS) is answered
-with 204 and allows the header Content-Type. HEAD is answered wherever GET is.
-
-**Examples.** They are real: from the answers of the brain that ships to {"stimulus": "loom"}; the frame is from that
-to {"stimulus": "heat", "duration_ms": 50}.
-
-**Failures.** Every failure, from whatever layer, is JSON with a string \`error\` for people and a \`code\`
-for programs. Beside those of the operations: 404 where there is nothing at a path, and 405, with the header
-Allow, where there is something, but not with this method.
-
-**Rate limit.** Each client, an IPv4 address or the /64 of an IPv6 address, may post 30 runs in any 60 seconds, where RateLimit-Limit says nothing else. Every
-run counts, whatever its outcome, except those refused with 429, and with 503 before they began; so Retry-After says when there is room again.
-
-**Versions.** The version is part of the path. Within /api/v1 members may be added to answers of the model and
-of failures, never to a run, and none is removed or changes its meaning. What a run answers may change
-only together with version of the model, which is part of every id. Should a /api/v2 come, /api/v1
-stays for at least twelve months, and its answers carry the headers Deprecation (RFC 9745) and
-Sunset (RFC 8594) for all of that time.`;
-
-/** The description of the public endpoints, generated from the code. The same for every instance. */
-export function describeApi(app: INestApplication): OpenAPIObject {
-  const config = new DocumentBuilder()
+/** The OpenAPI description of one version. The same for every instance, but for `servers`. */
+export function describeApi(
+  app: INestApplication,
+  { version, fullVersion, description, tags, examples, openSchemas }: VersionDescription,
+): OpenAPIObject {
+  const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle('Neural Experiment Service')
-    .setDescription(DESCRIPTION)
-    .setVersion(API_VERSION)
+    .setDescription(description)
+    .setVersion(fullVersion)
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addServer('/')
-    .addTag('Experiments', 'Runs of the simulated brain.')
-    .addTag('Descriptions', 'What is simulated, and how to talk to it.')
-    .build();
-  const document = SwaggerModule.createDocument(app, config);
-  const schemas = Object.entries(document.components?.schemas ?? {}).map(([name, schema]) => [
-    name,
-    withExamples(toJsonSchema(schema) as Schema, EXAMPLES[name]),
-  ]);
-  const runs = document.paths['/api/v1/run']!.post!.responses['200'] as { content: Record<string, object> };
-  Object.assign(runs.content['application/json']!, {
-    examples: { drive: { summary: 'Of {"stimulus": "loom"} with view=drive', value: DRIVE_RUN_EXAMPLE } },
-  });
+    .addServer(SAME_ORIGIN);
+  for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
+  const document = SwaggerModule.createDocument(app, builder.build());
+  const ofVersion = Object.entries(document.paths).filter(([path]) => path.startsWith(apiPath(version, '')));
+  const schemas = toJsonSchema(document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+  const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
+  for (const { post } of Object.values(paths)) describeRequestInPlace(post?.requestBody, schemas);
+  const used = schemasUsedBy(paths, schemas);
   return {
     openapi: document.openapi,
     info: document.info,
     servers: document.servers,
     security: [],
     tags: document.tags,
-    paths: toJsonSchema(document.paths) as OpenAPIObject['paths'],
+    paths,
     components: {
-      schemas: Object.fromEntries(schemas) as NonNullable<OpenAPIObject['components']>['schemas'],
+      schemas: Object.fromEntries(
+        Object.entries(schemas)
+          .filter(([name]) => used.has(name))
+          .map(([name, schema]) => [
+            name,
+            {
+              ...withExamples(schema, examples[name]),
+              ...(openSchemas.includes(name) ? { additionalProperties: { type: 'number' } } : {}),
+            },
+          ]),
+      ) as Schemas,
     },
   };
 }
 
 type Schema = { readonly properties: Readonly<Record<string, object>> };
+
+/** The names of all schemas that something refers to, directly or through other schemas. */
+function schemasUsedBy(
+  node: unknown,
+  schemas: Readonly<Record<string, unknown>>,
+  used = new Set<string>(),
+): ReadonlySet<string> {
+  if (typeof node !== 'object' || node === null) return used;
+  for (const [key, value] of Object.entries(node)) {
+    const name = key === '$ref' ? String(value).split('/').at(-1)! : undefined;
+    if (name === undefined) {
+      schemasUsedBy(value, schemas, used);
+    } else if (!used.has(name)) {
+      used.add(name);
+      schemasUsedBy(schemas[name], schemas, used);
+    }
+  }
+  return used;
+}
+
+/**
+ * Puts the schema of a request into its operation: of a component, openapi-typescript takes every field with a default
+ * for one that is always present, and would ask for all of them.
+ */
+function describeRequestInPlace(
+  requestBody: object | undefined,
+  schemas: Readonly<Record<string, Schema>>,
+): void {
+  const content =
+    (requestBody as { content?: Record<string, { schema: unknown }> } | undefined)?.content ?? {};
+  for (const media of Object.values(content)) {
+    const name = (media.schema as { $ref: string }).$ref.split('/').at(-1)!;
+    media.schema = { title: name, ...schemas[name]! };
+  }
+}
 
 /** Gives the members of an answer's schema what the service has answered there. */
 function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {

@@ -1,35 +1,49 @@
-import { gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gzip as gzipCallback } from 'node:zlib';
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { Environment } from '../config/environment.js';
+import { API_VERSIONS, apiPath, type ApiVersion } from '../http/api-versions.js';
 import { ApiDescription } from '../http/api-description.js';
+import { publicAddress } from '../http/public-address.js';
 import { REVALIDATE, StaticBody } from '../http/static-body.js';
 
+const gzip = promisify(gzipCallback);
+/** A service has few addresses; those that somebody makes up in Host must not fill memory. */
+const ADDRESSES = 16;
+
 @ApiTags('Descriptions')
-@Controller('api/v1/openapi')
+@Controller({ path: 'openapi', version: [...API_VERSIONS] })
 export class OpenApiController {
-  #body: StaticBody | undefined;
+  /** By path. */
+  readonly #documents = new Map<string, OpenAPIObject>();
+  /** By path and by the address that the description names. */
+  readonly #bodies = new LRUCache<string, StaticBody>({ max: ADDRESSES });
+
+  constructor(private readonly environment: Environment) {}
 
   /** The document describes the whole application, so it exists only after all of it was put together. */
-  publish(document: OpenAPIObject): void {
-    const json = Buffer.from(JSON.stringify(document));
-    this.#body = new StaticBody(json, gzipSync(json), 'application/json; charset=utf-8', REVALIDATE);
+  publish(version: ApiVersion, document: OpenAPIObject): void {
+    this.#documents.set(apiPath(version, 'openapi'), document);
   }
 
   @Get()
   @ApiDescription({
     operationId: 'getOpenApi',
     summary: 'Describes the interface.',
-    description: 'This description: OpenAPI 3.1 in JSON, for programs. For people it is at /docs.',
+    description: 'This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.',
     schema: {
       type: 'object',
       required: ['openapi', 'info', 'paths'],
       properties: {
-        openapi: { type: 'string', description: 'Version of the form.', example: '3.1.0' },
+        openapi: { type: 'string', description: 'Version of OpenAPI.', example: '3.1.0' },
         info: { type: 'object', description: 'Title, version and rules of the interface.' },
         servers: {
           type: 'array',
-          description: 'Where it is: on the origin that served this.',
+          description:
+            'The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked.',
           items: { type: 'object' },
         },
         security: {
@@ -43,7 +57,19 @@ export class OpenApiController {
       },
     },
   })
-  openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    this.#body!.send(request, reply);
+  async openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    const address = publicAddress(request, this.environment.PUBLIC_URL);
+    const body = await this.#bodyFor(request.routeOptions.url!, address);
+    body.send(request, reply);
+  }
+
+  async #bodyFor(path: string, url: string): Promise<StaticBody> {
+    const key = `${path} ${url}`;
+    const known = this.#bodies.get(key);
+    if (known !== undefined) return known;
+    const json = Buffer.from(JSON.stringify({ ...this.#documents.get(path), servers: [{ url }] }));
+    const body = new StaticBody(json, await gzip(json), 'application/json; charset=utf-8', REVALIDATE);
+    this.#bodies.set(key, body);
+    return body;
   }
 }

@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { CodedError, shown } from '../errors.js';
+import { SAME_ORIGIN } from '../http/public-address.js';
 
 export const DOCS_PATH = 'docs';
 
@@ -17,7 +18,15 @@ const FILES = [
 ];
 
 /** The description of the API as a page to read and to try it; its files come from the package, not the web. */
-export function serveSwaggerUi(app: NestFastifyApplication, document: OpenAPIObject): void {
+export function serveSwaggerUi(
+  app: NestFastifyApplication,
+  description: OpenAPIObject,
+  publicUrl: string,
+): void {
+  // The page is on the origin that it asks; behind a proxy its path may have a prefix.
+  const path = publicUrl === '' ? SAME_ORIGIN : new URL(publicUrl).pathname;
+  const document = { ...description, servers: [{ url: path }] };
+
   const allowed = new Set(FILES.map((file) => `/${DOCS_PATH}${file}`));
   app
     .getHttpAdapter()

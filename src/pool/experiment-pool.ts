@@ -2,28 +2,17 @@
  * The workers. This folder is the only place that knows Piscina; the rest of the service sees tasks that are
  * answered or that fail with a code.
  */
-import type { Worker } from 'node:worker_threads';
-import { Piscina } from 'piscina';
+import type { Experiment } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
-import type {
-  AtlasTask,
-  Backend,
-  ExperimentTask,
-  Outcome,
-  ProbeTask,
-  ResultOf,
-  Task,
-  WorkerData,
-} from './task.js';
+import { within } from '../within.js';
+import { PoolWorker } from './pool-worker.js';
+import type { AtlasTask, Backend, ExperimentTask, ResultOf, WorkerData } from './task.js';
+import { isUnderWay, newTicket } from './ticket.js';
 
 /** For all workers to open the connectome: many times what it takes. */
 const START_TIMEOUT_MS = 120_000;
-
-/**
- * Of a worker's JavaScript objects; the brain and the engine's state lie outside. A run of a whole brain takes some
- * 15 MB, the atlas most. A worker beyond it ends alone, where Node's default would end the container.
- */
-const WORKER_HEAP_MB = 256;
+/** Of a run whose worker ends over other runs. */
+const MOST_TRIES = 3;
 
 export interface PoolOptions {
   readonly workers: number;
@@ -37,36 +26,23 @@ export interface PoolOptions {
 }
 
 export class ExperimentPool {
-  readonly #piscina: Piscina;
-  /** Workers that have opened the connectome. */
-  readonly #ready = new WeakSet<Worker>();
+  /** The workers one by one, for the queue, which chooses the worker of each run. */
+  readonly members: readonly PoolWorker[];
   #backend: Backend = 'cpu';
-  readonly #onChange: () => void;
-  #started = 0;
   #lostInARow = 0;
   #closed = false;
 
-  private constructor({ workers, workerData, workerFile, onStrayError, onChange }: PoolOptions) {
-    this.#onChange = onChange;
-    this.#piscina = new Piscina({
-      filename: String(workerFile),
-      minThreads: workers,
-      maxThreads: workers,
-      concurrentTasksPerWorker: 1,
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
-      recordTiming: false,
-    });
-    // Without a listener an error that belongs to no task would end the process.
-    this.#piscina.on('error', onStrayError);
-    this.#piscina.on('workerCreate', ({ id }: { id: number }) => {
-      const worker = this.#piscina.threads.find(({ threadId }) => threadId === id);
-      if (worker !== undefined) this.#ready.add(worker);
-      this.#started++;
-      onChange();
-    });
-    // Piscina tells before it strikes the worker off its list, and before it decides about another.
-    this.#piscina.on('workerDestroy', () => this.#tellSoon());
+  private constructor({ workers, onChange, ...options }: PoolOptions) {
+    this.members = Array.from(
+      { length: workers },
+      () =>
+        new PoolWorker({
+          ...options,
+          onAnswered: () => (this.#lostInARow = 0),
+          onLost: () => this.#lostInARow++,
+          onChange: () => this.#closed || onChange(),
+        }),
+    );
   }
 
   /** Resolves once every worker has opened the connectome and is warm. */
@@ -82,28 +58,28 @@ export class ExperimentPool {
   }
 
   get workers(): number {
-    return this.#piscina.options.maxThreads;
+    return this.members.length;
   }
 
   /** Workers that take runs. */
   get ready(): number {
-    return this.#piscina.threads.filter((worker) => this.#ready.has(worker)).length;
+    return this.members.filter(({ state }) => state === 'ready').length;
   }
 
   /**
    * Workers that take runs or are starting. Fewer than `workers` means that one ended whose successor could not
-   * start; Piscina tries again only when more is asked of it than the others can take.
+   * start; the next probe tries again.
    */
   get present(): number {
-    return this.#piscina.threads.length;
+    return this.members.filter(({ isPresent }) => isPresent).length;
   }
 
   /** Workers that were started in place of one that ended. */
   get restarts(): number {
-    return Math.max(0, this.#started - this.workers);
+    return this.members.reduce((sum, { restarts }) => sum + restarts, 0);
   }
 
-  /** Tasks since the last answered run whose worker ended, or was ended for taking too long, before it answered. */
+  /** Workers that ended since the last answered run, or were ended for taking too long, and had work to do. */
   get lostInARow(): number {
     return this.#lostInARow;
   }
@@ -113,65 +89,64 @@ export class ExperimentPool {
   }
 
   /**
-   * Resolves once as many workers as there should be have answered; starts those that are missing.
+   * Resolves once every worker has answered; starts those that are missing.
    * @throws CodedError WORKER_LOST when one ends instead, DEADLINE_PASSED when they do not answer in time
    */
   async probe(withinMs: number): Promise<void> {
-    // One at a time is all a worker takes, so as many probes as workers reach each of them.
-    const probes = Array.from({ length: this.workers }, () => this.run({ kind: 'probe' }));
-    let timer: NodeJS.Timeout | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      const error = new CodedError('DEADLINE_PASSED', `The workers did not answer within ${withinMs} ms.`);
-      timer = setTimeout(() => reject(error), withinMs);
-    });
-    try {
-      const [answer] = await Promise.race([Promise.all(probes), silence]);
-      this.#backend = answer!.backend;
-    } finally {
-      clearTimeout(timer);
-    }
+    const probes = this.members.map((member) => member.run({ kind: 'probe' }));
+    const [answer] = await within(withinMs, Promise.all(probes), silence(withinMs));
+    this.#backend = answer!.backend;
   }
 
-  run(task: ExperimentTask, signal?: AbortSignal): Promise<ResultOf['experiment']>;
-  run(task: AtlasTask): Promise<ResultOf['atlas']>;
-  run(task: ProbeTask): Promise<ResultOf['probe']>;
   /**
-   * @param signal ends the worker in the middle of the task; another one takes its place
+   * Resolves once a run has been answered, by whichever worker.
+   * @throws CodedError WORKER_LOST when the run ends its worker, DEADLINE_PASSED when no worker answers in time
+   */
+  async tryOut(experiment: Experiment, withinMs: number): Promise<void> {
+    const run = this.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });
+    await within(
+      withinMs,
+      run.then(() => undefined),
+      silence(withinMs),
+    );
+  }
+
+  run(task: ExperimentTask): Promise<ResultOf['experiment']>;
+  run(task: AtlasTask): Promise<ResultOf['atlas']>;
+  /**
+   * Gives a task to the worker with the least to do, past the queue.
    * @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered
    */
-  async run(task: Task, signal?: AbortSignal): Promise<ResultOf[keyof ResultOf]> {
-    if (this.#closed) {
-      // Piscina would start workers anew.
-      throw new CodedError('WORKER_LOST', 'The workers were stopped before this was computed; try again.');
-    }
-    let outcome: Outcome<ResultOf[keyof ResultOf]>;
-    try {
-      outcome = await this.#piscina.run(task, { signal });
-    } catch (error) {
-      if (!this.#closed) {
-        this.#lostInARow++;
-        this.#tellSoon();
+  async run(task: ExperimentTask | AtlasTask): Promise<ResultOf[keyof ResultOf]> {
+    for (let tries = 1; ; tries++) {
+      const ticket = newTicket();
+      const ticketed = task.kind === 'experiment' ? { ...task, ticket } : task;
+      try {
+        return await this.#leastBusy().run(ticketed);
+      } catch (error) {
+        const isLost = error instanceof CodedError && error.code === 'WORKER_LOST';
+        // The worker ended over another run, which was before this one. Its successor begins with this one.
+        const isInnocent = task.kind === 'experiment' && !isUnderWay(ticket);
+        if (!isLost || !isInnocent || this.#closed || tries === MOST_TRIES) throw error;
       }
-      throw new CodedError(
-        'WORKER_LOST',
-        'The worker that computed this ended before it answered; try again.',
-        {
-          cause: error,
-        },
-      );
     }
-    if (task.kind === 'experiment') this.#lostInARow = 0;
-    if (!outcome.ok) throw CodedError.fromFailure(outcome.failure);
-    return outcome.result;
   }
 
   /** Ends the workers at once; tasks that are still running are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#piscina.destroy();
+    await Promise.all(this.members.map((member) => member.close()));
   }
 
-  #tellSoon(): void {
-    setImmediate(() => this.#closed || this.#onChange());
+  #leastBusy(): PoolWorker {
+    const ready = this.members.filter(({ state }) => state === 'ready');
+    const candidates = ready.length > 0 ? ready : this.members;
+    return candidates.reduce((best, member) => (member.tasks < best.tasks ? member : best));
   }
+}
+
+function silence(withinMs: number): () => never {
+  return () => {
+    throw new CodedError('DEADLINE_PASSED', `The workers did not answer within ${withinMs} ms.`);
+  };
 }

@@ -1,6 +1,8 @@
-import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { ExperimentQueue, type BatchStage } from './experiment-queue.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { CodedError } from '../errors.js';
+import { ExperimentQueue, type BatchStage, type RunWorker } from './experiment-queue.js';
 import type { ExperimentResult, ExperimentTask } from './task.js';
+import { begin } from './ticket.js';
 
 const LIMIT = 16;
 const WIDEST = 4;
@@ -35,10 +37,22 @@ function slowWorkerBehindFastStage() {
       return experiments.map(() => RASTER);
     },
   };
-  const queue = new ExperimentQueue(
-    (task) => new Promise((resolve) => begun.push({ task, end: () => resolve(RESULT) })),
-    { slots: 1, limit: LIMIT, runTimeoutMs: 60_000, stage },
-  );
+  // Like a worker it begins a run once the one before it has ended.
+  let last: Promise<unknown> = Promise.resolve();
+  const worker: RunWorker = {
+    state: 'ready',
+    run: (task) => {
+      const result = last.then(() => {
+        if (!begin(task.ticket!)) throw new CodedError('RUN_CANCELLED', 'It was taken back.');
+        return new Promise<ExperimentResult>((resolve) => begun.push({ task, end: () => resolve(RESULT) }));
+      });
+      last = result.catch(() => undefined);
+      return result;
+    },
+    restart: () => undefined,
+    whenChanged: () => undefined,
+  };
+  const queue = new ExperimentQueue([worker], { limit: LIMIT, runTimeoutMs: 60_000, stage });
   end = async () => {
     for (const run of begun) {
       run.end();

@@ -8,13 +8,16 @@ import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
-import { openConnectome } from '../connectome/format.js';
+import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../engine/experiment.js';
-import { ExperimentRunner, VIEWS } from '../engine/run-body.js';
-import { CodedError } from '../errors.js';
-import type { GpuBatches } from './gpu-batches.js';
-import { compileKernel } from './kernel-file.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { availableStimuli } from '../answers/v1/presets.js';
+import { ExperimentRunner } from '../answers/v1/run-body.js';
+import { failureOf } from '../errors.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
+import type { GpuBatches } from './gpu/gpu-batches.js';
+import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import type {
   AtlasResult,
   ExperimentResult,
@@ -24,6 +27,7 @@ import type {
   Task,
   WorkerData,
 } from './task.js';
+import { begin, end } from './ticket.js';
 
 /** Level 6 takes twice the time of 3 for 2 % fewer bytes; what is compressed once may take it. */
 const RUN_GZIP_LEVEL = 3;
@@ -31,18 +35,27 @@ const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a fresh thread are slow, each stimulus's own too; nobody's request should be one of them. */
 const WARM_UP_ROUNDS = 3;
 
+/** Nobody reads it: who took the run back has told whoever waited. */
+const TAKEN_BACK: Outcome<never> = {
+  ok: false,
+  failure: { code: 'RUN_CANCELLED', message: 'The run was taken back before it began.' },
+};
+
 type Answer = (task: Task) => unknown;
 
 // Piscina waits for this promise before it hands a task over, and rejects tasks where it is rejected.
 export default start(workerData as WorkerData);
 
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
-  const connectome = openConnectome(buffer, { verify: false });
-  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  const connectome = viewConnectome(buffer);
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
+    draw: compiledDrawing(compileDrawingKernel()),
+  });
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const { id: stimulus } of connectome.metadata.stimuli) {
+    for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of VIEWS) runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
+      for (const view of QUERY_FIELDS.view.allowed)
+        runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
     }
   }
   let batches: GpuBatches | undefined;
@@ -50,8 +63,14 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
     try {
       switch (task.kind) {
         case 'experiment': {
-          const result = runExperiment(runner, task);
-          return moved<'experiment'>(result, [result.body, result.gzip]);
+          const { ticket } = task;
+          if (ticket !== undefined && !begin(ticket)) return TAKEN_BACK;
+          try {
+            const result = runExperiment(runner, task);
+            return moved<'experiment'>(result, [result.body, result.gzip]);
+          } finally {
+            if (ticket !== undefined) end(ticket);
+          }
         }
         case 'atlas': {
           const result = writeAtlas(connectome);
@@ -85,16 +104,16 @@ async function openGpu(
   runner: ExperimentRunner,
   gpu: WorkerData['gpu'] & object,
 ): Promise<GpuBatches> {
-  const { GpuBatches } = await import('./gpu-batches.js');
+  const { GpuBatches } = await import('./gpu/gpu-batches.js');
   return GpuBatches.open(connectome, runner, gpu);
 }
 
 function runExperiment(runner: ExperimentRunner, task: ExperimentTask): ExperimentResult {
   const startedMs = performance.now();
-  const kicks = runner.kicksOf(task.experiment);
-  const raster = task.simulated ?? runner.simulate(task.experiment, kicks);
+  const inputEvents = runner.inputEventsOf(task.experiment);
+  const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
   const simulatedMs = performance.now();
-  const body = runner.body(task.experiment, task.view, kicks, raster);
+  const body = runner.body(task.experiment, task.view, inputEvents, raster);
   const gzip = task.gzip ? compressed(body, RUN_GZIP_LEVEL) : undefined;
   return {
     body,
@@ -130,12 +149,4 @@ function moved<Kind extends keyof ResultOf>(
   const buffers = arrays.filter((array) => array !== undefined).map(({ buffer }) => buffer);
   // Piscina reads these two members in the worker; its types know single transferables only.
   return move({ [transferableSymbol]: buffers, [valueSymbol]: outcome } as never);
-}
-
-function failureOf(error: unknown) {
-  if (error instanceof CodedError) return error.toFailure();
-  return {
-    code: 'INTERNAL',
-    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
-  } as const;
 }

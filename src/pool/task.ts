@@ -2,10 +2,10 @@
  * What crosses the thread: tasks in, outcomes out, all of it plain data. Failures travel as data too, because
  * structured clone strips an error of its code.
  */
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
 import type { SpikeRaster } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
+import type { Ticket } from './ticket.js';
 
 /** What every worker is given once, at its start. */
 export interface WorkerData {
@@ -23,6 +23,8 @@ export interface ExperimentTask {
   readonly gzip: boolean;
   /** What the GPU has simulated already, certified to be what the worker itself would compute. */
   readonly simulated?: SpikeRaster;
+  /** Of a run that may be taken back; where there is none, nobody will. */
+  readonly ticket?: Ticket;
 }
 
 /** Answers once the worker is warm; sent to each worker before the service calls itself ready. */

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
 import type { RunAnswer } from './run.service.js';
 
 /** What a run request asked for and what it got, for the log and the metrics. */

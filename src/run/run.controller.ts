@@ -1,28 +1,31 @@
-import { Body, Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { RouteConfig } from '@nestjs/platform-fastify';
+import { Body, Controller, HttpCode, Post, Query, Req, Res, UseGuards } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
+import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
-import { giveBackUnlessBegun, RATE_LIMITED } from '../http/rate-limit.js';
 import { isWarmUp } from '../http/warm-up.js';
-import { ApiRun } from './run.api.js';
-import { DEFAULT_VIEW, experimentOf, RunQuery, RunRequest } from './run-request.dto.js';
+import { ApiRun } from '../answers/v1/api/run.api.js';
+import { RunQuery, RunRequest } from '../answers/v1/api/run-request.dto.js';
+import { experimentOf } from '../answers/v1/experiment.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { giveBackUnlessBegun, RunLimitGuard } from '../rate-limit/run-limit.guard.js';
 import { openReport } from './run-report.js';
-import { CACHE_NAME, RunService, type RunAnswer } from './run.service.js';
+import { RunService, type RunAnswer } from './run.service.js';
 
 @ApiTags('Experiments')
-@Controller('api/v1/run')
+@Controller({ path: 'run', version: '1' satisfies ApiVersion })
 export class RunController {
   constructor(private readonly runs: RunService) {}
 
   @Post()
   @ApiRun()
   @HttpCode(200)
-  @RouteConfig(RATE_LIMITED)
+  @UseGuards(RunLimitGuard)
   async run(
     @Body() body: RunRequest,
-    @Query() { view = DEFAULT_VIEW }: RunQuery,
+    @Query() { view = QUERY_FIELDS.view.default }: RunQuery,
     @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
@@ -34,7 +37,7 @@ export class RunController {
       view,
       gzip,
       client: clientOf(request),
-      gone: whenGone(request, reply),
+      whenGone: (listener) => whenGone(request, listener),
       isWarmUp: isWarmUp(request),
     });
     const answer = await run.catch(async (error: unknown) => {
@@ -56,15 +59,14 @@ export class RunController {
   }
 }
 
-/** The socket tells it in every case, also for a request that waits behind others on its connection. */
-function whenGone({ raw: { socket } }: FastifyRequest, reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  if (socket.destroyed) abort();
-  socket.once('close', abort);
-  // A connection lives for many requests; what is answered needs no watching.
-  reply.raw.once('close', () => socket.off('close', abort));
-  return controller.signal;
+/**
+ * The socket tells it in every case, also for a request that waits behind others on its connection. A connection lives
+ * for many requests, so whoever has its answer stops listening.
+ */
+function whenGone({ raw: { socket } }: FastifyRequest, listener: () => void): () => void {
+  if (socket.destroyed) listener();
+  else socket.once('close', listener);
+  return () => socket.off('close', listener);
 }
 
 function serverTiming({ timings }: RunAnswer, totalMs: number): string {

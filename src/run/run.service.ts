@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
 import { Environment } from '../config/environment.js';
-import type { Experiment } from '../engine/experiment.js';
-import type { View } from '../engine/run-body.js';
-import { runId } from '../engine/run-id.js';
+import type { Experiment, View } from '../answers/v1/experiment.js';
+import { presetOf } from '../answers/v1/presets.js';
+import { runId } from '../answers/v1/run-id.js';
 import { CodedError } from '../errors.js';
 import { ModelHealth } from '../health/model-health.js';
 import type { QueuedResult, QueuedRun } from '../pool/experiment-queue.js';
@@ -16,14 +16,11 @@ export interface RunOrder {
   readonly gzip: boolean;
   /** Who asks; for the share of the waiting line. */
   readonly client: string;
-  /** Aborts when the client has gone. */
-  readonly gone: AbortSignal;
+  /** Calls the listener when the client has gone, at once where it has; gives a function that ends that. */
+  readonly whenGone: (listener: () => void) => () => void;
   /** Nobody asked for it: see warm-up.ts. */
   readonly isWarmUp: boolean;
 }
-
-/** What Cache-Status calls the cache of this service. */
-export const CACHE_NAME = 'neural-experiment-service';
 
 /** Where an answer came from, in the words of RFC 9211. */
 export type CacheStatus = 'hit' | 'fwd=miss' | 'fwd=miss; stored' | 'fwd=miss; collapsed';
@@ -76,9 +73,10 @@ export class RunService {
     return this.#cache?.size ?? 0;
   }
 
-  /** @throws CodedError as in the table, status 503 */
+  /** @throws CodedError STIMULUS_UNAVAILABLE, or one with status 503 as in the table */
   async run(order: RunOrder): Promise<RunAnswer> {
     const { connectome } = this.health.modelForRuns();
+    presetOf(connectome.metadata, order.experiment.stimulus);
     const id = runId(connectome.digest, order.experiment);
     const keys = order.view === 'full' ? [`${id} full`] : [`${id} drive`, `${id} full`];
     for (const key of keys) {
@@ -90,7 +88,7 @@ export class RunService {
     const joined = keys.find((key) => this.#flights.has(key));
     const key = joined ?? keys[0]!;
     const flight = this.#flights.get(key) ?? this.#depart(key, order);
-    const { result, timings } = await this.#wait(flight, key, order.gone);
+    const { result, timings } = await this.#wait(flight, key, order.whenGone);
     const computed = this.#cache?.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
     return {
       result: asView(result, key, order.view),
@@ -118,15 +116,17 @@ export class RunService {
   }
 
   /** Until the result is there, the client's deadline has passed, or the client has gone. */
-  async #wait(flight: Flight, key: string, gone: AbortSignal): Promise<Awaited<Flight['landing']>> {
+  async #wait(
+    flight: Flight,
+    key: string,
+    whenGone: RunOrder['whenGone'],
+  ): Promise<Awaited<Flight['landing']>> {
     const { RUN_TIMEOUT_MS } = this.environment;
     flight.clients++;
     let timer: NodeJS.Timeout | undefined;
-    let onGone: (() => void) | undefined;
+    let stopListening: (() => void) | undefined;
     const givenUp = new Promise<never>((_, reject) => {
-      onGone = () => reject(new CodedError('RUN_CANCELLED', 'The client has gone.'));
-      if (gone.aborted) onGone();
-      gone.addEventListener('abort', onGone);
+      stopListening = whenGone(() => reject(new CodedError('RUN_CANCELLED', 'The client has gone.')));
       timer = setTimeout(
         () =>
           reject(
@@ -142,7 +142,7 @@ export class RunService {
       return await Promise.race([flight.landing, givenUp]);
     } finally {
       clearTimeout(timer);
-      gone.removeEventListener('abort', onGone!);
+      stopListening!();
       flight.clients--;
       if (flight.clients === 0 && flight.run.cancel()) this.#forget(key, flight);
     }

@@ -1,5 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { VIEWS } from '../engine/run-body.js';
+import { apiPath } from '../http/api-versions.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { trialExperiment } from '../answers/v1/presets.js';
+import type { LoadedModel } from '../health/model-health.js';
 
 /** Measured: after 8 rounds the first answer takes some 1.25 times as long as the tenth, after 4 up to twice. */
 const ROUNDS = 8;
@@ -14,17 +17,18 @@ const FIRST_SEED = 783_000_000;
  * itself some, the whole way from the router to the workers and back, before it calls itself ready. What they
  * answer is of no interest.
  */
-export async function warmUp(fastify: FastifyInstance): Promise<void> {
+export async function warmUp(fastify: FastifyInstance, { connectome }: LoadedModel): Promise<void> {
+  const { stimulus } = trialExperiment(connectome.metadata);
   const begunMs = performance.now();
   for (let round = 0; round < ROUNDS; round++) {
-    for (const view of VIEWS) {
+    for (const view of QUERY_FIELDS.view.allowed) {
       for (const encoding of ENCODINGS) {
         if (performance.now() - begunMs > LONGEST_MS) return;
         await fastify.inject({
           method: 'POST',
-          url: `/api/v1/run?view=${view}`,
+          url: `${apiPath('1', 'run')}?view=${view}`,
           headers: { 'accept-encoding': encoding },
-          payload: { stimulus: 'loom', seed: FIRST_SEED + round },
+          payload: { stimulus, seed: FIRST_SEED + round },
         });
       }
     }

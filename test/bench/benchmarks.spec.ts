@@ -85,6 +85,18 @@ it('bench:http measures the stimulus that it was asked for', async () => {
   }
 }, 120_000);
 
+it('bench:http --brief takes medians of three cases in turn', () => {
+  const rows = bench<Row & { cached: boolean; connections: number; failed: number }>(
+    'http',
+    '--brief --rounds 2 --requests 32'.split(' '),
+  );
+  expect(rows.map(({ cached, connections, failed }) => [cached, connections, failed])).toEqual([
+    [false, 16, 0],
+    [false, 1, 0],
+    [true, 16, 0],
+  ]);
+}, 60_000);
+
 interface MemoryReport {
   readonly digest: string;
   readonly samples: readonly { readonly runs: number; readonly rssMb: number }[];

@@ -58,6 +58,21 @@ describeWith(['chromium'], 'the page', () => {
       const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
       expect(await row.locator('td').last().innerText()).toBe(String(value));
     }
+    // A bar of a drive from 0 to 1 has its whole width for that; only turn's starts in the middle.
+    const barOf = (id: string) =>
+      page.locator('#drives tr', { has: page.getByText(id, { exact: true }) }).evaluate((row) => {
+        const { style } = row.querySelector('i')!;
+        const percent = (property: string) => Number.parseFloat(style.getPropertyValue(property));
+        return { from: percent('--from'), length: percent('--length') };
+      });
+    const turn = await barOf('turn');
+    expect([turn.from, turn.from + turn.length]).toContain(50);
+    const escape = await barOf('escape');
+    expect(escape.from).toBe(0);
+    expect(escape.length).toBeCloseTo(100 * answer.drive.escape, 5);
+    for (const heading of ['Descending neurons', 'Motor neurons', 'Stations on the way']) {
+      await page.locator('#channels').getByText(heading, { exact: true }).waitFor();
+    }
     const types = page.locator('#types tbody tr');
     expect(await types.count()).toBe(answer.top_types.length);
     expect(await types.first().innerText()).toContain(answer.top_types[0].type);

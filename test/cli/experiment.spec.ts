@@ -51,6 +51,13 @@ describe('npm run experiment', () => {
     for (const [channel, rateHz] of Object.entries(body.channels)) {
       expect(stdout).toMatch(new RegExp(`^  ${channel} +${rateHz.toFixed(2)}( [█▏▎▍▌▋▊▉]+)?$`, 'm'));
     }
+    // Each channel below the heading of its kind.
+    const blocks = stdout.split('\n\n');
+    const blockOf = (heading: string) =>
+      blocks.find((block) => block.startsWith(`${heading} (mean rate, Hz)`));
+    expect(blockOf('Descending neurons')).toContain('  escape ');
+    expect(blockOf('Motor neurons')).toContain('  proboscis ');
+    expect(blockOf('Stations on the way')).toContain('  food_relay ');
     expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
@@ -69,7 +76,7 @@ describe('npm run experiment', () => {
     const runs = await Promise.all(['7', '8', '9'].map((seed) => bodyOf('--seed', seed)));
     const { stdout } = await experiment('--seed', '7', '--trials', '3', '--json');
     const [condition] = (JSON.parse(stdout) as { conditions: Record<string, never>[] }).conditions;
-    const rates = runs.map(({ channels }) => channels.escape);
+    const rates = runs.map(({ channels }) => channels['escape']!);
     const mean = (rates[0]! + rates[1]! + rates[2]!) / 3;
     const sd = Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 2);
     expect(condition).toMatchObject({
@@ -207,7 +214,10 @@ async function answering(
 }
 const TOO_MANY = [429, '{"error":"too many","code":"RATE_LIMITED"}'] as const;
 const BROKEN = [500, '{"error":"broken","code":"INTERNAL"}'] as const;
-const NAMED = [200, '{"name":"A brain","atlas_url":"/atlas"}'] as const;
+const NAMED = [
+  200,
+  '{"name":"A brain","atlas_url":"/atlas","channels":[{"id":"escape","kind":"descending"}]}',
+] as const;
 
 describe('npm run experiment against a busy service', () => {
   it('waits as long as it is told, then goes on', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openConnectome } from '../../src/connectome/format.js';
 import { runBuilt } from '../support/commands.js';
+import { shiuTable, writeShiuFiles } from '../support/shiu-files.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 import { populationsOf, tableTexts, writeTables } from '../support/tables.js';
 
@@ -53,6 +54,21 @@ describe('model:compile', () => {
     });
   });
 
+  it('keeps weaker pairs when asked, which makes another model', async () => {
+    const compile = async (minimum: string) => {
+      const out = join(dir, `minimum-${minimum}.connectome`);
+      const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations];
+      expect(await runBuilt('model-compile', [...args, '--minimum-synapses', minimum])).toMatchObject({
+        status: 0,
+      });
+      return openConnectome(Uint8Array.from(readFileSync(out)).buffer);
+    };
+    const [weak, strong] = [await compile('1'), await compile('6')];
+    expect([weak.metadata.minimumSynapses, strong.metadata.minimumSynapses]).toEqual([1, 6]);
+    expect(weak.connectionCount).toBeGreaterThanOrEqual(strong.connectionCount);
+    expect(weak.digest).not.toBe(strong.digest);
+  });
+
   it('applies the other sign rule when asked', async () => {
     const out = join(dir, 'predicted.connectome');
     const { status } = await runBuilt('model-compile', [
@@ -70,6 +86,56 @@ describe('model:compile', () => {
     expect(status).toBe(0);
     const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
     expect({ signs: [...signs], rule: metadata.signRule }).toEqual({ signs: [-1, 1], rule: 'predicted' });
+  });
+
+  it('compiles the files of Shiu et al. with their signs, and without types no populations', async () => {
+    const out = join(dir, 'shiu.connectome');
+    const { connectivity, completeness } = writeShiuFiles(
+      shiuTable(
+        ['12', '11', '13'],
+        [
+          ['11', '12', 6, -1],
+          ['12', '13', 4, 1],
+        ],
+      ),
+    );
+    const args = ['--connectivity', connectivity, '--completeness', completeness, '--out', out];
+    const { status, stdout } = await runBuilt('model-compile', args);
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: expect.stringContaining(
+        `${out}: 3 neurons, 1 connections, 6 synapses, as given signs\ndigest `,
+      ),
+    });
+    expect(stdout).toContain('\nIt has no stimuli and no channels.\n');
+    const inspected = await runBuilt('model-inspect', [out, '--json']);
+    expect(JSON.parse(inspected.stdout)).toMatchObject({
+      modelId: expect.stringMatching(/^fafb-783-measured-as-given-[0-9a-f]{12}$/),
+      signRule: 'as given',
+      minimumSynapses: 5,
+      neurons: { excitatory: 2, inhibitory: 1, untyped: 3, bySide: { unknown: 3 } },
+      stimuli: {},
+      channels: {},
+      sources: [{ file: 'neurons.csv' }, { file: 'pairs.parquet' }],
+    });
+    const weaker = await runBuilt('model-compile', [...args, '--minimum-synapses', '4']);
+    expect(weaker.stdout).toContain(': 3 neurons, 2 connections, 10 synapses, as given signs\n');
+  });
+
+  it('selects populations in those files by the types of tables', async () => {
+    const out = join(dir, 'shiu-typed.connectome');
+    const files = writeShiuFiles(shiuTable(['11', '12'], [['12', '11', 6, -1]]));
+    const { status } = await runBuilt('model-compile', [
+      ...['--connectivity', files.connectivity, '--completeness', files.completeness, '--out', out],
+      ...['--tables', writeTables(tables), '--populations', populations],
+    ]);
+    const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
+    expect({ status, signs: [...signs], types: metadata.types.map(({ name }) => name) }).toEqual({
+      status: 0,
+      signs: [1, -1],
+      types: ['A', 'B'],
+    });
+    expect(metadata.stimuli[0]).toMatchObject({ id: 'sugar', neuronCount: 1 });
   });
 
   it('says what is wrong in one line, with status 1, and leaves no file behind', async () => {
@@ -127,7 +193,7 @@ describe('model:inspect', () => {
     const { status, stdout } = await runBuilt('model-inspect', [smallConnectomeFile()]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Small test brain\n/);
-    expect(stdout).toMatch(/\n {2}neurons {6}272\n/);
+    expect(stdout).toMatch(/\n {2}neurons {6}304\n/);
     expect(stdout).toMatch(/\n {2}sugar {6}12\n/);
   });
 
@@ -194,11 +260,35 @@ describe('openapi', () => {
 describe('every command', () => {
   it.each<[string, string[], string]>([
     ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],
-    ['a missing option', ['--out', 'x'], 'model:compile: it takes one of --tables DIR and --figures DIR'],
+    [
+      'a missing option',
+      ['--out', 'x'],
+      'model:compile: it takes one of --tables DIR, --statistics DIR, and --connectivity FILE with --completeness FILE',
+    ],
     [
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],
       'model:compile: --signs should be corrected or predicted, found mine',
+    ],
+    [
+      'a threshold that is no number of synapses',
+      ['--tables', 'x', '--out', 'y', '--minimum-synapses', '0'],
+      'model:compile: --minimum-synapses should be a whole number from 1 to 8191, found "0"',
+    ],
+    [
+      'a threshold for statistics, which have theirs',
+      ['--statistics', 'x', '--out', 'y', '--minimum-synapses', '3'],
+      'model:compile: --minimum-synapses goes without --statistics, which hold pairs with 5 synapses or more',
+    ],
+    [
+      'a connectivity file without its list of neurons',
+      ['--connectivity', 'x', '--out', 'y'],
+      'model:compile: --connectivity FILE and --completeness FILE go together, and without --statistics',
+    ],
+    [
+      'a rule of signs for a file that has its own',
+      ['--connectivity', 'x', '--completeness', 'z', '--out', 'y', '--signs', 'predicted'],
+      'model:compile: --signs goes without --connectivity, a file that has the sign of each neuron',
     ],
     [
       'an argument too many',

@@ -83,7 +83,7 @@ it.each([
   'data/signs.json',
   'data/populations.json',
   'data/cell-types/pairs.csv.gz',
-  'src/compiler/figures/draw-brain.ts',
+  'src/compiler/statistics/sample-brain.ts',
   'src/connectome/format.ts',
 ])('compiles the default connectome anew when %s is newer', async (changed) => {
   touch(changed);

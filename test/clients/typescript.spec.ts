@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -166,12 +166,50 @@ describe('clients/typescript', () => {
     expect(readFileSync(fresh, 'utf8')).toBe(readFileSync(join(CLIENT_DIR, 'src/api.ts'), 'utf8'));
   });
 
+  const built = join(directory, 'built');
+  // This directory is a project that has the package installed.
+  const installed = join(directory, 'node_modules/neural-experiment-client');
+  beforeAll(async () => {
+    mkdirSync(installed, { recursive: true });
+    copyFileSync(join(CLIENT_DIR, 'package.json'), join(installed, 'package.json'));
+    await run('node_modules/typescript/bin/tsc', ['--outDir', built]);
+    cpSync(built, join(installed, 'dist'), { recursive: true });
+    writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+    writeFileSync(
+      join(directory, 'use.ts'),
+      `import { NeuralExperimentClient } from 'neural-experiment-client';
+export const escape = async (): Promise<number> =>
+  (await new NeuralExperimentClient('http://localhost').run({ stimulus: 'loom' })).drive['escape']!;
+// @ts-expect-error There is no such stimulus.
+void new NeuralExperimentClient('').run({ stimulus: 'salt' });
+`,
+    );
+  });
+
   it('compiles for browsers, without the types of Node', async () => {
-    await run('node_modules/typescript/bin/tsc', ['--outDir', directory]);
-    const { NeuralExperimentClient: Built } = (await import(join(directory, 'client.js'))) as {
+    const { NeuralExperimentClient: Built } = (await import(join(built, 'client.js'))) as {
       NeuralExperimentClient: typeof NeuralExperimentClient;
     };
     expect(typeof Built.prototype.run).toBe('function');
-    expect(readFileSync(join(directory, 'client.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
+    expect(readFileSync(join(built, 'client.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
+  });
+
+  it.each([
+    ['node10', 'commonjs'],
+    ['bundler', 'esnext'],
+    ['nodenext', 'nodenext'],
+  ])('is found as a package under moduleResolution %s', async (moduleResolution, module) => {
+    const options = ['--strict', '--noEmit', '--lib', 'es2022,dom', '--ignoreDeprecations', '6.0'];
+    const args = [
+      '--module',
+      module,
+      '--moduleResolution',
+      moduleResolution,
+      ...options,
+      join(directory, 'use.ts'),
+    ];
+    expect(await run('node_modules/typescript/bin/tsc', ['--ignoreConfig', ...args])).toMatchObject({
+      stdout: '',
+    });
   });
 });

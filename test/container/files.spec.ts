@@ -3,92 +3,38 @@ import { existsSync, readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { parse, parseAllDocuments } from 'yaml';
 import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
-import { assignments, buildContext, readDockerfile } from '../support/dockerfile.js';
 
 const DEFAULTS = readEnvironment({});
-const stages = readDockerfile('docker/Dockerfile');
-const stageNames = stages.map(({ name }) => name);
-const scripts = (JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> })
-  .scripts;
+const dockerfile = readFileSync('docker/Dockerfile', 'utf8');
+const stageNames = [...dockerfile.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name!);
 
+/** What images.spec.ts cannot see when it builds and runs them. */
 describe('docker/Dockerfile', () => {
-  const context = buildContext('.');
-  const steps = stages.flatMap(({ name, steps }) => steps.map((step) => ({ stage: name, ...step })));
-
   it('pleases a linter', () => {
-    const found = validate(readFileSync('docker/Dockerfile', 'utf8'));
+    const found = validate(dockerfile);
     expect(found.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
   });
 
   it('has the images cpu and gpu, of the version of Node that is developed with', () => {
     expect(stageNames).toEqual(['dependencies', 'build', 'cpu', 'gpu']);
     const version = readFileSync('.nvmrc', 'utf8').trim();
-    for (const { base } of stages.filter(({ base }) => !stageNames.includes(base))) {
-      expect(base).toBe(`node:${version}-trixie-slim`);
-    }
-  });
-
-  it('copies what is in the context', () => {
-    const sources = steps
-      .filter(({ keyword, flags }) => keyword === 'COPY' && flags['from'] === undefined)
-      .flatMap(({ words }) => words.slice(0, -1));
-    expect(sources.length).toBeGreaterThan(5);
-    const missing = sources.filter(
-      (source) => !context.some((file) => file === source || file.startsWith(`${source}/`)),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  it('has no more in the context than it copies, no compiled connectome and no tests', () => {
-    const sources = steps.filter(({ keyword }) => keyword === 'COPY').flatMap(({ words }) => words);
-    const unused = context.filter(
-      (file) => !sources.some((source) => file === source || file.startsWith(`${source}/`)),
-    );
-    expect(unused).toEqual([]);
-    expect(
-      context.filter((file) => /\.connectome$|\.spec\.ts$|^\.git|^test|node_modules/.test(file)),
-    ).toEqual([]);
-  });
-
-  it('runs commands that are there', () => {
-    const named = steps.flatMap(({ text }) =>
-      [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!),
-    );
-    expect(named).toEqual(['build', 'model:compile']);
-    expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-    const last = steps.filter(({ keyword }) => keyword === 'CMD').at(-1)!;
-    expect(last.list!.join(' ')).toBe(scripts['start:prod']);
-  });
-
-  it('sets variables that are there, to values that are allowed', () => {
-    const foreign = ['NODE_ENV', 'NVIDIA_VISIBLE_DEVICES', 'NVIDIA_DRIVER_CAPABILITIES'];
-    const set = Object.assign(
-      {},
-      ...steps.filter(({ keyword }) => keyword === 'ENV').map(({ words }) => assignments(words)),
-    ) as Record<string, string>;
-    expect(Object.keys(set).filter((name) => !(name in MEANINGS) && !foreign.includes(name))).toEqual([]);
-    expect(() => readEnvironment(set)).not.toThrow();
-    expect(set['NVIDIA_DRIVER_CAPABILITIES']).toBe('compute,graphics,utility');
+    expect(dockerfile).toContain(`\nARG NODE_IMAGE=node:${version}-trixie-slim\n`);
   });
 
   it('says how to build the images by the names that the other files use', () => {
-    const named = [...readFileSync('docker/Dockerfile', 'utf8').matchAll(/--target (\w+) -t (\S+) \.$/gm)];
+    const named = [...dockerfile.matchAll(/--target (\w+) -t (\S+) \.$/gm)];
     expect(named.map(([, target, image]) => [target, image])).toEqual(
       ['cpu', 'gpu'].map((target) => [target, `neural-experiment-service:${target}`]),
     );
   });
 
-  it('exposes the default ports, asks /readyz, and ends as a user without rights', () => {
-    const last = (keyword: string) => steps.filter((step) => step.keyword === keyword).at(-1)!;
-    expect(last('EXPOSE').words).toEqual([DEFAULTS.PORT, DEFAULTS.METRICS_PORT].map(String));
-    expect(last('HEALTHCHECK').text).toContain(`process.env.PORT || ${DEFAULTS.PORT}`);
-    expect(last('HEALTHCHECK').text).toContain('/readyz');
-    for (const { name, steps } of stages.filter(({ name }) => ['cpu', 'gpu'].includes(name))) {
-      expect([name, steps.filter(({ keyword }) => keyword === 'USER').at(-1)?.text]).toEqual([
-        name,
-        '1000:1000',
-      ]);
-    }
+  it('exposes the default ports, and asks for the health at the default one', () => {
+    expect(dockerfile).toContain(`\nEXPOSE ${DEFAULTS.PORT} ${DEFAULTS.METRICS_PORT}\n`);
+    expect(dockerfile).toContain(`PORT || ${DEFAULTS.PORT},`);
+  });
+
+  it('asks NVIDIA for what Vulkan needs', () => {
+    expect(dockerfile).toContain('NVIDIA_DRIVER_CAPABILITIES=compute,graphics,utility');
   });
 });
 
@@ -96,7 +42,7 @@ interface ComposeService {
   readonly image?: string;
   readonly user?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string; readonly target: string };
-  readonly environment?: Record<string, string>;
+  readonly environment?: Record<string, string | null> | readonly string[];
   readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -104,8 +50,9 @@ interface ComposeService {
   readonly [member: string]: unknown;
 }
 
-const { services } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
+const { services, networks } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
   services: Record<string, ComposeService>;
+  networks: Record<string, object | null>;
 };
 
 /** As Compose fills in what the shell does not set. */
@@ -136,14 +83,36 @@ describe('docker/compose.yaml', () => {
       expect(service.image).toBe(`neural-experiment-service:${service.build!.target}`);
       expect(stageNames).toContain(service.build!.target);
       const set = Object.fromEntries(
-        Object.entries(service.environment!).map(([name, value]) => [name, byDefault(value)]),
+        Object.entries(service.environment!).map(([name, value]) => [name, byDefault(value ?? '')]),
       );
       expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
       expect(() => readEnvironment(set)).not.toThrow();
       expect(parseInt(String(service['stop_grace_period'])) * 1000).toBeGreaterThan(DEFAULTS.SHUTDOWN_MS);
-      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
     },
   );
+
+  it.each(Object.entries(services))(
+    '%s has no rights, writes nothing, and has a bounded memory',
+    (_, service) => {
+      expect(service).toMatchObject({
+        read_only: true,
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        mem_limit: expect.stringMatching(/\d[mg]\}?$/),
+      });
+    },
+  );
+
+  it('lets Redis be reached by the replicas alone', () => {
+    const inside = (network: string) =>
+      Object.keys(services).filter((name) =>
+        (services[name]!['networks'] as string[] | undefined)?.includes(network),
+      );
+    const [network, ...others] = services['redis']!['networks'] as string[];
+    expect(others).toEqual([]);
+    expect(inside(network!)).toEqual(['replica-1', 'replica-2', 'redis']);
+    expect(networks[network!]).toEqual({ internal: true });
+  });
 
   it('asks for a GPU and leaves what the driver is to bring along to the image', () => {
     expect(services['gpu']).toMatchObject({
@@ -194,6 +163,12 @@ describe('docker/nginx.conf', () => {
   });
 });
 
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: object;
+}
+
 describe('docker/kubernetes.yaml', () => {
   const documents = parseAllDocuments(readFileSync('docker/kubernetes.yaml', 'utf8')).map((each) => {
     expect(each.errors).toEqual([]);
@@ -208,10 +183,13 @@ describe('docker/kubernetes.yaml', () => {
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name !== REDIS,
   );
 
-  it('has a service, a budget for disruptions, Redis, and a deployment for either image', () => {
+  it('has a service and what guards it, Redis, and a deployment for either image', () => {
     expect(documents.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([
       ['Service', NAME],
       ['PodDisruptionBudget', NAME],
+      ['HorizontalPodAutoscaler', NAME],
+      ['NetworkPolicy', NAME],
+      ['NetworkPolicy', REDIS],
       ['Service', REDIS],
       ['Deployment', REDIS],
       ['Deployment', NAME],
@@ -233,12 +211,16 @@ describe('docker/kubernetes.yaml', () => {
     });
 
     it('sets variables that are there, to values that are allowed', () => {
-      const set = Object.fromEntries(
-        container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
-      );
+      const [secret, ...variables] = [
+        ...container.env.filter(({ name }: Variable) => name === 'REDIS_PASSWORD'),
+        ...container.env.filter(({ name }: Variable) => name !== 'REDIS_PASSWORD'),
+      ] as Variable[];
+      expect(secret).toEqual(named('Deployment', REDIS).spec.template.spec.containers[0].env[0]);
+      const set = Object.fromEntries(variables.map(({ name, value }) => [name, value]));
       expect(Object.keys(set).filter((name) => !(name in MEANINGS))).toEqual([]);
       expect(() => readEnvironment(set)).not.toThrow();
-      expect(set['REDIS_URL']).toBe(`redis://${REDIS}:${named('Service', REDIS).spec.ports[0].port}`);
+      const { port } = named('Service', REDIS).spec.ports[0];
+      expect(set['REDIS_URL']).toBe(`redis://:$(REDIS_PASSWORD)@${REDIS}:${port}`);
       // A core for each worker and one for the rest.
       expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
     });
@@ -264,7 +246,7 @@ describe('docker/kubernetes.yaml', () => {
     });
 
     it('is no root and writes nothing', () => {
-      expect(pod.securityContext.runAsNonRoot).toBe(true);
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000 });
       expect(container.securityContext).toEqual({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
@@ -277,7 +259,8 @@ describe('docker/kubernetes.yaml', () => {
     const { template, selector } = named('Deployment', REDIS).spec;
     const [container] = template.spec.containers;
     const { image, command, user } = services['redis']!;
-    expect([container.image, container.args]).toEqual([image, command]);
+    const unescaped = (command as string[]).map((word) => word.replaceAll('$$', '$'));
+    expect([container.image, container.args]).toEqual([image, unescaped]);
     const { runAsUser, runAsGroup, runAsNonRoot } = template.spec.securityContext;
     expect([`${runAsUser}:${runAsGroup}`, runAsNonRoot]).toEqual([user, true]);
     expect(template.metadata.labels).toMatchObject(selector.matchLabels);
@@ -287,7 +270,40 @@ describe('docker/kubernetes.yaml', () => {
     expect(named('Service', REDIS).spec.ports).toEqual([
       expect.objectContaining({ port: containerPort, targetPort: name }),
     ]);
-    expect(services['replica-1']!.environment!['REDIS_URL']).toMatch(new RegExp(`:${containerPort}$`));
+    const { REDIS_URL } = services['replica-1']!.environment as Record<string, string>;
+    expect(REDIS_URL).toMatch(new RegExp(`:${containerPort}$`));
+  });
+
+  it('lets the replicas reach Redis and nobody else, and Prometheus the metrics', () => {
+    const [own, redis] = [NAME, REDIS].map((name) => named('NetworkPolicy', name).spec);
+    const labels = (name: string) => named('Deployment', name).spec.template.metadata.labels;
+    for (const name of [NAME, `${NAME}-gpu`]) {
+      expect(labels(name)).toMatchObject(own.podSelector.matchLabels);
+      expect(labels(name)).toMatchObject(redis.ingress[0].from[0].podSelector.matchLabels);
+    }
+    expect(labels(REDIS)).toMatchObject(redis.podSelector.matchLabels);
+    expect(labels(REDIS)).toMatchObject(own.egress[0].to[0].podSelector.matchLabels);
+    expect([redis.ingress.length, redis.ingress[0].from.length, redis.egress]).toEqual([1, 1, undefined]);
+    expect(redis.policyTypes).toEqual(['Ingress', 'Egress']);
+    const open = own.ingress.filter(({ from }: { from?: object }) => from === undefined);
+    expect(open).toEqual([{ ports: [{ port: 'http' }] }]);
+    expect(own.egress[0].ports).toEqual([{ port: named('Service', REDIS).spec.ports[0].port }]);
+  });
+
+  it('spreads the pods that the autoscaler counts, which reads a metric that is there', () => {
+    const { scaleTargetRef, metrics, minReplicas } = named('HorizontalPodAutoscaler', NAME).spec;
+    const { replicas, template } = named(scaleTargetRef.kind, scaleTargetRef.name).spec;
+    expect([replicas, minReplicas]).toEqual([undefined, 2]);
+    for (const { labelSelector } of template.spec.topologySpreadConstraints) {
+      expect(template.metadata.labels).toEqual(labelSelector.matchLabels);
+    }
+    const { metric, target } = metrics[0].pods;
+    expect(Number(target.averageValue)).toBeLessThan(DEFAULTS.QUEUE_LIMIT);
+    // test/docs/operations.spec.ts keeps the table of metrics and labels equal to what the service exposes.
+    const [, labels] = new RegExp(`^\\| \`${metric.name}\` +\\| (.*?) *\\|`, 'm').exec(
+      readFileSync('docs/operations.md', 'utf8'),
+    )!;
+    expect(Object.keys(metric.selector.matchLabels).map((label) => `\`${label}\``)).toEqual([labels]);
   });
 
   it('asks for a GPU where the image is that of the GPU', () => {

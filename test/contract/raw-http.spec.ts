@@ -208,12 +208,13 @@ describe('whatever bytes arrive', () => {
 
   it('answers a preflight, and an OPTIONS that is none', async () => {
     const asks = 'Origin: https://a.example\r\nAccess-Control-Request-Method: POST\r\n';
-    const wants = 'Access-Control-Request-Headers: content-type\r\n';
-    for (const headers of [asks + wants, '']) {
-      const [response] = await exchange(service.port, [request('OPTIONS', '/api/v1/run', headers)]);
+    for (const wanted of ['content-type', 'authorization,traceparent, x-of-its-own', undefined]) {
+      const wants = wanted === undefined ? '' : `${asks}Access-Control-Request-Headers: ${wanted}\r\n`;
+      const [response] = await exchange(service.port, [request('OPTIONS', '/api/v1/run', wants)]);
       expect(response!.status).toBe(204);
       expect(response!.headers['access-control-allow-origin']).toBe('*');
-      expect(response!.headers['access-control-allow-headers']).toContain('Content-Type');
+      expect(response!.headers['access-control-allow-headers']).toBe(wanted);
+      expect(response!.headers['vary']).toContain('Access-Control-Request-Headers');
       expect(response!.headers['access-control-allow-methods']).toContain('POST');
     }
   });

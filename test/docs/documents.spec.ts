@@ -66,7 +66,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
 describe('NOTICE and CITATION.cff', () => {
   it('cite what the model says is to be cited', () => {
-    const described = readFileSync('src/model/model-description.ts', 'utf8');
+    const described = readFileSync('src/answers/v1/api/model-description.ts', 'utf8');
     const dois = [...described.matchAll(/doi: '([^']+)'/g)].map(([, doi]) => doi!);
     expect(dois.length).toBeGreaterThan(2);
     for (const doi of dois) {

@@ -120,17 +120,13 @@ describe('the messages are what is said today', () => {
 
   it('DRAINING', async () => {
     const other = await startReadyService();
-    await other.app.get(ModelHealth).beforeApplicationShutdown();
+    other.app.get(ModelHealth).drain();
     expect((await (await other.post({})).json()).error).toBe(EXAMPLE_MESSAGES.DRAINING);
     await other.stop();
   });
 
   it('QUEUE_FULL, INTERNAL', () => {
-    const queue = new ExperimentQueue(() => new Promise(() => undefined), {
-      slots: 0,
-      limit: 64,
-      runTimeoutMs: 1,
-    });
+    const queue = new ExperimentQueue([], { limit: 64, runTimeoutMs: 1 });
     const submit = (owner: number) => queue.submit({} as ExperimentTask, `${owner}`);
     for (let owner = 0; owner < 64; owner++) submit(owner);
     expect(() => submit(64)).toThrow(EXAMPLE_MESSAGES.QUEUE_FULL);
@@ -139,7 +135,7 @@ describe('the messages are what is said today', () => {
 
   it.each<PublicErrorCode>(['DEADLINE_PASSED', 'WORKER_LOST'])('%s, in the code', (code) => {
     const sentence = EXAMPLE_MESSAGES[code].replace('30000', '${RUN_TIMEOUT_MS}');
-    const source = ['src/run/run.service.ts', 'src/pool/experiment-pool.ts']
+    const source = ['src/run/run.service.ts', 'src/pool/pool-worker.ts']
       .map((file) => readFileSync(file, 'utf8'))
       .join('');
     expect(source).toContain(sentence);

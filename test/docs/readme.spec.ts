@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openConnectome } from '../../src/connectome/format.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../../src/engine/experiment.js';
-import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
 import { compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 
@@ -16,8 +16,8 @@ it('README.md shows what the brain that ships answers', async () => {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   const experiment = { ...DEFAULT_EXPERIMENT, ...request };
-  const kicks = runner.kicksOf(experiment);
-  const body = runner.body(experiment, 'full', kicks, runner.simulate(experiment, kicks));
+  const inputEvents = runner.inputEventsOf(experiment);
+  const body = runner.body(experiment, 'full', inputEvents, runner.simulate(experiment, inputEvents));
   const answer = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown[]>;
   const first = {
     ...answer,

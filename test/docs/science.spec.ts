@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { summaryOf, type Spread } from '../../src/cli/experiment-summary.js';
 import type { RunBody } from '../../src/cli/experiment-source.js';
+import { readPopulations } from '../../src/compiler/populations.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { STIMULUS_IDS, type StimulusId } from '../../src/connectome/populations.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { ExperimentRunner } from '../../src/engine/run-body.js';
+import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
 import { compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
@@ -24,15 +25,15 @@ const rows = new Map(
     .map(([, stimulus, ...cells]) => [stimulus!, cells] as const),
 );
 
-async function responsesOf(name: 'default' | 'partial-corrected') {
+async function responsesOf(name: 'default' | 'measured-corrected') {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   return (stimulus: StimulusId) => {
-    const experiment = { stimulus, durationMs: 100, intensity: 1 } as const;
+    const experiment = { stimulus, duration_ms: 100, intensity: 1 } as const;
     const runs = SEEDS.map((seed) => {
       const seeded = { ...experiment, seed };
-      const kicks = runner.kicksOf(seeded);
-      const body = runner.body(seeded, 'drive', kicks, runner.simulate(seeded, kicks));
+      const inputEvents = runner.inputEventsOf(seeded);
+      const body = runner.body(seeded, 'drive', inputEvents, runner.simulate(seeded, inputEvents));
       return JSON.parse(new TextDecoder().decode(body)) as RunBody;
     });
     return { runs, summary: summaryOf({ experiment, seeds: SEEDS, silenced: [], runs }) };
@@ -42,6 +43,25 @@ async function responsesOf(name: 'default' | 'partial-corrected') {
 function shown({ mean, sd }: Spread): string {
   return `${mean} ± ${sd}`;
 }
+
+describe('the sources in docs/science.md', () => {
+  it('are those of every stimulus and channel', () => {
+    const { stimuli, channels } = readPopulations();
+    const text = readFileSync(resolve('docs/science.md'), 'utf8').replaceAll('\\', '');
+    const rowOf = (id: string) =>
+      text.split('\n').find((line) => line.startsWith(`| ${id} `) && line.includes('doi.org'));
+    for (const { id, citations } of stimuli) {
+      for (const { text: name, doi } of citations)
+        expect(rowOf(id)).toContain(`${name} ([${doi}](https://doi.org/${doi}))`);
+    }
+    for (const { id, kind, citations } of channels) {
+      expect(rowOf(`\`${id}\``)).toContain(`| ${kind} `);
+      for (const { text: name, doi } of citations) {
+        expect(rowOf(`\`${id}\``)).toContain(`${name} ([${doi}](https://doi.org/${doi}))`);
+      }
+    }
+  });
+});
 
 describe('the responses in docs/science.md', () => {
   it('are those of the ten stimuli', () => {
@@ -68,8 +88,8 @@ describe('the responses in docs/science.md', () => {
 });
 
 describeWith(['tables'], 'the responses of the measured wiring in docs/science.md', () => {
-  it('are those of the partial tables', async () => {
-    const respond = await responsesOf('partial-corrected');
+  it('are those of the tables', async () => {
+    const respond = await responsesOf('measured-corrected');
     const computed = STIMULUS_IDS.map((stimulus) => [
       stimulus,
       shown(respond(stimulus).summary.respondingNeurons),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { DEFAULT_EXPERIMENT } from '../../src/engine/experiment.js';
-import { runId } from '../../src/engine/run-id.js';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { runId } from '../../src/answers/v1/run-id.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 describe('the endpoints, over real HTTP with real workers', () => {
@@ -25,6 +25,10 @@ describe('the endpoints, over real HTTP with real workers', () => {
         'duration_ms',
         'intensity',
         'seed',
+        'total_spikes',
+        'responding_neurons',
+        'stimulated_neurons',
+        'connections',
         'spikes',
         'channels',
         'drive',
@@ -36,13 +40,23 @@ describe('the endpoints, over real HTTP with real workers', () => {
       expect(body.frames).toHaveLength(20);
       const model = await (await service.get('/api/v1/model')).json();
       expect(body.model).toBe(model.id);
+      expect(body).toMatchObject({
+        total_spikes: body.spikes.total,
+        responding_neurons: body.spikes.responding_neurons,
+        stimulated_neurons: body.spikes.stimulated_neurons,
+        connections: model.connection_count,
+      });
+      expect(Object.keys(body.frames[0])).toEqual(['t', 'total', 'channels', 'steps', 'spikes']);
+      expect(body.frames.map(({ t }: { t: number }) => t)).toEqual(
+        Array.from({ length: 20 }, (_, i) => 5 * i),
+      );
       expect(body.id).toBe(runId(model.connectome_digest, DEFAULT_EXPERIMENT));
     });
 
     it('holds the complete raster in its frames, under the digest it names', async () => {
       const body = await (await service.post({ stimulus: 'loom', duration_ms: 200, intensity: 2 })).json();
-      const pairs = body.frames.flatMap(({ steps, neurons }: { steps: number[]; neurons: number[] }) =>
-        steps.flatMap((step, i) => [step, neurons[i]!]),
+      const pairs = body.frames.flatMap(({ steps, spikes }: { steps: number[]; spikes: number[] }) =>
+        steps.flatMap((step, i) => [step, spikes[i]!]),
       );
       expect(pairs).toHaveLength(2 * body.spikes.total);
       expect(createHash('sha256').update(Uint32Array.from(pairs)).digest('hex')).toBe(body.spikes.digest);
@@ -117,7 +131,7 @@ describe('the endpoints, over real HTTP with real workers', () => {
   describe('GET /api/v1/model', () => {
     it('describes the model and names an atlas in the order of the neurons', async () => {
       const model = await (await service.get('/api/v1/model')).json();
-      expect(model).toMatchObject({ neuron_count: 272, release: 783, wiring: 'reconstructed' });
+      expect(model).toMatchObject({ neuron_count: 304, release: 783, wiring: 'synthetic' });
       expect(model.parameters.stimulus.allowed).toContain('none');
       expect(model.stimuli).toHaveLength(10);
       const response = await service.get(model.atlas_url);

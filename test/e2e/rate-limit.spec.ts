@@ -1,4 +1,4 @@
-import { SlidingLog } from '../../src/http/sliding-window.js';
+import { SlidingLog } from '../../src/rate-limit/sliding-window.js';
 import { exchange } from '../support/raw-http.js';
 import { describeWith } from '../support/requirements.js';
 import {
@@ -60,40 +60,42 @@ describe('the rate limit, over real HTTP', () => {
     expect(reading(await service.post({}, RUN)).slice(0, 2)).toEqual([200, 2]);
   });
 
-  it('counts every run whatever becomes of it, before its body is read', async () => {
-    service = await startReadyService({ RATE_LIMIT: '11' });
-    const raw = async (bytes: string) =>
-      (await exchange(service.port, [bytes]))[0]!.headers['ratelimit-remaining'];
+  it('counts a run whose body was read, whatever its outcome, and nothing else', async () => {
+    service = await startReadyService({ RATE_LIMIT: '4' });
     const head = `POST ${RUN} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
+    const chunked = `${head}X-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const broken = [
+      [`${chunked}no size\r\n`],
+      [chunked, 'no size\r\n'],
+      [`${head}Content-Length: 2\r\nExpect: a miracle\r\n\r\n`],
+      [`POST ${RUN} HTTP/1.1\r\nConnection: close\r\n\r\n`],
+      [`${head}Content-Length: 2\r\nContent-Encoding: gzip\r\n\r\n{}`],
+      [`${head}Content-Type: application/json\r\nContent-Length: 1\r\n\r\n{`],
+      [`${head}Content-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}`],
+      [`${head}Content-Type: application/json\r\nContent-Length: 9000\r\n\r\n${'x'.repeat(9_000)}`],
+    ];
+    const sendBroken = async () => {
+      const statuses = [];
+      for (const parts of broken) {
+        const [answer] = await exchange(service.port, parts);
+        expect(answer!.headers).not.toHaveProperty('ratelimit-remaining');
+        statuses.push(answer!.status);
+      }
+      return statuses;
+    };
     const remaining = (answer: Answer) => answer.headers.get('ratelimit-remaining');
 
-    const broken = `${head}X-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    for (const [parts, left] of [
-      [[`${broken}no size\r\n`], '10'],
-      [[broken, 'no size\r\n'], '9'],
-    ] as const) {
-      const [answer] = await exchange(service.port, parts);
-      expect(answer!.status).toBe(400);
-      expect(answer!.headers).toMatchObject({ 'ratelimit-remaining': left, 'x-request-id': 'mine' });
-    }
-    expect(remaining(await service.post({ seed: 1 }, RUN))).toBe('8');
+    const refused = await sendBroken();
+    expect(refused).toEqual([400, 400, 417, 400, 415, 400, 415, 413]);
+    expect(remaining(await service.post({ seed: 1 }, RUN))).toBe('3');
     const cached = await service.post({ seed: 1 }, RUN);
     expect(cached.headers.get('cache-status')).toContain('hit');
-    expect(remaining(cached)).toBe('7');
-    expect(remaining(await service.post({ seed: -1 }, RUN))).toBe('6');
-    expect(remaining(await service.post('{', RUN))).toBe('5');
-    expect(remaining(await service.post('{}', RUN, { 'content-type': 'text/plain' }))).toBe('4');
-    expect(remaining(await service.post('x'.repeat(9_000), RUN))).toBe('3');
-    expect(await raw(`${head}Content-Length: 2\r\nExpect: a miracle\r\n\r\n`)).toBe('2');
-    expect(await raw(`POST ${RUN} HTTP/1.1\r\nConnection: close\r\n\r\n`)).toBe('1');
-    expect(await raw(`${head}Content-Length: 2\r\nContent-Encoding: gzip\r\n\r\n{}`)).toBe('0');
-    // The answer is there although the body never comes.
-    const [refused] = await exchange(service.port, [`${head}Content-Length: 100\r\n\r\n{`], { endAfter: 1 });
-    expect(refused!.status).toBe(429);
-    expect(await service.post('{', RUN)).toMatchObject({ status: 429 });
-    for (const bytes of [broken, broken.replace('Connection: close\r\n', '')]) {
-      expect(await exchange(service.port, [`${bytes}no size\r\n`])).toMatchObject([{ status: 429 }]);
-    }
+    expect(remaining(cached)).toBe('2');
+    expect(reading(await service.post({ seed: -1 }, RUN))).toEqual([400, 4, 1, null]);
+    expect(remaining(await service.post('null', RUN))).toBe('0');
+    expect(reading(await service.post({ seed: -1 }, RUN)).slice(0, 3)).toEqual([429, 4, 0]);
+    // Nothing of it was a run, so it is refused as before.
+    expect(await sendBroken()).toEqual(refused);
   });
 
   it('does not count what it refuses before it begins', async () => {
@@ -105,9 +107,9 @@ describe('the rate limit, over real HTTP', () => {
       expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^MODEL_/) });
     }
     // What is wrong with a run is found first, and counts.
-    expect(reading(await service.post('{', RUN)).slice(0, 3)).toEqual([400, 2, 1]);
-    expect(reading(await service.post('{', RUN)).slice(0, 3)).toEqual([400, 2, 0]);
-    expect((await service.post({}, RUN)).status).toBe(429);
+    expect(reading(await service.post({ seed: -1 }, RUN)).slice(0, 3)).toEqual([400, 2, 1]);
+    expect(reading(await service.post({ seed: -1 }, RUN)).slice(0, 3)).toEqual([400, 2, 0]);
+    expect(reading(await service.post({}, RUN)).slice(0, 3)).toEqual([429, 2, 0]);
   });
 
   it('takes no word for who a client is, unless a proxy that is trusted gives it', async () => {

@@ -224,6 +224,16 @@ describeWith(['redis', 'nginx'], 'two replicas behind nginx, with Redis', () => 
     observed('one of two replicas killed under load', `${answers.length} runs, all 200`);
   });
 
+  it('answers HTTP/1.0 without a Host as a replica does', async () => {
+    await start(0);
+    const head = 'Content-Type: application/json\r\nContent-Length: 2\r\n';
+    const bytes = `POST ${RUN} HTTP/1.0\r\n${head}\r\n{}`;
+    const [direct] = await exchange(replicas[0]!.port, [bytes]);
+    const [proxied] = await exchange(nginx.port, [bytes]);
+    expect(direct!.status).toBe(200);
+    expect([proxied!.status, proxied!.body]).toEqual([direct!.status, direct!.body]);
+  });
+
   it('nginx gives requests their names, and answers in the shape of the service where no replica does', async () => {
     await start(LIMIT);
     const nameOf = async (headers: Record<string, string>) =>
@@ -297,6 +307,36 @@ describeWith(['nginx'], 'nginx alone', () => {
     });
     const exposed = headers['access-control-expose-headers']!.toLowerCase().split(', ');
     expect(exposed).toEqual(expect.arrayContaining(['x-request-id', ...Object.keys(more)]));
+  });
+});
+
+describeWith(['nginx'], 'nginx in front of a server that notes what it was asked', () => {
+  let nginx: NginxServer;
+  let upstream: Server;
+  const hosts: (string | undefined)[] = [];
+  beforeAll(async () => {
+    upstream = createServer(({ headers }, response) => {
+      hosts.push(headers.host);
+      response.end();
+    });
+    upstream.listen(0, '127.0.0.1');
+    await once(upstream, 'listening');
+    const { port } = upstream.address() as AddressInfo;
+    nginx = await NginxServer.start([port, port]);
+  });
+  afterAll(async () => {
+    await nginx.stop();
+    upstream.closeAllConnections();
+    upstream.close();
+  });
+
+  it.each([
+    ['GET / HTTP/1.1\r\nHost: Brain.example:8443\r\nConnection: close\r\n\r\n', 'Brain.example:8443'],
+    ['GET / HTTP/1.0\r\nHost: brain.example\r\n\r\n', 'brain.example'],
+    ['GET / HTTP/1.0\r\n\r\n', 'localhost'],
+  ])('%j reaches it with the Host %s', async (bytes, host) => {
+    const [answer] = await exchange(nginx.port, [bytes], { endAfter: 1 });
+    expect([answer!.status, hosts.pop()]).toEqual([200, host]);
   });
 });
 

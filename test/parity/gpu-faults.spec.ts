@@ -41,7 +41,7 @@ describeWith(['gpu'], 'A GPU that fails', () => {
   const simulate = async () => {
     const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
     try {
-      return await engine.simulateBatch([network.kicks(0, STEPS)], STEPS);
+      return await engine.simulateBatch([network.inputEvents(0, STEPS)], STEPS);
     } finally {
       await engine.destroy();
     }
@@ -81,7 +81,7 @@ describeWith(['gpu'], 'A GPU that fails', () => {
     const [good] = await simulate();
     const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
     try {
-      const train = network.kicks(0, STEPS);
+      const train = network.inputEvents(0, STEPS);
       await engine.simulateBatch([train], STEPS);
       const lost = device;
       const running = engine.simulateBatch([train], STEPS);

@@ -1,6 +1,6 @@
 import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
 import { randomNetwork } from '../support/random-network.js';
-import { kicksOf, wiringOf } from '../support/small-network.js';
+import { eventsOf, wiringOf } from '../support/small-network.js';
 import { itEqualsTheOracle } from './gpu-parity.js';
 
 describe('The GPU kernels, run as JavaScript, equal the oracle bit for bit', () => {
@@ -9,7 +9,7 @@ describe('The GPU kernels, run as JavaScript, equal the oracle bit for bit', () 
 
 describe('GpuEngine', () => {
   const network = randomNetwork(5, 40);
-  const trains = [0, 1, 2, 3, 4].map((experiment) => network.kicks(experiment, 90));
+  const trains = [0, 1, 2, 3, 4].map((experiment) => network.inputEvents(experiment, 90));
 
   it('gives each experiment the same run, wherever in a batch it stands', async () => {
     const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2, 4] });
@@ -39,7 +39,7 @@ describe('GpuEngine', () => {
 
   it('takes a network of one silent neuron', async () => {
     const engine = new GpuEngine(wiringOf(1, []), { mode: 'cpu', widths: [1] });
-    const [run] = await engine.simulateBatch([kicksOf([0], [])], 18);
+    const [run] = await engine.simulateBatch([eventsOf([0], [])], 18);
     expect(run).toEqual({
       raster: { steps: new Uint16Array(0), neurons: new Uint32Array(0) },
       certified: true,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import type { Wiring } from '../../src/connectome/connectome.js';
-import { MAXIMUM_STEPS } from '../../src/engine/network.js';
-import { PhiloxSequence } from '../../src/engine/philox.js';
+import { PhiloxSequence } from '../../src/experiment/philox.js';
 import { ReferenceEngine } from '../../src/engine/reference-engine.js';
-import type { KickTrain, SpikeRaster } from '../../src/engine/simulation.js';
+import type { InputEvents } from '../../src/experiment/input-events.js';
+import type { SpikeRaster, Trial } from '../../src/engine/simulation.js';
 import { ENGINES } from '../support/engines.js';
 import { spikesOf } from '../support/small-network.js';
 
@@ -18,12 +18,21 @@ interface Recipe {
   /** Of 256 connections, those that go to one of the first neurons. */
   readonly toHubs: number;
   readonly stimulated: number;
-  /** Of 256 steps of a stimulated neuron, those with a kick. */
-  readonly kicks: number;
+  /** Of 256 steps of a stimulated neuron, those with an input event. */
+  readonly inputEvents: number;
+  /** Of 256 of these, those that stand twice, since two inputs meet. */
+  readonly twice: number;
+  /** Input events come in one step of the trial alone. */
+  readonly oneStep: boolean;
+  /** Of 256 neurons, those that are silenced. */
+  readonly silenced: number;
+  readonly silencedHubs: boolean;
+  /** Of the events that the trial without a budget delivers, in 256ths. */
+  readonly budget: number;
   readonly steps: number;
 }
 
-/** The largest count of the partial tables is 2,058 synapses; a connectome file can hold up to 8,191. */
+/** The largest count of the tables is 2,058 synapses; a connectome file can hold up to 8,191. */
 const recipes: fc.Arbitrary<Recipe> = fc.record({
   seed: fc.nat(),
   neurons: fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 5000 })),
@@ -32,13 +41,18 @@ const recipes: fc.Arbitrary<Recipe> = fc.record({
   inhibitory: fc.constantFrom(0, 60, 110, 180),
   toHubs: fc.constantFrom(0, 0, 40, 200),
   stimulated: fc.integer({ min: 1, max: 40 }),
-  kicks: fc.constantFrom(1, 4, 4, 30, 256),
-  steps: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: MAXIMUM_STEPS })),
+  inputEvents: fc.constantFrom(0, 1, 4, 4, 30, 256),
+  twice: fc.constantFrom(0, 30, 256),
+  oneStep: fc.constantFrom(false, false, false, true),
+  silenced: fc.constantFrom(0, 0, 20, 256),
+  silencedHubs: fc.boolean(),
+  budget: fc.nat(256),
+  steps: fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 2000 })),
 });
 const MAXIMUM_CONNECTIONS = 20_000;
 const HUBS = 3;
 
-function draw(recipe: Recipe): { wiring: Wiring; kicks: KickTrain } {
+function draw(recipe: Recipe): { wiring: Wiring; inputEvents: InputEvents; silenced: Uint32Array } {
   const random = new PhiloxSequence(recipe.seed, 0, 0);
   const happens = (of256: number): boolean => random.nextBelow(256) < of256;
   const n = recipe.neurons;
@@ -72,20 +86,26 @@ function draw(recipe: Recipe): { wiring: Wiring; kicks: KickTrain } {
   const ordered = [...stimulated].sort((a, b) => a - b);
   const steps: number[] = [];
   const neurons: number[] = [];
+  const only = random.nextBelow(recipe.steps);
   for (let step = 0; step < recipe.steps; step++) {
+    if (recipe.oneStep && step !== only) continue;
     for (const i of ordered) {
-      if (happens(recipe.kicks)) {
+      if (!happens(recipe.oneStep ? 256 : recipe.inputEvents)) continue;
+      for (let inputs = happens(recipe.twice) ? 2 : 1; inputs > 0; inputs--) {
         steps.push(step);
         neurons.push(i);
       }
     }
   }
-  const kicks = {
+  const inputEvents = {
     stimulated: Uint32Array.from(ordered),
     steps: Uint16Array.from(steps),
     neurons: Uint32Array.from(neurons),
   };
-  return { wiring, kicks };
+  const silenced = Uint32Array.from({ length: n }, (_, i) => i).filter(
+    (i) => happens(recipe.silenced) || (recipe.silencedHubs && i < HUBS),
+  );
+  return { wiring, inputEvents, silenced };
 }
 
 describe('random networks of up to 5,000 neurons', () => {
@@ -96,27 +116,43 @@ describe('random networks of up to 5,000 neurons', () => {
     let answered = 0;
     fc.assert(
       fc.property(recipes, (recipe) => {
-        const { wiring, kicks } = draw(recipe);
-        const expected = new ReferenceEngine(wiring).simulate(kicks, recipe.steps);
+        const { wiring, inputEvents, silenced } = draw(recipe);
+        const options = { durationSteps: recipe.steps, silenced };
+        const reference = new ReferenceEngine(wiring);
+        const expected = reference.simulate(inputEvents, options);
         const engine = build(wiring);
-        expectSame(engine.simulate(kicks, recipe.steps), expected);
+        expectSame(engine.simulate(inputEvents, options), expected);
         const half = Math.ceil(recipe.steps / 2);
-        expectSame(engine.simulate(upTo(kicks, half), half), upTo(expected, half));
-        expectSame(engine.simulate(kicks, recipe.steps), expected);
+        expectSame(
+          engine.simulate(upTo(inputEvents, half), { ...options, durationSteps: half }),
+          reference.simulate(inputEvents, { ...options, durationSteps: half }),
+        );
+        const eventBudget = Math.floor((expected.deliveredEvents * recipe.budget) / 256);
+        expectSame(
+          engine.simulate(inputEvents, { ...options, eventBudget }),
+          reference.simulate(inputEvents, { ...options, eventBudget }),
+        );
+        const heard = { durationSteps: recipe.steps };
+        expectSame(engine.simulate(inputEvents, heard), reference.simulate(inputEvents, heard));
+        expectSame(engine.simulate(inputEvents, options), expected);
         spikes += expected.steps.length;
-        const isStimulated = new Set(kicks.stimulated);
+        const isStimulated = new Set(inputEvents.stimulated);
         if (expected.neurons.some((i) => !isStimulated.has(i))) answered++;
       }),
       { seed: 783, numRuns: 60 },
     );
     // Silent networks would prove nothing.
     expect(spikes).toBeGreaterThan(100_000);
-    expect(answered).toBeGreaterThan(15);
+    expect(answered).toBeGreaterThan(10);
   });
 });
 
 /** Compares as bytes first: element by element takes longer than the simulation. */
-function expectSame(found: SpikeRaster, expected: SpikeRaster): void {
+function expectSame(found: Trial, expected: Trial): void {
+  expect([found.deliveredEvents, found.stoppedAtStep]).toEqual([
+    expected.deliveredEvents,
+    expected.stoppedAtStep,
+  ]);
   const same =
     Buffer.from(found.steps.buffer).equals(Buffer.from(expected.steps.buffer)) &&
     Buffer.from(found.neurons.buffer).equals(Buffer.from(expected.neurons.buffer));

@@ -9,11 +9,11 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/engine/experiment.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/answers/v1/experiment.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
-import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/pool/gpu-stage.js';
+import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/pool/gpu/gpu-stage.js';
 import { WORKER_FILE } from '../../src/pool/worker-file.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -69,8 +69,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     },
     ...overrides,
   });
-  const queue = new ExperimentQueue((task, signal) => pool.run(task, signal), {
-    slots: 1,
+  const queue = new ExperimentQueue(pool.members, {
     limit: 64,
     runTimeoutMs: 30_000,
     stage,

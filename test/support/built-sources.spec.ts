@@ -15,15 +15,15 @@ const older = (path: string) =>
 describe('buildFault', () => {
   it('names a source that is newer than the build, and lets specs be newer', () => {
     touch('src/engine/stimulus.ts', 1000);
-    expect(buildFault(root, 'src')).toBe('Nothing was built yet: npm run build does it.');
+    expect(buildFault(root, ['src'])).toBe('Nothing was built yet: npm run build does it.');
     touch('dist/main.js', 2000);
-    expect(buildFault(root, 'src')).toBeNull();
+    expect(buildFault(root, ['src'])).toBeNull();
     touch('src/engine/stimulus.spec.ts', 3000);
-    expect(buildFault(root, 'src')).toBeNull();
+    expect(buildFault(root, ['src'])).toBeNull();
     touch('src/engine/stimulus.ts', 3000);
-    expect(buildFault(root, 'src')).toBe(older('src/engine/stimulus.ts'));
+    expect(buildFault(root, ['src'])).toBe(older('src/engine/stimulus.ts'));
     touch('dist/main.js', 4000);
-    expect(buildFault(root, 'src')).toBeNull();
+    expect(buildFault(root, ['src'])).toBeNull();
   });
 });
 
@@ -32,12 +32,13 @@ describe('refuseOldBuild', () => {
 
   it('asks specs beside the sources for a new kernel alone, all others for everything', () => {
     touch('src/engine/kernel/kernel.ts', 1000);
+    touch('src/experiment/kernel/kernel.ts', 1000);
     touch('src/engine/stimulus.ts', 3000);
     touch('dist/main.js', 2000);
     expect(() => refuse()).toThrow(older('src/engine/stimulus.ts'));
     expect(() => refuse('src/engine', 'test/e2e')).toThrow(older('src/engine/stimulus.ts'));
     expect(() => refuse('src/engine/stimulus.spec.ts', join(root, 'src/compiler'))).not.toThrow();
-    touch('src/engine/kernel/kernel.ts', 3000);
-    expect(() => refuse('src/engine')).toThrow(older('src/engine/kernel/kernel.ts'));
+    touch('src/experiment/kernel/kernel.ts', 3000);
+    expect(() => refuse('src/engine')).toThrow(older('src/experiment/kernel/kernel.ts'));
   });
 });

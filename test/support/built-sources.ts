@@ -5,7 +5,7 @@ import { join, resolve, sep } from 'node:path';
 const FIRST_BUILT = 'dist/main.js';
 const SOURCES = 'src';
 /** All that the specs beside the sources use of what is built; everything else they run as it stands. */
-const KERNEL_SOURCES = 'src/engine/kernel';
+const KERNEL_SOURCES = ['src/engine/kernel', 'src/experiment/kernel'];
 
 /**
  * Jest calls this before all tests: what they start (services, workers, commands) comes from dist/, and a test that
@@ -21,7 +21,7 @@ export default function refuseOldBuild({
   const besideSources = resolve(rootDir, SOURCES) + sep;
   const isBeside =
     patterns.length > 0 && patterns.every((each) => resolve(rootDir, each).startsWith(besideSources));
-  const fault = buildFault(rootDir, isBeside ? KERNEL_SOURCES : SOURCES);
+  const fault = buildFault(rootDir, isBeside ? KERNEL_SOURCES : [SOURCES]);
   if (fault === null) return;
   const error = new Error(fault);
   // Where the check stands helps nobody.
@@ -31,19 +31,22 @@ export default function refuseOldBuild({
 
 /**
  * @param root of a checkout
- * @param sources folder in it whose files the build has to be newer than
+ * @param sources folders in it whose files the build has to be newer than
  * @returns what is wrong with the build, null if nothing is
  */
-export function buildFault(root: string, sources: string): string | null {
+export function buildFault(root: string, sources: readonly string[]): string | null {
   const built = join(root, FIRST_BUILT);
   if (!existsSync(built)) return 'Nothing was built yet: npm run build does it.';
   const builtAtMs = statSync(built).mtimeMs;
-  const newer = readdirSync(join(root, sources), { recursive: true, encoding: 'utf8' }).find((name) => {
+  const files = sources.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  );
+  const newer = files.find((name) => {
     if (name.endsWith('.spec.ts')) return false;
-    const file = statSync(join(root, sources, name));
+    const file = statSync(join(root, name));
     return file.isFile() && file.mtimeMs > builtAtMs;
   });
   return newer === undefined
     ? null
-    : `${join(sources, newer)} is newer than the build that the tests would run: npm run build makes it anew.`;
+    : `${newer} is newer than the build that the tests would run: npm run build makes it anew.`;
 }

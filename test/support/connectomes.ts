@@ -8,17 +8,18 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { TABLES_DIR } from './requirements.js';
+import { GOLDEN_TABLES_DIR, TABLES_DIR } from './requirements.js';
 
 const CACHE_DIR = resolve('node_modules/.cache/connectomes');
 const COMPILE_COMMAND = resolve('dist/cli/model-compile.js');
 const WAIT_MS = 100;
 
-/** The partial brains need the tables (describeWith(['tables'], …)); the default one needs nothing. */
+/** The measured brains need describeWith(['tables'], …), that of the golden files ['golden']; the default one nothing. */
 const SOURCES = {
-  'partial-predicted': ['--tables', TABLES_DIR, '--signs', 'predicted'],
-  'partial-corrected': ['--tables', TABLES_DIR, '--signs', 'corrected'],
-  default: ['--figures', resolve('data/cell-types')],
+  'measured-predicted': ['--tables', TABLES_DIR, '--signs', 'predicted'],
+  'measured-corrected': ['--tables', TABLES_DIR, '--signs', 'corrected'],
+  'golden-predicted': ['--tables', GOLDEN_TABLES_DIR, '--signs', 'predicted'],
+  default: ['--statistics', resolve('data/cell-types')],
 } as const;
 
 /** @returns the path of a compiled connectome file, which is there when this resolves */

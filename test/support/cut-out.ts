@@ -1,11 +1,11 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
-import type { KickTrain } from '../../src/engine/simulation.js';
+import type { InputEvents } from '../../src/experiment/input-events.js';
 import { wiringOf, type Connection } from './small-network.js';
 
 export interface CutOut {
   readonly wiring: Wiring;
   /** A train on the whole, in the indices of the cut-out; its neurons must all be in it. */
-  kicksOf(kicks: KickTrain): KickTrain;
+  eventsOf(inputEvents: InputEvents): InputEvents;
 }
 
 /** The neurons that are reached first from the given ones, with every connection between them. */
@@ -36,7 +36,7 @@ export function cutOut(whole: Wiring, from: Uint32Array, neuronCount: number): C
   }
   return {
     wiring: wiringOf(chosen.length, connections),
-    kicksOf: ({ stimulated, steps, neurons }) => ({
+    eventsOf: ({ stimulated, steps, neurons }) => ({
       stimulated: stimulated.map((neuron) => indexOf.get(neuron)!),
       steps,
       neurons: neurons.map((neuron) => indexOf.get(neuron)!),

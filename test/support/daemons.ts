@@ -70,12 +70,8 @@ export class NginxServer {
       (text, change) => replaceOnce(text, ...change),
       shipped,
     );
-    // Where nginx writes is a matter of the package, not of the configuration.
-    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (name) => `  ${name}_temp_path ${prefix}/${name};`,
-    );
-    const conf = replaceOnce(replaced, 'http {', `http {\n${temporary.join('\n')}`);
-    writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\npid ${prefix}/nginx.pid;\n${conf}`);
+    const conf = replaced.replaceAll(' /tmp/', ` ${prefix}/`);
+    writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\n${conf}`);
     const child = spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', 'stderr'], {
       stdio: 'ignore',
     });

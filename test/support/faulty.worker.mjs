@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
+import { begin } from '../../dist/pool/ticket.js';
 import { isWarmUpSeed } from '../../dist/run/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
@@ -19,8 +20,16 @@ export default (task) => {
   if (task.kind === 'probe') {
     while (FAULT_SILENT_PROBES && existsSync(FAULT_SILENT_PROBES)) wait(10);
   }
-  if (task.kind === 'experiment' && FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
-  if (task.kind === 'experiment' && !isWarmUpSeed(task.experiment.seed)) {
+  if (task.kind === 'experiment') return run(task);
+  return answer(task);
+};
+
+/** The fault is part of the run, so the run begins before it. */
+function run({ ticket, ...task }) {
+  // Taken back: the worker itself says so.
+  if (ticket !== undefined && !begin(ticket)) return answer({ ...task, ticket });
+  if (FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
+  if (!isWarmUpSeed(task.experiment.seed)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
     while (FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
     const seed = String(task.experiment.seed);
@@ -31,7 +40,7 @@ export default (task) => {
     if (seed === FAULT_THROW_SEED) task.experiment.stimulus = 'no such stimulus';
   }
   return answer(task);
-};
+}
 
 function wait(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -3,9 +3,9 @@
  * one, each for experiments of a seed of its own.
  */
 import { workerData } from 'node:worker_threads';
-import { openConnectome } from '../../dist/connectome/format.js';
+import { viewConnectome } from '../../dist/connectome/sections.js';
 import { KernelEngine } from '../../dist/engine/backends/cpu/kernel-engine.js';
-import { ExperimentRunner } from '../../dist/engine/run-body.js';
+import { ExperimentRunner } from '../../dist/answers/v1/run-body.js';
 import { compileKernel } from '../../dist/pool/kernel-file.js';
 
 const UNCERTIFIED_SEED = 1_001;
@@ -13,7 +13,7 @@ const CRASH_SEED = 1_002;
 const HANG_SEED = 1_003;
 const DEVICE_LOST_SEED = 1_004;
 
-const connectome = openConnectome(workerData.connectome, { verify: false });
+const connectome = viewConnectome(workerData.connectome);
 const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
 
 export default (task) => {
@@ -27,7 +27,7 @@ export default (task) => {
   const result = task.experiments.map((experiment) =>
     experiment.seed === UNCERTIFIED_SEED
       ? undefined
-      : runner.simulate(experiment, runner.kicksOf(experiment)),
+      : runner.simulate(experiment, runner.inputEventsOf(experiment)),
   );
   return { ok: true, result };
 };

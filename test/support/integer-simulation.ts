@@ -2,7 +2,7 @@ import type { Wiring } from '../../src/connectome/connectome.js';
 import {
   decayed,
   fromLimbs,
-  KICK_SYNAPSES,
+  INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
   MARGIN_UNITS,
   MEMBRANE,
@@ -12,7 +12,7 @@ import {
   UNITS_PER_SYNAPSE,
 } from '../../src/engine/backends/gpu/number-format.js';
 import { DELAY_STEPS, REFRACTORY_STEPS } from '../../src/engine/network.js';
-import type { KickTrain } from '../../src/engine/simulation.js';
+import type { InputEvents } from '../../src/experiment/input-events.js';
 import type { Event } from './small-network.js';
 
 export interface IntegerSimulation {
@@ -30,18 +30,18 @@ export interface IntegerSimulation {
  */
 export function simulateInIntegers(
   wiring: Wiring,
-  kicks: KickTrain,
+  inputEvents: InputEvents,
   durationSteps: number,
 ): IntegerSimulation {
   const n = wiring.neuronCount;
   const u = new Array<bigint>(n).fill(0n);
   const h = new Array<bigint>(n).fill(0n);
   const availableFrom = new Array<number>(n).fill(0);
-  const isStimulated = new Set(kicks.stimulated);
+  const isStimulated = new Set(inputEvents.stimulated);
   const uncertain = new Set<number>();
   const spikesAt: number[][] = [];
   const spikes: Event[] = [];
-  let nextKick = 0;
+  let nextEvent = 0;
 
   const inRange = (x: bigint, i: number): bigint => {
     const [x0, x1, x2, top] = toLimbs(x);
@@ -74,13 +74,13 @@ export function simulateInIntegers(
         arriving.set(post, (arriving.get(post) ?? 0) + wiring.signs[pre]! * wiring.synapseCounts[c]!);
       }
     }
-    const kicked = new Set<number>();
-    for (; kicks.steps[nextKick] === step; nextKick++) kicked.add(kicks.neurons[nextKick]!);
-    for (const i of new Set([...arriving.keys(), ...kicked])) {
+    const hit = new Set<number>();
+    for (; inputEvents.steps[nextEvent] === step; nextEvent++) hit.add(inputEvents.neurons[nextEvent]!);
+    for (const i of new Set([...arriving.keys(), ...hit])) {
       if (spiking.has(i) || step < availableFrom[i]!) continue;
       const synapses = arriving.get(i) ?? 0;
       h[i] = inRange(h[i]! + BigInt(synapses) * UNITS_PER_SYNAPSE, i);
-      const withKick = synapses + (kicked.has(i) ? KICK_SYNAPSES : 0);
+      const withKick = synapses + (hit.has(i) ? INPUT_EVENT_SYNAPSES : 0);
       u[i] = inRange(u[i]! + BigInt(withKick) * UNITS_PER_SYNAPSE, i);
     }
   }

@@ -1,12 +1,12 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../src/engine/philox.js';
-import type { KickTrain } from '../../src/engine/simulation.js';
-import { kicksOf, wiringOf, type Connection, type Event } from './small-network.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../src/experiment/philox.js';
+import type { InputEvents } from '../../src/experiment/input-events.js';
+import { eventsOf, wiringOf, type Connection, type Event } from './small-network.js';
 
 export interface RandomNetwork {
   readonly wiring: Wiring;
   /** Trains for experiments of different seeds, each with stimulated neurons of its own. */
-  kicks(experiment: number, durationSteps: number): KickTrain;
+  inputEvents(experiment: number, durationSteps: number): InputEvents;
 }
 
 /** A network in which activity neither dies at once nor takes over: what parity tests run. */
@@ -27,7 +27,7 @@ export function randomNetwork(
   }
   return {
     wiring: wiringOf(neuronCount, [...pairs.values()]),
-    kicks(experiment, durationSteps) {
+    inputEvents(experiment, durationSteps) {
       const draw = new PhiloxSequence(seed, 1 + experiment, PHILOX_STREAM.shuffle);
       const chosen = new Set<number>();
       while (chosen.size < Math.min(stimulated, neuronCount)) chosen.add(draw.nextBelow(neuronCount));
@@ -38,7 +38,7 @@ export function randomNetwork(
           events.push([step, neuron]);
         }
       }
-      return kicksOf(neurons, events);
+      return eventsOf(neurons, events);
     },
   };
 }

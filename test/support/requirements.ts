@@ -7,14 +7,23 @@ import { resolve } from 'node:path';
  * What a test may need beyond Node. Where it is missing the test is skipped, visibly; the environment variable
  * REQUIRE (a comma list of these names) turns such skips into failures.
  */
-export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783-partial');
+export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783');
+/** Spikes of Brian 2, and the tables that they were computed on: fewer pairs than TABLES_DIR has. */
 export const GOLDEN_DIR = resolve(process.env['FLYWIRE_GOLDEN'] ?? '../shared/golden');
+export const GOLDEN_TABLES_DIR = resolve(
+  process.env['FLYWIRE_GOLDEN_TABLES'] ?? '../shared/flywire-783-partial',
+);
+
+/** A part of the connectivity file of Shiu et al. 2024, with its list of neurons. */
+export const SHIU_DIR = resolve(process.env['SHIU_FILES'] ?? '../shared/shiu-783-subset');
 
 /** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
 export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
 
 const present = {
-  tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
+  tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`),
+  golden: () => existsSync(`${GOLDEN_TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
+  shiu: () => existsSync(`${SHIU_DIR}/connectivity.parquet`),
   redis: () => onPath('redis-server'),
   nginx: () => onPath('nginx'),
   promtool: () => onPath('promtool'),
@@ -25,6 +34,7 @@ const present = {
     Object.values(networkInterfaces()).some((addresses) =>
       addresses?.some(({ family }) => family === 'IPv6'),
     ),
+  podman: hasPodman,
   brian: hasBrian,
   gpu: hasGpuAdapter,
 } as const;
@@ -56,6 +66,12 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
   } else {
     describe.skip(`${name} (needs ${missing.join(', ')})`, body);
   }
+}
+
+/** With all that builds and runs containers here: limits of memory need root, names of containers aardvark-dns. */
+function hasPodman(): boolean {
+  const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
+  return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
 }
 
 /** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */

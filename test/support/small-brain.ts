@@ -48,6 +48,7 @@ export function smallBrain(neurons: readonly SmallNeuron[], connections: readonl
       post: Uint32Array.from(rows, ([, post]) => post),
       synapseCounts: Uint16Array.from(rows, ([, , synapses]) => synapses),
     },
+    minimumSynapses: 5,
     sources: [{ file: 'hand.csv', sha256: '0'.repeat(64) }],
     provenance: ['Worked out by hand.'],
   };

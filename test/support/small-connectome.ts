@@ -2,14 +2,20 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/connectome/populations.js';
-import { PhiloxSequence } from '../../src/engine/philox.js';
+import {
+  CHANNEL_IDS,
+  STIMULUS_IDS,
+  type ChannelId,
+  type ChannelKind,
+} from '../../src/connectome/populations.js';
+import { PhiloxSequence } from '../../src/experiment/philox.js';
 
 /** A made-up brain for tests of what lies above the engine: every stimulus and channel, a few milliseconds a run. */
 const STIMULUS_NEURONS = 12;
 const CHANNEL_NEURONS = 4;
 const INTERNEURONS = 100;
 const PARTNERS = 12;
+const CITATIONS = [{ text: 'Nobody 2000', doi: '10.1000/1', subject: 'nothing' }];
 
 const NEURONS = STIMULUS_IDS.length * STIMULUS_NEURONS + CHANNEL_IDS.length * CHANNEL_NEURONS + INTERNEURONS;
 
@@ -47,7 +53,10 @@ export function smallConnectome(): ConnectomeContent {
 
   const types = [
     ...STIMULUS_IDS.map((id) => ({ name: `S_${id}`, superClass: 'sensory' })),
-    ...CHANNEL_IDS.map((id) => ({ name: `C_${id}`, superClass: 'descending' })),
+    ...CHANNEL_IDS.map((id) => ({
+      name: `C_${id}`,
+      superClass: kindOf(id) === 'station' ? 'central' : kindOf(id),
+    })),
     { name: '', superClass: 'central' },
   ];
   const typeIndices = Uint16Array.from({ length: NEURONS }, (_, i) => {
@@ -62,7 +71,7 @@ export function smallConnectome(): ConnectomeContent {
       name: 'Small test brain',
       dataset: 'FlyWire FAFB',
       release: 783,
-      wiring: 'reconstructed',
+      wiring: 'synthetic',
       signRule: 'corrected',
       minimumSynapses: 5,
       neuronCount: NEURONS,
@@ -71,19 +80,27 @@ export function smallConnectome(): ConnectomeContent {
       provenance: ['Made up for tests.'],
       sources: [],
       types,
+      classes: [
+        { superClass: 'sensory', class: 'made_up', subClass: '' },
+        { superClass: 'descending', class: '', subClass: '' },
+        { superClass: 'central', class: '', subClass: 'inter' },
+      ],
       stimuli: STIMULUS_IDS.map((id) => ({
         id,
         label: `Stimulus ${id}`,
         description: 'Made up for tests.',
         selectors: [{ type: `S_${id}` }],
+        citations: CITATIONS,
         neuronCount: STIMULUS_NEURONS,
         nominalRateHz: 150,
       })),
       channels: CHANNEL_IDS.map((id) => ({
         id,
+        kind: kindOf(id),
         label: `Channel ${id}`,
         description: 'Made up for tests.',
         selectors: [{ type: `C_${id}` }],
+        citations: CITATIONS,
         neuronCount: CHANNEL_NEURONS,
       })),
     },
@@ -92,12 +109,20 @@ export function smallConnectome(): ConnectomeContent {
     synapseCounts: Uint16Array.from(synapseCounts),
     signs,
     typeIndices,
+    classIndices: Uint16Array.from({ length: NEURONS }, (_, i) =>
+      i < firstChannelNeuron ? 0 : i < firstInterneuron ? 1 : 2,
+    ),
     sides: Uint8Array.from({ length: NEURONS }, (_, i) => i % 2),
     positionsNm: Int32Array.from({ length: 3 * NEURONS }, () => random.nextBelow(800_000)),
     positionEstimated: Uint8Array.from({ length: NEURONS }, (_, i) => (i % 50 === 0 ? 1 : 0)),
     neuronIds: Array.from({ length: NEURONS }, (_, i) => `N_${String(i).padStart(4, '0')}`),
     populations: [...STIMULUS_IDS.map((_, i) => stimulus(i)), ...CHANNEL_IDS.map((_, i) => channel(i))],
   };
+}
+
+function kindOf(id: ChannelId): ChannelKind {
+  if (id.endsWith('_relay')) return 'station';
+  return id === 'motor' || id === 'proboscis' ? 'motor' : 'descending';
 }
 
 /** The same as a file of its own; gives its path. */

@@ -1,5 +1,6 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
-import type { KickTrain, SpikeRaster } from '../../src/engine/simulation.js';
+import type { InputEvents } from '../../src/experiment/input-events.js';
+import type { SpikeRaster } from '../../src/engine/simulation.js';
 
 export type Connection = [pre: number, post: number, signedSynapses: number];
 export type Event = [step: number, neuron: number];
@@ -25,7 +26,7 @@ export function wiringOf(neuronCount: number, connections: readonly Connection[]
 }
 
 /** Kicks from a list of events in any order. */
-export function kicksOf(stimulated: readonly number[], events: readonly Event[]): KickTrain {
+export function eventsOf(stimulated: readonly number[], events: readonly Event[]): InputEvents {
   const sorted = events.toSorted((a, b) => a[0] - b[0] || a[1] - b[1]);
   return {
     stimulated: Uint32Array.from(stimulated),

@@ -7,7 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { PopulationDefinitions } from '../../src/compiler/populations.js';
-import { CHANNEL_IDS, type Selector, STIMULUS_IDS } from '../../src/connectome/populations.js';
+import {
+  CHANNEL_IDS,
+  type ChannelKind,
+  type Selector,
+  STIMULUS_IDS,
+} from '../../src/connectome/populations.js';
 
 export interface TableNeuron {
   readonly id: string;
@@ -101,19 +106,21 @@ export function writeTables(texts: Record<string, string>): string {
   return dir;
 }
 
-/** Definitions in which every stimulus and channel has the same selectors, but for those given. */
+/** Definitions in which every stimulus and channel has the same selectors, but for those given, and every channel one kind. */
 export function populationsOf(
   everywhere: Selector,
   others: Partial<Record<string, readonly Selector[]>> = {},
+  kind: ChannelKind = 'station',
 ): PopulationDefinitions {
   const definition = <Id extends string>(id: Id) => ({
     id,
     label: id,
     description: `The population ${id}.`,
     selectors: others[id] ?? [everywhere],
+    citations: [{ text: 'Nobody 2000', doi: '10.1000/1', subject: 'nothing' }],
   });
   return {
     stimuli: STIMULUS_IDS.map((id) => ({ ...definition(id), nominalRateHz: 150 })),
-    channels: CHANNEL_IDS.map((id) => definition(id)),
+    channels: CHANNEL_IDS.map((id) => ({ ...definition(id), kind })),
   };
 }

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment. Each request counts towards the rate limit, whatever its outcome, except those refused with 429, and with 503 before the run began.
+         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This description: OpenAPI 3.1 in JSON, for programs. For people it is at /docs.
+         * @description This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -71,27 +71,27 @@ export interface components {
         Spikes: {
             /**
              * @description Spikes of all neurons.
-             * @example 6920
+             * @example 6679
              */
             total: number;
             /**
-             * @description Neurons that the stimulus is given to.
+             * @description Neurons that receive the stimulus.
              * @example 314
              */
             stimulated_neurons: number;
             /**
              * @description Neurons with at least one spike, the stimulated ones included.
-             * @example 784
+             * @example 703
              */
             responding_neurons: number;
             /**
              * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
-             * @example 88.27
+             * @example 95.01
              */
             mean_rate_hz: number;
             /**
-             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `neurons` of all frames, interleaved.
-             * @example 2d411329454d2b4c7ee040ed05f4a73eaf5911b42434d344630d12fb17ff9ded
+             * @description SHA-256, lower-case hex, of all spikes as pairs (step, neuron) of little-endian 32-bit unsigned integers, ordered by step, then neuron: of the `steps` and `spikes` of all frames, interleaved.
+             * @example 5d711969fe9323b5dbe92c4f845578959a0c6509ef235259481121ece78fae6f
              */
             digest: string;
         };
@@ -100,133 +100,202 @@ export interface components {
              * @description Mean rate of the neurons of channel escape over the run or the frame, in Hz.
              * @example 160
              */
-            escape: number;
+            escape?: number;
             /**
              * @description Mean rate of the neurons of channel walk over the run or the frame, in Hz.
-             * @example 0
+             * @example 1.67
              */
-            walk: number;
+            walk?: number;
             /**
              * @description Mean rate of the neurons of channel turn_left over the run or the frame, in Hz.
              * @example 0
              */
-            turn_left: number;
+            turn_left?: number;
             /**
              * @description Mean rate of the neurons of channel turn_right over the run or the frame, in Hz.
-             * @example 0
+             * @example 5
              */
-            turn_right: number;
+            turn_right?: number;
             /**
              * @description Mean rate of the neurons of channel stop over the run or the frame, in Hz.
              * @example 0
              */
-            stop: number;
+            stop?: number;
             /**
              * @description Mean rate of the neurons of channel backward over the run or the frame, in Hz.
              * @example 0
              */
-            backward: number;
+            backward?: number;
             /**
              * @description Mean rate of the neurons of channel landing over the run or the frame, in Hz.
              * @example 5
              */
-            landing: number;
+            landing?: number;
             /**
              * @description Mean rate of the neurons of channel wing over the run or the frame, in Hz.
-             * @example 50
+             * @example 45
              */
-            wing: number;
+            wing?: number;
             /**
              * @description Mean rate of the neurons of channel groom over the run or the frame, in Hz.
              * @example 0
              */
-            groom: number;
+            groom?: number;
             /**
              * @description Mean rate of the neurons of channel proboscis over the run or the frame, in Hz.
              * @example 0
              */
-            proboscis: number;
+            proboscis?: number;
             /**
              * @description Mean rate of the neurons of channel courtship over the run or the frame, in Hz.
              * @example 0
              */
-            courtship: number;
+            courtship?: number;
             /**
              * @description Mean rate of the neurons of channel descending over the run or the frame, in Hz.
-             * @example 2.96
+             * @example 2.67
              */
-            descending: number;
+            descending?: number;
             /**
              * @description Mean rate of the neurons of channel motor over the run or the frame, in Hz.
              * @example 0
              */
-            motor: number;
+            motor?: number;
+            /**
+             * @description Mean rate of the neurons of channel food_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            food_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel pheromone_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            pheromone_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel song_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            song_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel touch_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            touch_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel colour_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            colour_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel humid_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            humid_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel heat_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            heat_relay?: number;
+            /**
+             * @description Mean rate of the neurons of channel bitter_relay over the run or the frame, in Hz.
+             * @example 0
+             */
+            bitter_relay?: number;
+        } & {
+            [key: string]: number;
         };
         Drives: {
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.escape / 60).
              * @example 0.9305
              */
-            escape: number;
+            escape?: number;
             /**
-             * @description Engineered body drive, without unit: (1 - exp(-(channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10)) * (1 - drive.stop).
-             * @example 0.5885
+             * @description Engineered body drive, without unit: (1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / 10 + drive.approach + drive.avoid + drive.phototaxis + drive.hygrotaxis))) * (1 - drive.stop).
+             * @example 0.7696
              */
-            walk: number;
+            walk?: number;
             /**
              * @description Engineered body drive, without unit: (channels.turn_right - channels.turn_left) / (channels.turn_right + channels.turn_left + 40).
-             * @example 0
+             * @example 0.1111
              */
-            turn: number;
+            turn?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.stop / 40).
              * @example 0
              */
-            stop: number;
+            stop?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.backward / 10).
              * @example 0
              */
-            backward: number;
+            backward?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.landing / 20).
              * @example 0.2212
              */
-            landing: number;
+            landing?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.wing / 60).
-             * @example 0.5654
+             * @example 0.5276
              */
-            wing: number;
+            wing?: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.groom / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.groom / 10 + channels.touch_relay / 60)).
              * @example 0
              */
-            groom: number;
+            groom?: number;
             /**
              * @description Engineered body drive, without unit: 1 - exp(-channels.proboscis / 25).
              * @example 0
              */
-            proboscis: number;
+            proboscis?: number;
             /**
-             * @description Engineered body drive, without unit: 1 - exp(-channels.courtship / 10).
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.courtship / 10 + channels.song_relay / 40 + channels.pheromone_relay / 40)).
              * @example 0
              */
-            courtship: number;
+            courtship?: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.food_relay / 60 + channels.pheromone_relay / 60)).
+             * @example 0
+             */
+            approach?: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-(channels.heat_relay / 60 + channels.bitter_relay / 60)).
+             * @example 0
+             */
+            avoid?: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.colour_relay / 40).
+             * @example 0
+             */
+            phototaxis?: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.humid_relay / 60).
+             * @example 0
+             */
+            hygrotaxis?: number;
+            /**
+             * @description Engineered body drive, without unit: 1 - exp(-channels.bitter_relay / 60).
+             * @example 0
+             */
+            reject?: number;
+        } & {
+            [key: string]: number;
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -238,20 +307,40 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
         };
         Frame: {
@@ -259,7 +348,7 @@ export interface components {
              * @description Start of the frame in ms; it lasts 5 ms.
              * @example 0
              */
-            t_ms: number;
+            t: number;
             /**
              * @description Spikes within the frame.
              * @example 4
@@ -278,7 +367,7 @@ export interface components {
              */
             steps: number[];
             /**
-             * @description Neuron of each spike, an index into the atlas; ascending within a step.
+             * @description The neuron of each spike, as an index into the atlas; ascending within a step. As long as `steps`.
              * @example [
              *       110146,
              *       110143,
@@ -286,7 +375,7 @@ export interface components {
              *       110142
              *     ]
              */
-            neurons: number[];
+            spikes: number[];
         };
         TopType: {
             /**
@@ -320,24 +409,24 @@ export interface components {
              */
             rate_hz: number;
             /**
-             * @description Neurons of the type that the stimulus is given to.
+             * @description Neurons of the type that receive the stimulus.
              * @example 210
              */
             stimulated: number;
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of six lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
-             * @example cdb32b36b2bd5d3b16be1c07746214ee
+             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
              * @description id of the model that was simulated, as in GET /api/v1/model.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description Stimulus that was applied.
+             * @description What the fly is given; none leaves it alone.
              * @example loom
              * @enum {string}
              */
@@ -349,20 +438,40 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Intensity that was applied, without unit.
+             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed that was applied.
+             * @description Seed of the random stimulus train; the same seed gives the same run.
              * @example 42
              */
             seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
+            connections: number;
             /** @description What the whole brain did. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are no biology. */
+            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
             drive: components["schemas"]["Drives"];
             /** @description The run in frames of 5 ms, which together hold every spike. */
             frames: components["schemas"]["Frame"][];
@@ -380,35 +489,7 @@ export interface components {
              * @example INVALID_PARAMETER
              * @enum {string}
              */
-            code: "INVALID_PARAMETER" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-        };
-        RunRequest: {
-            /**
-             * @description What the fly is given; none leaves it alone. GET /api/v1/model describes the others.
-             * @default sugar
-             * @example loom
-             * @enum {string}
-             */
-            stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
-            /**
-             * @description Simulated time in milliseconds.
-             * @default 100
-             * @example 100
-             * @enum {integer}
-             */
-            duration_ms?: 50 | 100 | 150 | 200;
-            /**
-             * @description Strength of the stimulus; 1 is its nominal rate, 0 is silence. Without unit.
-             * @default 1
-             * @example 1
-             */
-            intensity?: number;
-            /**
-             * @description Seed of the random stimulus train. The same seed gives the same run.
-             * @default 42
-             * @example 42
-             */
-            seed?: number;
+            code: "INVALID_PARAMETER" | "STIMULUS_UNAVAILABLE" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
         };
         Source: {
             /**
@@ -418,7 +499,7 @@ export interface components {
             file: string;
             /**
              * @description SHA-256 of its bytes, lower-case hex.
-             * @example 372165bebebe2ea5a0e73972a9835b2865371bc099d0703ed2654cc7bf06f955
+             * @example 5add6214386686d2d56567757317b0b80152fdb42a5f2fbafa6bfd9453b1cb1d
              */
             sha256: string;
         };
@@ -469,7 +550,7 @@ export interface components {
              * @example corrected
              * @enum {string}
              */
-            id: "predicted" | "corrected";
+            id: "predicted" | "corrected" | "as given";
             /**
              * @description How it is decided whether a neuron excites or inhibits.
              * @example As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are largely GABAergic; all other sensory neurons excite. The corrections are an inference.
@@ -513,7 +594,7 @@ export interface components {
             /**
              * @description Root ids of release 783, which decide where the wiring was measured.
              * @example [
-             *       "720575940629327659"
+             *       "720575940613869777"
              *     ]
              */
             root_ids?: string[];
@@ -536,6 +617,8 @@ export interface components {
              * @example 314
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
              * @example loom
@@ -579,12 +662,19 @@ export interface components {
              * @example 2
              */
             neuron_count: number;
+            /** @description Where the choice of neurons comes from. */
+            citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
              * @example escape
+             */
+            id: string;
+            /**
+             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @example descending
              * @enum {string}
              */
-            id: "escape" | "walk" | "turn_left" | "turn_right" | "stop" | "backward" | "landing" | "wing" | "groom" | "proboscis" | "courtship" | "descending" | "motor";
+            kind: "descending" | "motor" | "station";
             /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
             quanta: components["schemas"]["Quantum"][];
         };
@@ -605,12 +695,23 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response. Engineered, no biology.
+             * @description How the drive is read from the channels, in Hz, of the same response.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
+            /**
+             * @description A drive is made for animation; it is no biology.
+             * @example true
+             * @enum {boolean}
+             */
+            engineered: true;
+            /**
+             * @description Why the drive reads these channels.
+             * @example The giant fibre triggers the fast take-off.
+             */
+            reason: string;
         };
-        StimulusParameter: {
+        WordParameter: {
             /**
              * @description Values that are accepted.
              * @example [
@@ -634,9 +735,9 @@ export interface components {
              */
             default: string;
         };
-        DurationParameter: {
+        NumberParameter: {
             /**
-             * @description Values that are accepted, in ms.
+             * @description Values that are accepted.
              * @example [
              *       50,
              *       100,
@@ -646,37 +747,36 @@ export interface components {
              */
             allowed: number[];
             /**
-             * @description Value where none is given, in ms.
+             * @description Value where none is given.
              * @example 100
-             * @enum {integer}
              */
-            default: 50 | 100 | 150 | 200;
+            default: number;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted, without unit.
+             * @description Lowest value that is accepted.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted, without unit.
+             * @description Highest value that is accepted.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given, without unit.
+             * @description Value where none is given.
              * @example 1
              */
             default: number;
         };
         Parameters: {
-            /** @description What the fly is given. */
-            stimulus: components["schemas"]["StimulusParameter"];
-            /** @description Simulated time. */
-            duration_ms: components["schemas"]["DurationParameter"];
-            /** @description Strength of the stimulus; 1 is its nominal rate. */
+            /** @description What the fly is given; none leaves it alone. */
+            stimulus: components["schemas"]["WordParameter"];
+            /** @description Simulated time in ms. */
+            duration_ms: components["schemas"]["NumberParameter"];
+            /** @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence. */
             intensity: components["schemas"]["RangeParameter"];
-            /** @description Seed of the stimulus train, an integer. */
+            /** @description Seed of the random stimulus train; the same seed gives the same run. */
             seed: components["schemas"]["RangeParameter"];
         };
         NetworkConstant: {
@@ -710,17 +810,17 @@ export interface components {
         Model: {
             /**
              * @description Names the model down to the bytes of its wiring; `model` of every run.
-             * @example fafb-783-reconstructed-corrected-575757e3a47a
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
              * @description Name for people.
-             * @example FlyWire FAFB 783, reconstructed wiring
+             * @example FlyWire FAFB 783, synthetic wiring
              */
             name: string;
             /**
              * @description Version of the engine; changes when any result may change.
-             * @example 1
+             * @example 2
              */
             version: string;
             /**
@@ -734,20 +834,20 @@ export interface components {
              */
             release: number;
             /**
-             * @description measured: every connection is one of the release. reconstructed: drawn from figures by cell type, so single connections mean nothing.
-             * @example reconstructed
+             * @description measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so single connections mean nothing.
+             * @example synthetic
              * @enum {string}
              */
-            wiring: "measured" | "reconstructed";
+            wiring: "measured" | "synthetic";
             /**
              * @description How this connectome came about, in plain sentences.
              * @example [
-             *       "A reconstruction: its neurons stand for the measured ones by type, class, side and sign, and each pair of groups of like neurons has as many connections and synapses as measured; which neurons connect was drawn, and ids and positions are made up.",
-             *       "What follows is said of the measured wiring that the figures come from.",
+             *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
+             *       "The statistics were measured on the following wiring.",
              *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
              *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2309630 rows summed over neuropils to 2309630 pairs of neurons with 28363450 synapses; 2309630 pairs with 5 or more were kept, with 28363450 synapses.",
-             *       "The tables were incomplete: they hold the 2,309,630 pairs within one hemisphere of the 2,700,513 pairs of the release; connections across the midline are missing."
+             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
+             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
              *     ]
              */
             provenance: string[];
@@ -764,12 +864,12 @@ export interface components {
             neuron_count: number;
             /**
              * @description Connections: ordered pairs of neurons with synapses from the one to the other.
-             * @example 2309630
+             * @example 2313358
              */
             connection_count: number;
             /**
              * @description Synapses of all connections.
-             * @example 28363450
+             * @example 28451730
              */
             synapse_count: number;
             /** @description What was left out of the connectome. */
@@ -778,12 +878,12 @@ export interface components {
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example 575757e3a47af34ac8f458b3b6be74892d8cab0e381f35848479b8d4967b1606
+             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
              */
             connectome_digest: string;
             /**
              * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
-             * @example /atlas/575757e3a47af34ac8f458b3b6be7489-1.json
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
              */
             atlas_url: string;
             /** @description The ten stimuli; `none` stands beside them. */
@@ -799,7 +899,7 @@ export interface components {
             /**
              * @description What this model is not, in plain sentences.
              * @example [
-             *       "The wiring is reconstructed from figures by cell type: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
              *       "Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.",
              *       "Gap junctions, neuromodulators, glia, plasticity and learning are left out.",
              *       "It has no body and no feedback from one: nothing that the brain does changes its input.",
@@ -807,8 +907,8 @@ export interface components {
              *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
              *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
              *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
-             *       "Backward, groom and courtship are reached by none of the ten stimuli in this model and stay silent.",
-             *       "Drives are engineered readings of channels for animation. They are no biology."
+             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
+             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
              *     ]
              */
             limitations: string[];
@@ -835,7 +935,34 @@ export interface operations {
         /** @description The experiment, in JSON of at most 8 KiB, not compressed. */
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["RunRequest"];
+                "application/json": {
+                    /**
+                     * @description What the fly is given; none leaves it alone.
+                     * @default sugar
+                     * @example loom
+                     * @enum {string}
+                     */
+                    stimulus?: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+                    /**
+                     * @description Simulated time in ms.
+                     * @default 100
+                     * @example 100
+                     * @enum {integer}
+                     */
+                    duration_ms?: 50 | 100 | 150 | 200;
+                    /**
+                     * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
+                     * @default 1
+                     * @example 1
+                     */
+                    intensity?: number;
+                    /**
+                     * @description Seed of the random stimulus train; the same seed gives the same run.
+                     * @default 42
+                     * @example 42
+                     */
+                    seed?: number;
+                };
             };
         };
         responses: {
@@ -844,7 +971,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -856,7 +983,7 @@ export interface operations {
                     "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
                     "RateLimit-Reset"?: number;
-                    /** @description Milliseconds spent: total, and where the run was computed for this request queue, simulate and serialise. */
+                    /** @description Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request. */
                     "Server-Timing"?: string;
                     /** @description Where the answer comes from (RFC 9211): "neural-experiment-service; hit", or "fwd=miss" with "stored" where it was computed for this request and "collapsed" where an equal request was under way. */
                     "Cache-Status"?: string;
@@ -864,20 +991,18 @@ export interface operations {
                     "X-Backend"?: "cpu" | "gpu";
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FullRun"] | components["schemas"]["DriveRun"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body itself is not allowed. `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body itself is not allowed. `STIMULUS_UNAVAILABLE`: The connectome that is served has no preset for this stimulus. `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
             400: {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -900,7 +1025,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -917,18 +1042,12 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -940,18 +1059,12 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -963,30 +1076,24 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
-                    "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
-                    "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
-                    "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to come back. */
+            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to try again. */
             429: {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1011,7 +1118,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1028,7 +1135,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1051,7 +1158,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1090,7 +1197,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1100,8 +1207,6 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
@@ -1113,7 +1218,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1132,7 +1237,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1149,7 +1254,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1166,7 +1271,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1183,7 +1288,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1200,7 +1305,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1217,7 +1322,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1250,7 +1355,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1260,20 +1365,18 @@ export interface operations {
                     "Cache-Control"?: string;
                     /** @description The body is gzipped where the client accepts that. */
                     Vary?: string;
-                    /** @description gzip where the client accepts it, otherwise absent. */
-                    "Content-Encoding"?: "gzip";
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": {
                         /**
-                         * @description Version of the form.
+                         * @description Version of OpenAPI.
                          * @example 3.1.0
                          */
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description Where it is: on the origin that served this. */
+                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];
@@ -1291,7 +1394,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1310,7 +1413,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1327,7 +1430,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1344,7 +1447,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1361,7 +1464,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;
@@ -1378,7 +1481,7 @@ export interface operations {
                 headers: {
                     /** @description Every origin may read every answer. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log: the X-Request-Id that was sent, where it is sane, or a new one. */
+                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
                     /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
                     Traceparent?: string;

@@ -2,12 +2,14 @@
  * A client of the Neural Experiment Service, on nothing but fetch: it runs in browsers and in Node. The types
  * come from the service's own description, openapi.json; `npm run generate` makes api.ts from it.
  */
-import type { components } from './api.js';
+import type { components, paths } from './api.js';
 
 type Schemas = components['schemas'];
 
 /** Every member is optional; what is left out takes the service's default. */
-export type RunRequest = Schemas['RunRequest'];
+export type RunRequest = NonNullable<
+  paths['/api/v1/run']['post']['requestBody']
+>['content']['application/json'];
 /** The complete answer, with `frames` (the whole raster) and `top_types`. */
 export type FullRun = Schemas['FullRun'];
 /** The same without these two. */

@@ -1,7 +1,8 @@
 /** The controls of an experiment, made from what the model offers. */
 import { byId, element, grouped } from './dom.js';
-import type { Experiment } from './service/experiment.js';
-import type { Model } from '../../model/model.dto.js';
+import { FIELDS } from '../../answers/v1/fields.js';
+import { DEFAULT_EXPERIMENT, type Experiment, experimentFrom } from './service/experiment.js';
+import type { Model } from '../../answers/v1/api/model.dto.js';
 
 const NONE = {
   id: 'none',
@@ -16,11 +17,18 @@ export class ExperimentForm {
   readonly #buttons = [byId<HTMLButtonElement>('run'), byId<HTMLButtonElement>('next-seed')];
   #model: Model | undefined;
   /** What the range stands for: it rounds to its steps itself, but a link may hold any number. */
-  #exactIntensity = Number(this.#intensity.value);
+  #exactIntensity: number = FIELDS.intensity.default;
   /** The button that lost the focus when it was disabled. */
   #pressed: HTMLButtonElement | undefined;
 
   constructor(onSubmit: (experiment: Experiment) => Promise<void>) {
+    for (const input of [this.#intensity, this.#seed]) {
+      const { minimum, maximum, default: preset } = FIELDS[input.name as 'intensity' | 'seed'];
+      input.min = String(minimum);
+      input.max = String(maximum);
+      input.value = String(preset);
+    }
+    byId('intensity-shown').textContent = this.#intensity.value;
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
       void onSubmit(this.read());
@@ -36,21 +44,13 @@ export class ExperimentForm {
   /** Builds the choices. */
   offer(model: Model): void {
     this.#model = model;
-    const { duration_ms: duration, intensity, seed } = model.parameters;
     byId('stimulus-options').replaceChildren(
       ...[...model.stimuli, NONE].map(({ id, label }) => radio('stimulus', id, label)),
     );
     byId('duration-options').replaceChildren(
-      ...duration.allowed.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
+      ...FIELDS.duration_ms.allowed.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
     );
-    for (const [input, range] of [
-      [this.#intensity, intensity],
-      [this.#seed, seed],
-    ] as const) {
-      input.min = String(range.minimum);
-      input.max = String(range.maximum);
-    }
-    this.write(defaultsOf(model));
+    this.write(DEFAULT_EXPERIMENT);
   }
 
   /** Holds both buttons back that run something, or lets go of them where the keyboard left them. */
@@ -68,12 +68,7 @@ export class ExperimentForm {
 
   read(): Experiment {
     const values = new FormData(this.#form);
-    return {
-      stimulus: String(values.get('stimulus')),
-      duration_ms: Number(values.get('duration_ms')),
-      intensity: this.#exactIntensity,
-      seed: Number(this.#seed.value),
-    };
+    return experimentFrom((name) => (name === 'intensity' ? this.#exactIntensity : String(values.get(name))));
   }
 
   /** Values that the controls do not offer leave them as they are. */
@@ -103,15 +98,6 @@ export class ExperimentForm {
         : `${found.description} ${grouped(found.neuron_count)} neurons, ` +
           `${Number((found.nominal_rate_hz * intensity).toFixed(1))} Hz each.`;
   }
-}
-
-export function defaultsOf({ parameters }: Model): Experiment {
-  return {
-    stimulus: parameters.stimulus.default,
-    duration_ms: parameters.duration_ms.default,
-    intensity: parameters.intensity.default,
-    seed: parameters.seed.default,
-  };
 }
 
 function radio(name: string, value: string, label: string): HTMLElement {

@@ -1,12 +1,12 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
 import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
 import { byId, element, grouped } from './dom.js';
-import { defaultsOf, ExperimentForm } from './experiment-form.js';
+import { ExperimentForm } from './experiment-form.js';
 import { Notices } from './notices.js';
 import { Results } from './results.js';
 import { asFailure, fetchAtlas, fetchModel, postRun } from './service/client.js';
 import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
-import type { Model } from '../../model/model.dto.js';
+import type { Model } from '../../answers/v1/api/model.dto.js';
 import { rasterOf, type Run } from './service/run-result.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
@@ -75,7 +75,7 @@ function present(model: Model, atlas: CompactAtlas): void {
 
 /** Runs what the part of the address after `#` says, unless it is on the page already. */
 async function runFromAddress(model: Model): Promise<void> {
-  const shared = fromHash(location.hash, defaultsOf(model));
+  const shared = fromHash(location.hash);
   if (shared.current === undefined) return;
   form.write(shared.current);
   if (shared.kept !== undefined && !(kept && equal(kept.response, shared.kept))) {
@@ -161,26 +161,30 @@ function redraw(): void {
 
 function describeModel(model: Model, atlas: CompactAtlas): void {
   const wiring =
-    model.wiring === 'measured' ? 'measured wiring' : 'wiring reconstructed from figures by cell type';
+    model.wiring === 'measured' ? 'measured wiring' : 'synthetic wiring, sampled from cell-type statistics';
   byId('model-line').textContent =
     `${grouped(model.neuron_count)} neurons, ${grouped(model.connection_count)} connections, ${wiring}. ` +
     `${model.dataset}, release ${model.release}.`;
   const measured = atlas.estimated.reduce((sum, estimated) => sum + 1 - estimated, 0);
   const positions =
     measured === 0
-      ? 'Positions are drawn from the mean and the spread of each cell type.'
+      ? 'Positions are sampled from the mean and the spread of each cell type.'
       : `${grouped(measured)} cell bodies lie where they were measured; ${grouped(atlas.neuronCount - measured)} ` +
         'positions are estimates, drawn fainter.';
   byId('about-measured').textContent =
     `Which neurons there are, of which type and transmitter: ${model.dataset}, release ${model.release}. ` +
     (model.wiring === 'measured'
       ? `Their ${grouped(model.synapse_count)} synapses are measured too. `
-      : 'Who connects to whom is not measured one by one here: it is drawn so that it agrees with figures by cell type. ') +
+      : 'Single connections are not measured here: they are sampled from measured cell-type statistics. ') +
     positions;
   byId('formulas')
     .querySelector('dl')!
     .replaceChildren(
-      ...model.drives.flatMap(({ id, formula }) => [element('dt', {}, id), element('dd', {}, formula)]),
+      ...model.drives.flatMap(({ id, formula, reason }) => [
+        element('dt', {}, id),
+        element('dd', {}, formula),
+        element('dd', {}, reason),
+      ]),
     );
   byId('limitations').replaceChildren(
     ...model.limitations.map((text) => Object.assign(document.createElement('li'), { textContent: text })),

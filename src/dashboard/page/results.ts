@@ -1,15 +1,16 @@
 /** Everything that is shown of a run beside the brain, and of the run it is compared with. */
 import type uPlot from 'uplot';
 import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
 import { byId, element, grouped } from './dom.js';
-import { type BarRow, fillBars } from './plots/bars.js';
+import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { plotChannelRates } from './plots/channel-rate-plot.js';
 import { plotRaster } from './plots/spike-raster-plot.js';
 import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable } from './plots/type-table.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
-import type { Model } from '../../model/model.dto.js';
-import type { TopType } from '../../run/run-response.dto.js';
+import type { Channel, Model } from '../../answers/v1/api/model.dto.js';
+import type { TopType } from '../../answers/v1/api/run-response.dto.js';
 import type { Run } from './service/run-result.js';
 import type { Theme } from './theme.js';
 
@@ -97,7 +98,12 @@ export class Results {
 
   #showBars({ response }: Run, kept: Run | undefined): void {
     const keptResponse = kept?.response;
-    const channels = this.model.channels.map(({ id, label, description, neuron_count, quanta }): BarRow => {
+    const rates = this.model.channels.flatMap(({ id }) => [
+      response.channels[id] ?? 0,
+      keptResponse?.channels[id] ?? 0,
+    ]);
+    const highest = Math.max(10, ...rates);
+    const rowOf = ({ id, label, description, neuron_count, quanta }: Channel): BarRow => {
       const quantum = quanta.find(({ duration_ms }) => duration_ms === response.duration_ms);
       const stepHz = Number((quantum?.quantum_hz ?? 0).toPrecision(2));
       return {
@@ -106,22 +112,23 @@ export class Results {
         value: response.channels[id] ?? 0,
         keptValue: keptResponse?.channels[id],
         text: `${response.channels[id] ?? 0}`,
+        range: [0, highest],
       };
-    });
-    const highest = Math.max(10, ...channels.flatMap(({ value, keptValue }) => [value, keptValue ?? 0]));
-    fillBars(byId<HTMLTableElement>('channels'), channels, [0, highest]);
-    const drives = this.model.drives.map(({ id, formula }): BarRow => ({
+    };
+    const channels = CHANNEL_KINDS.map((kind): BarGroup => ({
+      heading: CHANNEL_KIND_LABELS[kind],
+      rows: this.model.channels.filter((channel) => channel.kind === kind).map(rowOf),
+    }));
+    fillBars(byId<HTMLTableElement>('channels'), channels);
+    const drives = this.model.drives.map(({ id, formula, reason, minimum, maximum }): BarRow => ({
       label: id,
-      title: formula,
+      title: `${reason} ${formula}`,
       value: response.drive[id] ?? 0,
       keptValue: keptResponse?.drive[id],
       text: `${response.drive[id] ?? 0}`,
+      range: [minimum, maximum],
     }));
-    const lowest = this.model.drives.some(
-      ({ id, minimum }) =>
-        minimum < 0 && ((response.drive[id] ?? 0) < 0 || (keptResponse?.drive[id] ?? 0) < 0),
-    );
-    fillBars(byId<HTMLTableElement>('drives'), drives, [lowest ? -1 : 0, 1]);
+    fillBars(byId<HTMLTableElement>('drives'), [{ rows: drives }]);
   }
 
   /** What was pointed out before stays so where the new table has it, too. */

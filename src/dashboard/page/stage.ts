@@ -6,7 +6,7 @@ import { glowAt, glowOfWholeRun } from './brain/glow.js';
 import { byId, element, grouped } from './dom.js';
 import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
 import { drawTimeline } from './plots/timeline.js';
-import type { TopType } from '../../run/run-response.dto.js';
+import type { TopType } from '../../answers/v1/api/run-response.dto.js';
 import type { Run } from './service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
 

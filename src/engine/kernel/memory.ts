@@ -1,9 +1,12 @@
 /**
  * What lies where in the linear memory of the kernel.
  *
- * Memory is a row of sections; how long each is follows from the connectome, and for the last three from the
- * run. A class here is a view, not an object: `at` turns an index into a reference, a field is a load or a
- * store at a constant offset, and nothing is ever allocated or collected.
+ * Memory is a row of sections. Their lengths follow from the connectome, those of the last ones from the trial. A
+ * class here is a view, not an object: `at` turns an index into a reference, a field is a load or a store at a
+ * constant offset, and nothing is ever allocated or collected.
+ *
+ * A neuron is named by its address, not by its index: rows, lists and connections hold addresses, so that the loops
+ * that take most of the time compute none.
  */
 
 const SECTION_ALIGNMENT: usize = 64;
@@ -11,34 +14,36 @@ const PAGE_BYTES: usize = 65536;
 
 /** The raster is sorted by neuron in two digits of so many bits. */
 export const DIGIT_BITS: u32 = 9;
-/** Of a neuron in a connection and in the raster; the host knows it as TARGET_BITS of src/connectome/connectome.ts. */
-const TARGET_BITS: i32 = <i32>(2 * DIGIT_BITS);
-const TARGET_MASK: u32 = (1 << TARGET_BITS) - 1;
 const CURSORS_BYTES: usize = sizeof<u32>() << DIGIT_BITS;
+/** log2 of the bytes of a neuron. */
+const NEURON_SHIFT: usize = 4;
+/** Of a target in a connection; ADDRESS_BITS of backends/cpu/kernel-engine.ts. */
+const ADDRESS_BITS: i32 = <i32>(2 * DIGIT_BITS + NEURON_SHIFT);
+const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
 
-/** The one section whose address is a constant: the loops that take most of the time go through it. */
-const NEURONS: usize = SECTION_ALIGNMENT;
+/** The first section begins at 0: the address of a neuron is its index, shifted. */
+const NEURONS: usize = 0;
 /** Filled by the host once. */
 export let connections: usize;
-export let rowStarts: usize;
-export let excites: usize;
-export let factors: usize;
-/** Filled by the host for each run. */
-export let stimulated: usize;
-export let kickSteps: usize;
-export let kickNeurons: usize;
+export let rows: usize;
+/** Filled by the host for each trial. */
+export let eventSteps: usize;
+export let eventNeurons: usize;
 /** Filled by the kernel. */
-let stepSpikes: usize;
 export let hotNeurons: usize;
+export let spikingNeurons: usize;
 export let inhibitorySpikes: usize;
-export let spikes: usize;
 let cursors: usize;
+let stepSpikes: usize;
+export let spikes: usize;
 export let sortedSpikes: usize;
 /** For the host to read. */
 export let rasterSteps: usize;
 export let rasterNeurons: usize;
 
-let neuronCount: u32;
+/** Stands behind the last neuron and is always at rest: it fills lists up to an even length. */
+export let nobody: Neuron = changetype<Neuron>(0);
+let endOfNetwork: usize;
 let layoutEnd: usize;
 
 function section(bytes: usize): usize {
@@ -47,30 +52,28 @@ function section(bytes: usize): usize {
   return begin;
 }
 
-/** Lays out what every run of a network shares. Fresh memory is zero, so nobody is stimulated or excited. */
-export function layOutNetwork(neurons: u32, connectionCount: u32, stepCount: u32): void {
-  neuronCount = neurons;
+/** Lays out what every trial of a network shares. Fresh memory is zero: all neurons are at rest, all rows empty. */
+export function layOutNetwork(neurons: u32, words: u32): void {
+  nobody = Neuron.at(neurons);
   layoutEnd = NEURONS;
-  section(<usize>neurons * offsetof<Neuron>());
-  connections = section(<usize>connectionCount * offsetof<Connection>());
-  rowStarts = section((<usize>neurons + 1) * sizeof<u32>());
-  excites = section(neurons);
-  factors = section(<usize>stepCount * offsetof<StepFactors>());
-  stimulated = section(neurons);
-  stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
-  // One more than there are neurons: a list may be written one past its end before it is known to be longer.
-  hotNeurons = section((<usize>neurons + 1) * sizeof<u32>());
-  inhibitorySpikes = section((<usize>neurons + 1) * sizeof<u32>());
+  section((<usize>neurons + 1) * offsetof<Neuron>());
+  connections = section(<usize>words * sizeof<u32>());
+  rows = section((<usize>neurons + 1) * offsetof<Row>());
+  // Two more than there are neurons: lists are written two at once, past their end before they are longer.
+  hotNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
+  spikingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
+  inhibitorySpikes = section((<usize>neurons + 2) * offsetof<Entry>());
   cursors = section(2 * CURSORS_BYTES);
-  kickSteps = layoutEnd;
+  endOfNetwork = layoutEnd;
   reach(layoutEnd);
 }
 
-/** Lays out what belongs to one run; the spikes come last, because nobody knows how many there will be. */
-export function layOutRun(kickCount: u32): void {
-  layoutEnd = kickSteps;
-  section(<usize>kickCount * sizeof<u16>());
-  kickNeurons = section(<usize>kickCount * sizeof<u32>());
+/** Lays out what belongs to one trial. The spikes come last, because nobody knows how many there will be. */
+export function layOutTrial(stepCount: u32, eventCount: u32): void {
+  layoutEnd = endOfNetwork;
+  eventSteps = section(<usize>eventCount * sizeof<u16>());
+  eventNeurons = section(<usize>eventCount * sizeof<u32>());
+  stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
   reach(spikes);
 }
@@ -83,7 +86,7 @@ function reach(end: usize): void {
 }
 
 export function putAllToRest(): void {
-  memory.fill(NEURONS, 0, <usize>neuronCount * offsetof<Neuron>());
+  memory.fill(NEURONS, 0, changetype<usize>(nobody) - NEURONS);
 }
 
 /** The state of a neuron; kernel.ts says what u and h are. 16 bytes, so four share a cache line. */
@@ -94,7 +97,17 @@ export class Neuron {
 
   @inline
   static at(i: u32): Neuron {
-    return changetype<Neuron>(NEURONS + ((<usize>i) << 4));
+    return changetype<Neuron>(NEURONS + ((<usize>i) << NEURON_SHIFT));
+  }
+
+  @inline
+  get index(): u32 {
+    return <u32>((changetype<usize>(this) - NEURONS) >> NEURON_SHIFT);
+  }
+
+  @inline
+  get next(): Neuron {
+    return changetype<Neuron>(changetype<usize>(this) + offsetof<Neuron>());
   }
 
   /** u and h as one vector: what arrives changes both at once. */
@@ -108,11 +121,10 @@ export class Neuron {
     v128.store(changetype<usize>(this), both);
   }
 
-  /** At rest, as every neuron is when a run begins. */
+  /** At rest, as every neuron is when a trial begins. */
   @inline
   rest(): void {
-    this.u = 0;
-    this.h = 0;
+    this.uh = f64x2.splat(0);
   }
 
   /** Until it rests again, whatever arrives has no effect: minus infinity plus anything stays what it is. */
@@ -120,87 +132,78 @@ export class Neuron {
   ignoreInput(): void {
     this.u = -Infinity;
   }
-}
 
-/** One word: the signed synapse count in the upper bits, the target in the lower ones. */
-@unmanaged
-export class Connection {
-  word: i32;
-
+  /** By a mask, not a branch: a processor cannot guess which spikes are of stimulated neurons. */
   @inline
-  static at(c: usize): Connection {
-    return changetype<Connection>(connections + (c << 2));
+  restIfIgnoring(): void {
+    const uh = this.uh;
+    this.uh = v128.and(uh, f64x2.gt(v128.shuffle<f64>(uh, uh, 0, 0), f64x2.splat(-Infinity)));
   }
 
+  /** By a mask as well. */
   @inline
-  get next(): Connection {
-    return changetype<Connection>(changetype<usize>(this) + offsetof<Connection>());
-  }
-
-  @inline
-  get target(): u32 {
-    return (<u32>this.word) & TARGET_MASK;
-  }
-
-  @inline
-  get signedSynapses(): f64 {
-    return <f64>(this.word >> TARGET_BITS);
+  restIfStimulated(): void {
+    this.uh = v128.and(this.uh, i64x2.splat(<i64>Row.of(this).isStimulated - 1));
   }
 }
 
-/** The connections of one neuron. */
+/** What the host says of a neuron: its connections, and what it is. */
 @unmanaged
 export class Row {
-  private begins: u32;
-  /** Row starts are one array, so a row ends where the next begins. */
-  private ends: u32;
+  /** A silenced neuron has none: its row ends where it begins. */
+  begin: Pair;
+  end: Pair;
+  /** How many connections these pairs are: large ones take several words. */
+  connectionCount: u32;
+  /** 1 or 0, so that they can be added as well as tested. */
+  isExcitatory: u16;
+  isStimulated: u16;
 
   @inline
-  static of(i: u32): Row {
-    return changetype<Row>(rowStarts + ((<usize>i) << 2));
-  }
-
-  @inline
-  get begin(): Connection {
-    return Connection.at(this.begins);
-  }
-
-  @inline
-  get end(): Connection {
-    return Connection.at(this.ends);
-  }
-
-  @inline
-  get length(): u32 {
-    return this.ends - this.begins;
+  static of(neuron: Neuron): Row {
+    // A row is as long as a neuron, so the address of the one leads to the other.
+    return changetype<Row>(rows + changetype<usize>(neuron) - NEURONS);
   }
 }
 
-/** What one step makes of u and h. */
+/**
+ * Two connections of a row, a word each: the address of the target below, the signed synapses above. An odd row is
+ * filled up with a connection of no synapses to nobody.
+ */
 @unmanaged
-export class StepFactors {
-  /** What one synapse adds to u and to h. */
-  uOfSynapse: f64;
-  hOfSynapse: f64;
-  /** v in mV above rest is u * mvOfU - h * mvOfH. */
-  mvOfU: f64;
-  mvOfH: f64;
-  uOfKick: f64;
-  /** Only a neuron with more than this at the end of the step can spike in the next one. */
-  uOfHot: f64;
+export class Pair {
+  private first: u32;
+  private second: u32;
 
   @inline
-  static of(step: u32): StepFactors {
-    return changetype<StepFactors>(factors + <usize>step * offsetof<StepFactors>());
+  get next(): Pair {
+    return changetype<Pair>(changetype<usize>(this) + offsetof<Pair>());
   }
 
   @inline
-  get uhOfSynapse(): v128 {
-    return v128.load(changetype<usize>(this));
+  get firstTarget(): Neuron {
+    return changetype<Neuron>(<usize>(this.first & ADDRESS_MASK));
+  }
+
+  @inline
+  get secondTarget(): Neuron {
+    return changetype<Neuron>(<usize>(this.second & ADDRESS_MASK));
+  }
+
+  /** Of both connections, as doubles. */
+  @inline
+  get signedSynapses(): v128 {
+    return f64x2.convert_low_i32x4_s(i32x4.shr_s(v128.load64_zero(changetype<usize>(this)), ADDRESS_BITS));
+  }
+
+  /** A load whose value nobody waits for: WebAssembly has no instruction to fetch memory ahead of its use. */
+  @inline
+  fetch(): void {
+    load<u32>(changetype<usize>(this));
   }
 }
 
-/** The spikes of one step, as indices into the list of spikes: first those that excite. */
+/** The spikes of one step, as places in the list of spikes: first those that excite. */
 @unmanaged
 export class StepSpikes {
   begin: u32;
@@ -226,7 +229,7 @@ export class StepSpikes {
 /** A neuron in a list of neurons: hotNeurons, spikes, ... */
 @unmanaged
 export class Entry {
-  neuron: u32;
+  neuron: Neuron;
 
   @inline
   static at(list: usize, q: u32): Entry {
@@ -236,6 +239,11 @@ export class Entry {
   @inline
   plus(entries: u32): Entry {
     return changetype<Entry>(changetype<usize>(this) + ((<usize>entries) << 2));
+  }
+
+  @inline
+  isBefore(other: Entry): bool {
+    return changetype<usize>(this) < changetype<usize>(other);
   }
 
   /** Its place in a list. */
@@ -260,25 +268,29 @@ export function layOutRaster(spikeCount: u32): void {
   reach(layoutEnd);
 }
 
-/** Kick number q of the run. */
+/** Input event number q of the trial. */
 @unmanaged
-export class Kick {
+export class InputEvent {
+  @inline
   static stepOf(q: u32): u32 {
-    return load<u16>(kickSteps + ((<usize>q) << 1));
+    return load<u16>(eventSteps + ((<usize>q) << 1));
   }
 
-  static neuronOf(q: u32): u32 {
-    return load<u32>(kickNeurons + ((<usize>q) << 2));
+  @inline
+  static neuronOf(q: u32): Neuron {
+    return Neuron.at(load<u32>(eventNeurons + ((<usize>q) << 2)));
   }
 }
 
-/** 1 or 0, so that it can be added as well as tested. */
-export function isExcitatory(i: u32): u32 {
-  return load<u8>(excites + i);
-}
+/** A number in a list of numbers. */
+@unmanaged
+export class Word {
+  value: u32;
 
-export function isStimulated(i: u32): bool {
-  return load<u8>(stimulated + i) != 0;
+  @inline
+  static at(list: usize, q: u32): Word {
+    return changetype<Word>(list + ((<usize>q) << 2));
+  }
 }
 
 @unmanaged

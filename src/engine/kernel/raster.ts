@@ -11,6 +11,7 @@ import {
   Entry,
   RasterStep,
   StepSpikes,
+  Word,
   clearCursors,
   layOutRaster,
   rasterNeurons,
@@ -19,46 +20,56 @@ import {
 } from './memory';
 
 const DIGIT_MASK: u32 = (1 << DIGIT_BITS) - 1;
-/** A neuron's index has two digits; the step stands above it. */
+/** A key has a neuron's index, of two digits, and above it the step. */
 const STEP_SHIFT: u32 = 2 * DIGIT_BITS;
 const NEURON_MASK: u32 = (1 << STEP_SHIFT) - 1;
+/** A longer trial is sorted in parts: the step counts from the beginning of its part. */
+const STEPS_OF_PART: u32 = 1 << (32 - STEP_SHIFT);
 
-/** Destroys the list of spikes and where its steps begin: nothing but the raster is left of the run. */
+/** Destroys the list of spikes and where its steps begin: nothing but the raster is left of the trial. */
 export function writeRaster(stepCount: u32, spikeCount: u32): void {
   layOutRaster(spikeCount);
-  placeDigits(spikeCount);
-  for (let step: u32 = 0; step < stepCount; step++) {
+  for (let step: u32 = 0; step < stepCount; step += STEPS_OF_PART) {
+    writePart(step, min(step + STEPS_OF_PART, stepCount));
+  }
+}
+
+function writePart(firstStep: u32, endStep: u32): void {
+  const begin = StepSpikes.of(firstStep).begin;
+  const end = StepSpikes.of(endStep).begin;
+  placeDigits(begin, end);
+  for (let step = firstStep; step < endStep; step++) {
     const ofStep = StepSpikes.of(step);
     for (let q = ofStep.begin; q < ofStep.end; q++) {
-      const neuron = Entry.at(spikes, q).neuron;
-      Entry.at(sortedSpikes, Cursor.ofLower(neuron & DIGIT_MASK).advance()).neuron =
-        (step << STEP_SHIFT) | neuron;
+      const neuron = Entry.at(spikes, q).neuron.index;
+      Word.at(sortedSpikes, Cursor.ofLower(neuron & DIGIT_MASK).advance()).value =
+        ((step - firstStep) << STEP_SHIFT) | neuron;
     }
   }
-  for (let q: u32 = 0; q < spikeCount; q++) {
-    const key = Entry.at(sortedSpikes, q).neuron;
-    Entry.at(spikes, Cursor.ofUpper((key & NEURON_MASK) >> DIGIT_BITS).advance()).neuron = key;
+  for (let q = begin; q < end; q++) {
+    const key = Word.at(sortedSpikes, q).value;
+    Word.at(spikes, Cursor.ofUpper((key & NEURON_MASK) >> DIGIT_BITS).advance()).value = key;
   }
-  for (let q: u32 = 0; q < spikeCount; q++) {
-    const key = Entry.at(spikes, q).neuron;
-    const step = key >> STEP_SHIFT;
-    const ofStep = StepSpikes.of(step);
-    const place = ofStep.begin++;
+  for (let q = begin; q < end; q++) {
+    const key = Word.at(spikes, q).value;
+    const step = firstStep + (key >> STEP_SHIFT);
+    // Of the steps of this part only: the next one still has to know where it begins.
+    const place = StepSpikes.of(step).begin++;
     RasterStep.at(place).step = <u16>step;
-    Entry.at(rasterNeurons, place).neuron = key & NEURON_MASK;
+    Word.at(rasterNeurons, place).value = key & NEURON_MASK;
   }
 }
 
 /** Sets the cursor of each digit to where its first spike goes. */
-function placeDigits(spikeCount: u32): void {
+function placeDigits(begin: u32, end: u32): void {
   clearCursors();
-  for (let q: u32 = 0; q < spikeCount; q++) {
-    const neuron = Entry.at(spikes, q).neuron;
+  for (let q = begin; q < end; q++) {
+    const neuron = Entry.at(spikes, q).neuron.index;
     Cursor.ofLower(neuron & DIGIT_MASK).advance();
     Cursor.ofUpper(neuron >> DIGIT_BITS).advance();
   }
-  let lower: u32 = 0;
-  let upper: u32 = 0;
+  let lower = begin;
+  let upper = begin;
   for (let digit: u32 = 0; digit <= DIGIT_MASK; digit++) {
     lower += Cursor.ofLower(digit).replace(lower);
     upper += Cursor.ofUpper(digit).replace(upper);

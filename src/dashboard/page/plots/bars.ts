@@ -7,20 +7,30 @@ export interface BarRow {
   readonly value: number;
   readonly keptValue: number | undefined;
   readonly text: string;
+  /** What the whole width of the bar stands for; the bar starts at 0, wherever that is. */
+  readonly range: readonly [number, number];
 }
 
-/** @param range what the whole width of a bar stands for; a bar starts at 0, wherever that is */
-export function fillBars(
-  table: HTMLTableElement,
-  rows: readonly BarRow[],
-  range: readonly [number, number],
-): void {
+export interface BarGroup {
+  /** Left out where there is one group alone. */
+  readonly heading?: string;
+  readonly rows: readonly BarRow[];
+}
+
+export function fillBars(table: HTMLTableElement, groups: readonly BarGroup[]): void {
+  table.replaceChildren(...groups.map(bodyOf));
+}
+
+function bodyOf({ heading, rows }: BarGroup): HTMLElement {
   const body = element('tbody');
+  if (heading !== undefined) {
+    body.append(element('tr', {}, element('th', { scope: 'rowgroup', colspan: '3' }, heading)));
+  }
   for (const row of rows) {
     const silent = row.value === 0 && (row.keptValue ?? 0) === 0;
     const track = element('span', { class: row.keptValue === undefined ? 'track' : 'track compared' });
-    track.append(bar(row.value, range, ''));
-    if (row.keptValue !== undefined) track.append(bar(row.keptValue, range, 'kept-bar'));
+    track.append(bar(row.value, row.range, ''));
+    if (row.keptValue !== undefined) track.append(bar(row.keptValue, row.range, 'kept-bar'));
     const numbers = element('td', {}, row.text);
     if (row.keptValue !== undefined) {
       numbers.append(' ', element('span', { class: 'of-kept', title: 'kept run' }, String(row.keptValue)));
@@ -35,7 +45,7 @@ export function fillBars(
       ),
     );
   }
-  table.replaceChildren(body);
+  return body;
 }
 
 function bar(value: number, [low, high]: readonly [number, number], className: string): HTMLElement {

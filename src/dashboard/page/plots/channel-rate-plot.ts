@@ -15,7 +15,7 @@ export function plotChannelRates(
   const durationMs = Math.max(run.response.duration_ms, kept?.response.duration_ms ?? 0);
   const frames = [run, kept].map((each) => each?.response.frames ?? []);
   const longest = frames[0]!.length >= frames[1]!.length ? frames[0]! : frames[1]!;
-  const data: (number | null)[][] = [[...longest.map(({ t_ms }) => t_ms), durationMs]];
+  const data: (number | null)[][] = [[...longest.map(({ t }) => t), durationMs]];
   const series: uPlot.Series[] = [{ value: (_, ms) => (ms === null ? '' : `${ms} ms`), label: 'Frame from' }];
   // A colour for each channel that is drawn, the same for both runs; there are fewer colours than channels.
   const drawn = channels.filter(({ id }) =>

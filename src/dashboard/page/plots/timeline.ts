@@ -1,5 +1,5 @@
 /** All spikes of the brain in each frame, as the background of the scrubber. */
-import type { Frame } from '../../../run/run-response.dto.js';
+import type { Frame } from '../../../answers/v1/api/run-response.dto.js';
 
 const HEIGHT = 32;
 
@@ -12,9 +12,8 @@ export function drawTimeline(
   const most = Math.max(1, ...[...frames, ...keptFrames].map(({ total }) => total));
   const y = (total: number): number => HEIGHT - (total / most) * (HEIGHT - 1);
   const steps = (each: readonly Frame[]): string =>
-    each
-      .map(({ t_ms, total }, i) => `L${t_ms} ${y(total)}${each[i + 1] ? `H${each[i + 1]!.t_ms}` : ''}`)
-      .join('') + `H${2 * each.at(-1)!.t_ms - each.at(-2)!.t_ms}`;
+    each.map(({ t, total }, i) => `L${t} ${y(total)}${each[i + 1] ? `H${each[i + 1]!.t}` : ''}`).join('') +
+    `H${2 * each.at(-1)!.t - each.at(-2)!.t}`;
   svg.setAttribute('viewBox', `0 0 ${durationMs} ${HEIGHT}`);
   const shapes = [path('run', `M0 ${HEIGHT}${steps(frames)}V${HEIGHT}Z`)];
   if (keptFrames.length > 0) shapes.push(path('kept', `M0 ${HEIGHT}${steps(keptFrames)}`));

@@ -1,6 +1,6 @@
 /** The most active cell types. Pressing one points its neurons out in the brain. */
 import { element, grouped } from '../dom.js';
-import type { TopType } from '../../../run/run-response.dto.js';
+import type { TopType } from '../../../answers/v1/api/run-response.dto.js';
 
 const COLUMNS = ['Type', 'Super class', 'Responding', 'Spikes', 'Rate', 'Stimulated'];
 

@@ -1,7 +1,7 @@
 /** The three calls that the page makes, and the ways in which they fail. */
 import type { Experiment } from './experiment.js';
-import type { Model } from '../../../model/model.dto.js';
-import type { FullRun } from '../../../run/run-response.dto.js';
+import type { Model } from '../../../answers/v1/api/model.dto.js';
+import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
 
 /** Where the service does not say when to come back. */
 const DEFAULT_RETRY_S = 5;

@@ -1,12 +1,21 @@
-/** What a person sets on the page, in the names of the API. */
-export interface Experiment {
-  readonly stimulus: string;
-  readonly duration_ms: number;
-  readonly intensity: number;
-  readonly seed: number;
+import { type Field, FIELD_NAMES, type FieldName, FIELDS } from '../../../answers/v1/fields.js';
+
+/** What a person sets on the page, in the names of the API; a link may hold values that are not allowed. */
+export type Experiment = {
+  readonly [Name in FieldName]: (typeof FIELDS)[Name]['type'] extends 'string' ? string : number;
+};
+
+export const DEFAULT_EXPERIMENT = experimentFrom((name) => FIELDS[name].default);
+
+/** @param valueOf is asked for each field; a text that stands for a number becomes one */
+export function experimentFrom(valueOf: (name: FieldName) => string | number): Experiment {
+  const values = FIELD_NAMES.map((name) => {
+    const { type }: Field = FIELDS[name];
+    return [name, type === 'string' ? String(valueOf(name)) : Number(valueOf(name))];
+  });
+  return Object.fromEntries(values) as unknown as Experiment;
 }
 
-const FIELDS = ['stimulus', 'duration_ms', 'intensity', 'seed'] as const;
 /** Marks the fields of the run that was kept for comparison. */
 const KEPT_PREFIX = 'kept.';
 
@@ -18,35 +27,29 @@ export interface SharedExperiments {
 /** The part of a link after `#` that reopens the same experiments. */
 export function toHash(current: Experiment, kept: Experiment | undefined): string {
   const parameters = new URLSearchParams();
-  for (const field of FIELDS) parameters.set(field, String(current[field]));
+  for (const field of FIELD_NAMES) parameters.set(field, String(current[field]));
   if (kept !== undefined) {
-    for (const field of FIELDS) parameters.set(KEPT_PREFIX + field, String(kept[field]));
+    for (const field of FIELD_NAMES) parameters.set(KEPT_PREFIX + field, String(kept[field]));
   }
   return `#${parameters}`;
 }
 
 /**
- * Reads what toHash wrote. Fields that are missing come from `defaults`; whether the values are allowed is
- * left to the service, which says what is wrong with them.
+ * Reads what toHash wrote. Fields that are missing have their defaults; whether the values are allowed is left to the
+ * service, which says what is wrong with them.
  */
-export function fromHash(hash: string, defaults: Experiment): SharedExperiments {
+export function fromHash(hash: string): SharedExperiments {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
   const read = (prefix: string): Experiment | undefined => {
     const text = (field: string): string | undefined => parameters.get(prefix + field)?.trim() || undefined;
-    if (FIELDS.every((field) => text(field) === undefined)) return undefined;
-    const number = (field: (typeof FIELDS)[number]): number => Number(text(field) ?? defaults[field]);
-    return {
-      stimulus: text('stimulus') ?? defaults.stimulus,
-      duration_ms: number('duration_ms'),
-      intensity: number('intensity'),
-      seed: number('seed'),
-    };
+    if (FIELD_NAMES.every((field) => text(field) === undefined)) return undefined;
+    return experimentFrom((field) => text(field) ?? FIELDS[field].default);
   };
   return { current: read(''), kept: read(KEPT_PREFIX) };
 }
 
 export function equal(a: Experiment, b: Experiment): boolean {
-  return FIELDS.every((field) => a[field] === b[field]);
+  return FIELD_NAMES.every((field) => a[field] === b[field]);
 }
 
 /** One line for people: `Looming object, 200 ms, intensity 1.5, seed 7`. */
@@ -55,8 +58,8 @@ export function describe(experiment: Experiment, label = experiment.stimulus): s
 }
 
 /** The same request for a terminal. */
-export function curlOf({ stimulus, duration_ms, intensity, seed }: Experiment, origin: string): string {
-  const body = JSON.stringify({ stimulus, duration_ms, intensity, seed });
+export function curlOf(experiment: Experiment, origin: string): string {
+  const body = JSON.stringify(experimentFrom((name) => experiment[name]));
   return [
     `curl --compressed '${origin}/api/v1/run' \\`,
     `  -H 'Content-Type: application/json' \\`,

@@ -1,4 +1,4 @@
-import type { FullRun } from '../../../run/run-response.dto.js';
+import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
 
 /** Every spike of a run, ordered by step: the frames end to end. */
 export interface Raster {
@@ -13,7 +13,7 @@ export function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
   let at = 0;
   for (const frame of frames) {
     steps.set(frame.steps, at);
-    neurons.set(frame.neurons, at);
+    neurons.set(frame.spikes, at);
     at += frame.steps.length;
   }
   return { steps, neurons };

@@ -1,5 +1,5 @@
 import {
-  kicksOf,
+  eventsOf,
   spikesOf,
   wiringOf,
   type Connection,
@@ -21,17 +21,17 @@ describe('KernelEngine', () => {
     [2, 1, -200],
   ];
   const wiring = wiringOf(3, connections);
-  const kicks = kicksOf(
+  const inputEvents = eventsOf(
     [0],
     [0, 4, 9, 60].map((step): Event => [step, 0]),
   );
 
   it('starts from rest after a run that was cut short by a trap', () => {
     const engine = new KernelEngine(kernel, wiring);
-    const first = spikesOf(engine.simulate(kicks, 200));
+    const first = spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }));
     expect(first.length).toBeGreaterThan(6);
     // A neuron beyond all memory, which no caller sends: the kernel traps in step 40, with spikes on their way.
-    const wild = kicksOf(
+    const wild = eventsOf(
       [0],
       [
         [0, 0],
@@ -40,31 +40,31 @@ describe('KernelEngine', () => {
         [40, 0x07ffffff],
       ],
     );
-    expect(() => engine.simulate(wild, 200)).toThrow(/out of bounds/);
-    expect(spikesOf(engine.simulate(kicks, 200))).toEqual(first);
+    expect(() => engine.simulate(wild, { durationSteps: 200 })).toThrow(/out of bounds/);
+    expect(spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }))).toEqual(first);
   });
 
   it('forgets who was stimulated: without a refractory period in one run, with one in the next', () => {
     const engine = new KernelEngine(kernel, wiring);
-    const first = spikesOf(engine.simulate(kicks, 200));
+    const first = spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }));
     engine.simulate(
-      kicksOf(
+      eventsOf(
         [0, 1, 2],
         [
           [0, 1],
           [0, 2],
         ],
       ),
-      200,
+      { durationSteps: 200 },
     );
-    expect(spikesOf(engine.simulate(kicks, 200))).toEqual(first);
+    expect(spikesOf(engine.simulate(inputEvents, { durationSteps: 200 }))).toEqual(first);
   });
 
   it('returns arrays of their own', () => {
     const engine = new KernelEngine(kernel, wiring);
-    const raster = engine.simulate(kicks, 200);
+    const raster = engine.simulate(inputEvents, { durationSteps: 200 });
     const spikes = spikesOf(raster);
-    engine.simulate(kicksOf([2], [[0, 2]]), 200);
+    engine.simulate(eventsOf([2], [[0, 2]]), { durationSteps: 200 });
     expect(spikesOf(raster)).toEqual(spikes);
     expect(raster.neurons.buffer.byteLength).toBe(4 * spikes.length);
   });
@@ -75,17 +75,17 @@ describe('KernelEngine', () => {
       neurons.map((i): Event => [step, i]),
     );
     const { steps } = new KernelEngine(kernel, wiringOf(400, [])).simulate(
-      kicksOf(neurons, everyOtherStep),
-      2000,
+      eventsOf(neurons, everyOtherStep),
+      { durationSteps: 2000 },
     );
-    // A kick in step 2k is a spike in step 2k + 1.
+    // An input event in step 2k is a spike in step 2k + 1.
     expect(steps).toHaveLength(400 * 1000);
     expect(steps.every((step, q) => step === 2 * Math.floor(q / 400) + 1)).toBe(true);
   });
 
-  it.each([0, 2001, 1.5, NaN])('refuses a run of %p steps', (steps) => {
-    expect(() => new KernelEngine(kernel, wiring).simulate(kicks, steps)).toThrow(
-      `a run has 1 to 2000 steps, not ${steps}`,
+  it.each([0, 50_001, 1.5, NaN])('refuses a trial of %p steps', (steps) => {
+    expect(() => new KernelEngine(kernel, wiring).simulate(inputEvents, { durationSteps: steps })).toThrow(
+      `a trial has 1 to 50000 steps, not ${steps}`,
     );
   });
 
@@ -107,7 +107,7 @@ describe('KernelEngine', () => {
         [0, last, sign * MAXIMUM_SYNAPSES_PER_CONNECTION],
         [1, last, 300],
       ]);
-      const both = kicksOf(
+      const both = eventsOf(
         [0, 1],
         [
           [0, 1],
@@ -115,8 +115,8 @@ describe('KernelEngine', () => {
           [50, 1],
         ],
       );
-      const found = spikesOf(new KernelEngine(kernel, largest).simulate(both, 200));
-      expect(found).toEqual(spikesOf(new ReferenceEngine(largest).simulate(both, 200)));
+      const found = spikesOf(new KernelEngine(kernel, largest).simulate(both, { durationSteps: 200 }));
+      expect(found).toEqual(spikesOf(new ReferenceEngine(largest).simulate(both, { durationSteps: 200 })));
       expect(found.filter(([, neuron]) => neuron === last)).not.toEqual([]);
     },
   );

@@ -8,10 +8,10 @@ import {
   TARGET_BITS,
   type Wiring,
 } from '../../../connectome/connectome.js';
+import type { InputEvents } from '../../../experiment/input-events.js';
 import {
   DELAY_STEPS,
-  KICK_MV,
-  MAXIMUM_STEPS,
+  INPUT_EVENT_MV,
   MEMBRANE_DECAY,
   REFRACTORY_STEPS,
   SYNAPSE_DECAY,
@@ -19,31 +19,58 @@ import {
   SYNAPSE_TO_MEMBRANE,
   THRESHOLD_ABOVE_REST_MV,
 } from '../../network.js';
-import type { KickTrain, SimulationEngine, SpikeRaster } from '../../simulation.js';
+import {
+  checkDuration,
+  type SimulationEngine,
+  type SimulationOptions,
+  type Trial,
+} from '../../simulation.js';
 
 /** What kernel.ts exports. A section is the address of its first byte. */
 interface Kernel {
   readonly memory: WebAssembly.Memory;
   readonly connections: WebAssembly.Global;
-  readonly rowStarts: WebAssembly.Global;
-  readonly excites: WebAssembly.Global;
-  readonly factors: WebAssembly.Global;
-  readonly stimulated: WebAssembly.Global;
-  readonly kickSteps: WebAssembly.Global;
-  readonly kickNeurons: WebAssembly.Global;
+  readonly rows: WebAssembly.Global;
+  readonly eventSteps: WebAssembly.Global;
+  readonly eventNeurons: WebAssembly.Global;
   readonly rasterSteps: WebAssembly.Global;
   readonly rasterNeurons: WebAssembly.Global;
+  readonly deliveredEvents: WebAssembly.Global;
+  readonly stepCount: WebAssembly.Global;
   setConstants(thresholdMv: number, delaySteps: number, refractorySteps: number): void;
-  layOutNetwork(neuronCount: number, connectionCount: number, stepCount: number): void;
-  layOutRun(kickCount: number): void;
-  simulate(stepCount: number, kickCount: number): number;
+  setGrowth(
+    decayOfMembrane: number,
+    decayOfSynapse: number,
+    synapseMv: number,
+    inputEventMv: number,
+    hotMv: number,
+  ): void;
+  layOutNetwork(neuronCount: number, wordCount: number): void;
+  layOutTrial(stepCount: number, eventCount: number): void;
+  simulate(durationSteps: number, eventCount: number, eventBudget: number): number;
 }
 
 /**
  * Keeps a neuron on the list of hot ones when rounding alone decides whether it belongs there: the line is
- * lowered by far more than the rounding errors of a run (some 1e-12), and by far less than would cost time.
+ * lowered by far more than the rounding errors of a trial (some 1e-12), and by far less than would cost time.
  */
 const HOT_MARGIN = 1e-9;
+
+/** See Pair in engine/kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */
+const ADDRESS_SHIFT = 4;
+const ADDRESS_BITS = TARGET_BITS + ADDRESS_SHIFT;
+/** A connection of more synapses becomes several words, which add up to the same. */
+const SYNAPSES_PER_WORD = 2 ** (31 - ADDRESS_BITS) - 1;
+const WORD_BYTES = 4;
+/** See Row in engine/kernel/memory.ts. */
+const ROW_WORDS = 4;
+const ROW_END = 1;
+const ROW_CONNECTION_COUNT = 2;
+const ROW_MARKS = 3;
+const EXCITATORY = 1;
+const STIMULATED = 1 << 16;
+
+const NOBODY = new Uint32Array(0);
 
 export class KernelEngine implements SimulationEngine {
   readonly #kernel: Kernel;
@@ -57,87 +84,83 @@ export class KernelEngine implements SimulationEngine {
     module: WebAssembly.Module,
     private readonly wiring: Wiring,
   ) {
+    if (wiring.neuronCount > MAXIMUM_NEURONS) {
+      throw new RangeError(`the kernel takes up to ${MAXIMUM_NEURONS} neurons, not ${wiring.neuronCount}`);
+    }
     this.#kernel = new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel;
     this.#kernel.setConstants(THRESHOLD_ABOVE_REST_MV, DELAY_STEPS, REFRACTORY_STEPS);
-    this.#kernel.layOutNetwork(wiring.neuronCount, wiring.connectionCount, MAXIMUM_STEPS);
+    const hotMv = (THRESHOLD_ABOVE_REST_MV * (1 - SYNAPSE_DECAY)) / (MEMBRANE_DECAY - SYNAPSE_DECAY);
+    this.#kernel.setGrowth(
+      MEMBRANE_DECAY,
+      SYNAPSE_DECAY,
+      SYNAPSE_MV * SYNAPSE_TO_MEMBRANE,
+      INPUT_EVENT_MV,
+      hotMv * (1 - HOT_MARGIN),
+    );
     this.#writeWiring();
-    this.#writeFactors();
   }
 
-  simulate(kicks: KickTrain, durationSteps: number): SpikeRaster {
-    if (!(Number.isInteger(durationSteps) && durationSteps >= 1 && durationSteps <= MAXIMUM_STEPS)) {
-      throw new RangeError(`a run has 1 to ${MAXIMUM_STEPS} steps, not ${durationSteps}`);
-    }
+  simulate(
+    { stimulated, steps, neurons }: InputEvents,
+    { durationSteps, silenced = NOBODY, eventBudget = Infinity }: SimulationOptions,
+  ): Trial {
+    checkDuration(durationSteps);
     const kernel = this.#kernel;
-    const kickCount = kicks.steps.length;
-    kernel.layOutRun(kickCount);
-    this.#view(Uint16Array, kernel.kickSteps, kickCount).set(kicks.steps);
-    this.#view(Uint32Array, kernel.kickNeurons, kickCount).set(kicks.neurons);
-    this.#markStimulated(kicks, 1);
+    kernel.layOutTrial(durationSteps, steps.length);
+    this.#view(Uint16Array, kernel.eventSteps, steps.length).set(steps);
+    this.#view(Uint32Array, kernel.eventNeurons, steps.length).set(neurons);
+    const rows = this.#rows();
+    for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
+    for (const i of silenced) silence(rows, i);
     try {
-      const spikeCount = kernel.simulate(durationSteps, kickCount);
+      const spikeCount = kernel.simulate(durationSteps, steps.length, eventBudget);
+      const deliveredEvents = kernel.deliveredEvents.value;
       return {
         steps: this.#view(Uint16Array, kernel.rasterSteps, spikeCount).slice(),
         neurons: this.#view(Uint32Array, kernel.rasterNeurons, spikeCount).slice(),
+        deliveredEvents,
+        ...(deliveredEvents > eventBudget && { stoppedAtStep: kernel.stepCount.value - 1 }),
       };
     } finally {
-      this.#markStimulated(kicks, 0);
+      const after = this.#rows();
+      for (const i of stimulated) after[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
+      for (const i of silenced) this.#restore(after, i);
     }
   }
 
-  #markStimulated({ stimulated }: KickTrain, mark: 0 | 1): void {
-    const marks = this.#view(Uint8Array, this.#kernel.stimulated, this.wiring.neuronCount);
-    for (const i of stimulated) marks[i] = mark;
+  #rows(): Uint32Array {
+    return this.#view(Uint32Array, this.#kernel.rows, ROW_WORDS * (this.wiring.neuronCount + 1));
+  }
+
+  #restore(rows: Uint32Array, neuron: number): void {
+    const { rowStart } = this.wiring;
+    // A row ends where the next one begins.
+    rows[ROW_WORDS * neuron + ROW_END] = rows[ROW_WORDS * (neuron + 1)]!;
+    rows[ROW_WORDS * neuron + ROW_CONNECTION_COUNT] = rowStart[neuron + 1]! - rowStart[neuron]!;
   }
 
   #writeWiring(): void {
-    const { neuronCount, connectionCount, rowStart, targets, synapseCounts, signs } = this.wiring;
-    if (neuronCount > MAXIMUM_NEURONS) {
-      throw new RangeError(`the kernel takes up to ${MAXIMUM_NEURONS} neurons, not ${neuronCount}`);
-    }
-    const { connections, rowStarts, excites } = this.#kernel;
-    this.#view(Uint32Array, rowStarts, neuronCount + 1).set(rowStart);
-    const excitatory = this.#view(Uint8Array, excites, neuronCount);
-    const words = this.#view(Int32Array, connections, connectionCount);
+    const { neuronCount, rowStart, targets, synapseCounts, signs } = this.wiring;
+    const wordCount = countWords(this.wiring);
+    this.#kernel.layOutNetwork(neuronCount, wordCount);
+    const rows = this.#rows();
+    const words = this.#view(Int32Array, this.#kernel.connections, wordCount);
+    const addressOf = (word: number): number => this.#kernel.connections.value + WORD_BYTES * word;
+    let end = 0;
     for (let i = 0; i < neuronCount; i++) {
       const sign = signs[i]!;
-      excitatory[i] = sign > 0 ? 1 : 0;
+      rows[ROW_WORDS * i] = addressOf(end);
       for (let c = rowStart[i]!; c < rowStart[i + 1]!; c++) {
-        const synapses = synapseCounts[c]!;
-        if (synapses > MAXIMUM_SYNAPSES_PER_CONNECTION) {
-          throw new RangeError(
-            `the kernel takes up to ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses a connection, not ${synapses}`,
-          );
+        for (let rest = synapseCounts[c]!; rest > 0; rest -= SYNAPSES_PER_WORD) {
+          const synapses = sign * Math.min(rest, SYNAPSES_PER_WORD);
+          words[end++] = (synapses << ADDRESS_BITS) | (targets[c]! << ADDRESS_SHIFT);
         }
-        words[c] = ((sign * synapses) << TARGET_BITS) | targets[c]!;
       }
+      if (end % 2 !== 0) words[end++] = neuronCount << ADDRESS_SHIFT;
+      rows[ROW_WORDS * i + ROW_MARKS] = sign > 0 ? EXCITATORY : 0;
     }
-  }
-
-  /** See StepFactors in engine/kernel/memory.ts. Growth by divisions in this order: the same bits everywhere. */
-  #writeFactors(): void {
-    const hotMv =
-      ((THRESHOLD_ABOVE_REST_MV * (1 - SYNAPSE_DECAY)) / (MEMBRANE_DECAY - SYNAPSE_DECAY)) * (1 - HOT_MARGIN);
-    const synapseMv = SYNAPSE_MV * SYNAPSE_TO_MEMBRANE;
-    const factorsOfStep = 6;
-    const factors = this.#view(Float64Array, this.#kernel.factors, factorsOfStep * MAXIMUM_STEPS);
-    let membraneGrowth = 1;
-    let synapseGrowth = 1;
-    for (let step = 0; step < MAXIMUM_STEPS; step++) {
-      factors.set(
-        [
-          synapseMv * membraneGrowth,
-          synapseMv * synapseGrowth,
-          1 / membraneGrowth,
-          1 / synapseGrowth,
-          KICK_MV * membraneGrowth,
-          hotMv * membraneGrowth,
-        ],
-        factorsOfStep * step,
-      );
-      membraneGrowth /= MEMBRANE_DECAY;
-      synapseGrowth /= SYNAPSE_DECAY;
-    }
+    rows[ROW_WORDS * neuronCount] = addressOf(end);
+    for (let i = 0; i < neuronCount; i++) this.#restore(rows, i);
   }
 
   /** Growing memory detaches its buffer, so a view lives no longer than the call that makes it. */
@@ -148,6 +171,33 @@ export class KernelEngine implements SimulationEngine {
   ): T {
     return new TypedArray(this.#kernel.memory.buffer, section.value, length);
   }
+}
+
+/** A silenced neuron has an empty row. */
+function silence(rows: Uint32Array, neuron: number): void {
+  rows[ROW_WORDS * neuron + ROW_END] = rows[ROW_WORDS * neuron]!;
+  rows[ROW_WORDS * neuron + ROW_CONNECTION_COUNT] = 0;
+}
+
+/**
+ * Words of all connections; each row has an even number of them.
+ * @throws RangeError for a connection of more synapses than a connectome may have
+ */
+function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): number {
+  let count = 0;
+  for (let i = 0; i < neuronCount; i++) {
+    for (let c = rowStart[i]!; c < rowStart[i + 1]!; c++) {
+      const synapses = synapseCounts[c]!;
+      if (synapses > MAXIMUM_SYNAPSES_PER_CONNECTION) {
+        throw new RangeError(
+          `the kernel takes up to ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses a connection, not ${synapses}`,
+        );
+      }
+      count += Math.ceil(synapses / SYNAPSES_PER_WORD);
+    }
+    count += count % 2;
+  }
+  return count;
 }
 
 function brokenInvariant(): never {

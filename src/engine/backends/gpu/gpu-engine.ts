@@ -7,7 +7,8 @@ import gpujs, { type GPU } from 'gpu.js';
 import { LRUCache } from 'lru-cache';
 import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
-import type { KickTrain, SpikeRaster } from '../../simulation.js';
+import type { InputEvents } from '../../../experiment/input-events.js';
+import type { SpikeRaster } from '../../simulation.js';
 import { CELLS_PER_FLOAT, cellsOf } from './cells.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
 import {
@@ -82,7 +83,7 @@ export class GpuEngine {
    * @returns the runs in the order of the trains
    * @throws CodedError GPU_FAILED when the device is lost or refuses the work
    */
-  async simulateBatch(trains: readonly KickTrain[], durationSteps: number): Promise<GpuRun[]> {
+  async simulateBatch(trains: readonly InputEvents[], durationSteps: number): Promise<GpuRun[]> {
     const runs: GpuRun[] = [];
     while (runs.length < trains.length) {
       const batch = trains.slice(runs.length, runs.length + this.widest);
@@ -94,7 +95,7 @@ export class GpuEngine {
 
   /** One batch with the state at its end: for tests of every bit. */
   async simulateWithState(
-    trains: readonly KickTrain[],
+    trains: readonly InputEvents[],
     durationSteps: number,
   ): Promise<{ runs: GpuRun[]; stateFloats(experiment: number, neuron: number): number[] }> {
     const { shape, result } = await this.#submit(trains, durationSteps, true);
@@ -114,7 +115,7 @@ export class GpuEngine {
   }
 
   async #submit(
-    trains: readonly KickTrain[],
+    trains: readonly InputEvents[],
     durationSteps: number,
     withState: boolean,
   ): Promise<{ shape: PipelineShape; result: PipelineResult }> {
@@ -159,7 +160,7 @@ export class GpuEngine {
   }
 
   #decode(
-    trains: readonly KickTrain[],
+    trains: readonly InputEvents[],
     durationSteps: number,
     { width, slots }: PipelineShape,
     { packed, slotSpikes, sound }: PipelineResult,
@@ -197,14 +198,14 @@ export class GpuEngine {
 }
 
 /** Cells of all stimulated neurons, ascending: the place in this list is the slot of a cell. */
-function kickTableOrder(trains: readonly KickTrain[], width: number): Float64Array {
+function kickTableOrder(trains: readonly InputEvents[], width: number): Float64Array {
   const cells = trains.flatMap(({ stimulated }, experiment) =>
     Array.from(stimulated, (neuron) => neuron * width + experiment),
   );
   return Float64Array.from(cells).sort();
 }
 
-function kickTable(trains: readonly KickTrain[], { width, windows, slots }: PipelineShape) {
+function kickTable(trains: readonly InputEvents[], { width, windows, slots }: PipelineShape) {
   const order = kickTableOrder(trains, width);
   const stimulatedCells = new Float32Array(slots).fill(NO_CELL);
   stimulatedCells.set(order);
@@ -216,7 +217,15 @@ function kickTable(trains: readonly KickTrain[], { width, windows, slots }: Pipe
       const window = Math.floor(steps[k]! / WINDOW_STEPS);
       if (window >= windows) break;
       const slot = slotOfCell.get(neurons[k]! * width + experiment)!;
-      kicks[window * slots + slot]! += 2 ** (steps[k]! % WINDOW_STEPS);
+      const bit = 2 ** (steps[k]! % WINDOW_STEPS);
+      const table = window * slots + slot;
+      if ((kicks[table]! & bit) !== 0) {
+        throw new CodedError(
+          'GPU_FAILED',
+          `The GPU takes one input event a neuron and step; neuron ${neurons[k]} has two in step ${steps[k]}.`,
+        );
+      }
+      kicks[table]! += bit;
     }
   });
   return { stimulatedCells, kicks };

@@ -22,7 +22,7 @@ import { DELAY_STEPS, REFRACTORY_STEPS } from '../../network.js';
 import { CELLS_PER_FLOAT, cellsOf, type Cells } from './cells.js';
 import { SEGMENT_CONNECTIONS, type IncomingConnections } from './incoming.js';
 import {
-  KICK_SYNAPSES,
+  INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
   MARGIN_UNITS,
   MEMBRANE,
@@ -80,7 +80,7 @@ function floatsOf(neuronCount: number, cells: Cells, slots: number) {
     refractoryFactor: 2 ** WINDOW_STEPS,
     flagFactor: 2 ** FLAG_SHIFT,
     refractoryAfterSpike: REFRACTORY_STEPS - 1,
-    kickSynapses: KICK_SYNAPSES,
+    kickSynapses: INPUT_EVENT_SYNAPSES,
     largestTopLimb: LARGEST_TOP_LIMB,
     margin: MARGIN_UNITS,
     packedValues: PACKED_VALUES,

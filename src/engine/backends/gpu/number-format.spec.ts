@@ -4,7 +4,7 @@ import {
   decayed,
   ERROR_BOUND_UNITS,
   fromLimbs,
-  KICK_SYNAPSES,
+  INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
   LIMB_BASE,
   MARGIN_UNITS,
@@ -20,11 +20,11 @@ import {
 const EXACT_BELOW = 2 ** 24;
 
 describe('the numbers of the GPU engine', () => {
-  it('have the unit, the threshold and the kick of design', () => {
+  it('have the unit, the threshold and the input event of design', () => {
     // 0.275 mV / 3 / 2^32; 7 mV * 3 / 0.275 mV = 76.3636...; 68.75 mV * 3 / 0.275 mV = 750.
     expect(UNIT_MV).toBeCloseTo(2.1343e-11, 14);
     expect(THRESHOLD_UNITS).toBe(BigInt(Math.floor((7 * 3 * 2 ** 32) / 0.275)));
-    expect(KICK_SYNAPSES).toBe(750);
+    expect(INPUT_EVENT_SYNAPSES).toBe(750);
   });
 
   it('decay as network.ts says, to the last bit of a double', () => {

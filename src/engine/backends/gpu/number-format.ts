@@ -6,7 +6,7 @@
  * with that of the synapse, and v = u - h. Each advances by one constant factor a step, without a table.
  *
  * Unit: what one synapse adds to u and to h, 0.275/3 mV, divided by 2^32. So w synapses add exactly w * 2^32
- * to both, and a kick adds exactly 750 * 2^32 to u.
+ * to both, and an input event adds exactly 750 * 2^32 to u.
  *
  * Limbs: a value is x0 + x1 * 4096 + x2 * 4096^2 + x3 * 4096^3 with x0, x1, x2 in -2048..2047 and x3 in
  * -2047..2047, two limbs to a float32.
@@ -14,7 +14,13 @@
  * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). This line is
  * the whole arithmetic; docs/gpu.md derives from it how far v can be from the real number it stands for.
  */
-import { KICK_MV, NETWORK, SYNAPSE_MV, SYNAPSE_TO_MEMBRANE, THRESHOLD_ABOVE_REST_MV } from '../../network.js';
+import {
+  INPUT_EVENT_MV,
+  NETWORK,
+  SYNAPSE_MV,
+  SYNAPSE_TO_MEMBRANE,
+  THRESHOLD_ABOVE_REST_MV,
+} from '../../network.js';
 
 export const LIMB_BASE = 4096;
 export const LARGEST_TOP_LIMB = 2047;
@@ -24,8 +30,8 @@ export type Limbs = readonly [number, number, number, number];
 /** Units added to u and h by one synapse. */
 export const UNITS_PER_SYNAPSE = 1n << 32n;
 export const UNIT_MV = (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE) / 2 ** 32;
-/** A kick in synapses: what it adds to u over what a synapse adds to u. */
-export const KICK_SYNAPSES = Math.round(KICK_MV / (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE));
+/** An input event in synapses: what it adds to u over what a synapse adds to u. */
+export const INPUT_EVENT_SYNAPSES = Math.round(INPUT_EVENT_MV / (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE));
 
 /** mV as an exact fraction of a microvolt, since 0.275 is not a double. */
 const MICROVOLTS_PER_MV = 1000;

@@ -1,0 +1,170 @@
+/**
+ * Drives: engineered readings of channel rates for bodies in games and displays. They are no biology: the
+ * shapes and constants were chosen so that animation looks lively in the range of rates that this model
+ * reaches, and some read stations on the way where the neurons behind them stay silent. Each is computed from the
+ * rounded rates (and drives) of the same body, so a client can check it.
+ */
+import type { ChannelId } from '../../connectome/populations.js';
+import { exponentialDecay } from './exponential.js';
+import { roundDrive } from './rounding.js';
+
+/** Of the channels that drives read. */
+export type ChannelRates = Readonly<Record<ChannelId, number>>;
+
+export interface DriveDefinition {
+  readonly id: string;
+  readonly minimum: number;
+  readonly maximum: number;
+  /** For people; names are channels of the same body, in Hz, or drives. */
+  readonly formula: string;
+  /** Why it reads these channels, for people. */
+  readonly reason: string;
+  /** The channels that it reads, itself or through other drives. */
+  readonly channels: readonly ChannelId[];
+  readonly of: (rates: ChannelRates) => number;
+}
+
+/** 0 when silent, 1 - 1/e for an input of 1, never above 1. */
+function saturating(input: number): number {
+  return roundDrive(1 - exponentialDecay(input));
+}
+
+/** A channel, and the rate at which it alone brings a drive to 1 - 1/e. */
+type Term = readonly [id: ChannelId, scaleHz: number];
+
+function saturatingDrive(id: string, terms: readonly Term[], reason: string): DriveDefinition {
+  const written = terms.map(([channel, scaleHz]) => `channels.${channel} / ${scaleHz}`).join(' + ');
+  return {
+    id,
+    minimum: 0,
+    maximum: 1,
+    formula: terms.length === 1 ? `1 - exp(-${written})` : `1 - exp(-(${written}))`,
+    reason,
+    channels: terms.map(([channel]) => channel),
+    of: (rates) => saturating(terms.reduce((sum, [channel, scaleHz]) => sum + rates[channel] / scaleHz, 0)),
+  };
+}
+
+const WALKING: readonly ChannelId[] = ['walk', 'turn_left', 'turn_right', 'descending'];
+const WALK_SCALE_HZ = 10;
+const TURN_SOFTENING_HZ = 40;
+
+const stop = saturatingDrive('stop', [['stop', 40]], 'Foxglove halts walking.');
+const approach = saturatingDrive(
+  'approach',
+  [
+    ['food_relay', 60],
+    ['pheromone_relay', 60],
+  ],
+  'Flies walk towards vinegar when the glomeruli DM1 and VA2 are active, and gather where the pheromone cVA is. No ' +
+    'descending neuron is known that carries this and responds here, so the projection neurons are read.',
+);
+const avoid = saturatingDrive(
+  'avoid',
+  [
+    ['heat_relay', 60],
+    ['bitter_relay', 60],
+  ],
+  'Flies turn away from heat, and bitter taste is aversive. No descending neuron is known that carries this and ' +
+    'responds here, so the neurons behind the receptors are read.',
+);
+const phototaxis = saturatingDrive(
+  'phototaxis',
+  [['colour_relay', 40]],
+  'Flies walk towards light, through pathways for single colours. Which neurons carry this from Tm5 and Tm20 is not ' +
+    'known; the visual projection neurons that they excite most are read.',
+);
+const hygrotaxis = saturatingDrive(
+  'hygrotaxis',
+  [['humid_relay', 60]],
+  'Thirsty flies walk towards moist air, others away from it. The model knows no thirst: this is how strong the cue ' +
+    'is, not which way it leads.',
+);
+/** Whatever leads somewhere makes a fly walk. */
+const TAXES = [approach, avoid, phototaxis, hygrotaxis];
+
+/** In the order of a body. */
+export const DRIVES: readonly DriveDefinition[] = [
+  saturatingDrive('escape', [['escape', 60]], 'The giant fibre triggers the fast take-off.'),
+  {
+    id: 'walk',
+    minimum: 0,
+    maximum: 1,
+    formula:
+      `(1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / ${WALK_SCALE_HZ} + ` +
+      `${TAXES.map(({ id }) => `drive.${id}`).join(' + ')}))) * (1 - drive.stop)`,
+    reason:
+      'Descending neurons for walking and steering, and activity of descending neurons at large. Odours, heat, bitter, ' +
+      'colours and humidity hardly reach these here, but make flies walk, so the drives that stand for them count, too.',
+    channels: [...WALKING, ...[stop, ...TAXES].flatMap(({ channels }) => channels)],
+    of: (rates) => {
+      const rateHz = rates.walk + rates.turn_left + rates.turn_right + 3 * rates.descending;
+      const input = TAXES.reduce((sum, { of }) => sum + of(rates), rateHz / WALK_SCALE_HZ);
+      return roundDrive((1 - exponentialDecay(input)) * (1 - stop.of(rates)));
+    },
+  },
+  {
+    id: 'turn',
+    minimum: -1,
+    maximum: 1,
+    formula:
+      '(channels.turn_right - channels.turn_left) / ' +
+      `(channels.turn_right + channels.turn_left + ${TURN_SOFTENING_HZ})`,
+    reason:
+      'DNa01 and DNa02 turn the fly to their own side: -1 is left, 1 is right. Softened, so that single spikes turn it ' +
+      'little. Stimuli excite both sides alike, so what is left is chance.',
+    channels: ['turn_left', 'turn_right'],
+    of: ({ turn_left: left, turn_right: right }) =>
+      roundDrive((right - left) / (right + left + TURN_SOFTENING_HZ)),
+  },
+  stop,
+  saturatingDrive('backward', [['backward', 10]], 'The moonwalker neurons drive backward walking.'),
+  saturatingDrive('landing', [['landing', 20]], 'DNp07 and DNp10 extend the legs for landing.'),
+  saturatingDrive('wing', [['wing', 60]], 'DNp03 acts on the wings in evasive turns.'),
+  saturatingDrive(
+    'groom',
+    [
+      ['groom', 10],
+      ['touch_relay', 60],
+    ],
+    'The descending neurons known for grooming, and those of the hemilineage through which touch of the head elicits ' +
+      'grooming, because the former stay silent here.',
+  ),
+  saturatingDrive('proboscis', [['proboscis', 25]], 'Motor neurons of the proboscis extend it.'),
+  saturatingDrive(
+    'courtship',
+    [
+      ['courtship', 10],
+      ['song_relay', 40],
+      ['pheromone_relay', 40],
+    ],
+    'vpoDN makes a receptive female open her vaginal plates. It stays silent here, so the neurons through which a ' +
+      'courting male is heard and smelt are read, too.',
+  ),
+  approach,
+  avoid,
+  phototaxis,
+  hygrotaxis,
+  saturatingDrive(
+    'reject',
+    [['bitter_relay', 60]],
+    'Bitter taste makes a fly refuse food and hold its proboscis back. This model has no activity at rest that could be ' +
+      'held back, so the neurons behind the bitter receptors are read.',
+  ),
+];
+
+/** The drives whose channels a connectome has. */
+export function drivesOf(channels: readonly string[]): readonly DriveDefinition[] {
+  return DRIVES.filter((drive) => drive.channels.every((id) => channels.includes(id)));
+}
+
+/**
+ * @param rates channel rates in Hz, rounded as in the body
+ * @param drives of the connectome: each finds its channels there
+ */
+export function readDrives(
+  rates: Readonly<Record<string, number>>,
+  drives: readonly DriveDefinition[] = DRIVES,
+): Record<string, number> {
+  return Object.fromEntries(drives.map(({ id, of }) => [id, of(rates as ChannelRates)]));
+}

@@ -1,0 +1,110 @@
+/**
+ * What a client of version 1 may ask for: every field of a run request, described once. Validation, OpenAPI, the
+ * answer's echo, the id of a run, GET /api/v1/model, the log, the command line and the page's form and link are made
+ * from these tables. docs/HACKING.md says how to add a field.
+ */
+import { STIMULUS_IDS } from '../../connectome/populations.js';
+import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
+
+interface FieldDescription {
+  /** A few words, for lists. */
+  readonly label: string;
+  /** For people: what the value means. */
+  readonly description: string;
+  /** Last part of the field's name, where the value has a unit. */
+  readonly unit?: 'ms';
+}
+
+/** One of a list of values. */
+export interface ChoiceField<Value extends string | number> extends FieldDescription {
+  readonly type: Value extends string ? 'string' : 'integer';
+  readonly allowed: readonly Value[];
+  readonly default: Value;
+  readonly example: Value;
+}
+
+/** Any number within bounds, both included. */
+export interface RangeField extends FieldDescription {
+  readonly type: 'integer' | 'number';
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly default: number;
+  readonly example: number;
+}
+
+export type Field = ChoiceField<string> | ChoiceField<number> | RangeField;
+
+export type ValueOf<F extends Field> = F extends { readonly allowed: readonly (infer Value)[] }
+  ? Value
+  : number;
+
+/** The body of POST /api/v1/run. The order is that of the answer's members and of the lines that name a run. */
+export const FIELDS = {
+  stimulus: {
+    type: 'string',
+    allowed: [...STIMULUS_IDS, 'none'],
+    default: 'sugar',
+    label: 'What the fly is given',
+    description: 'What the fly is given; none leaves it alone.',
+    example: 'loom',
+  },
+  duration_ms: {
+    type: 'integer',
+    allowed: [50, 100, 150, 200],
+    default: 100,
+    unit: 'ms',
+    label: 'Simulated time',
+    description: 'Simulated time in ms.',
+    example: 100,
+  },
+  intensity: {
+    type: 'number',
+    minimum: 0,
+    maximum: MAXIMUM_INTENSITY,
+    default: 1,
+    label: 'Strength of the stimulus',
+    description: 'Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.',
+    example: 1,
+  },
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 2 ** 32 - 1,
+    default: 42,
+    label: 'Seed of the stimulus train',
+    description: 'Seed of the random stimulus train; the same seed gives the same run.',
+    example: 42,
+  },
+} as const satisfies Readonly<Record<string, Field>>;
+
+/** The query of POST /api/v1/run. It chooses what is shown of a run and is no part of the experiment. */
+export const QUERY_FIELDS = {
+  view: {
+    type: 'string',
+    allowed: ['full', 'drive'],
+    default: 'full',
+    label: 'View',
+    description: 'full is everything; drive is the same run without frames and top_types.',
+    example: 'drive',
+  },
+} as const satisfies Readonly<Record<string, Field>>;
+
+export type FieldName = keyof typeof FIELDS;
+export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
+
+/** Completes "FIELD must be ...". */
+export function allowedValuesOf(field: Field): string {
+  if ('allowed' in field) return `one of ${field.allowed.join(', ')}`;
+  const kind = field.type === 'integer' ? 'an integer' : 'a number';
+  return `${kind} from ${field.minimum} to ${field.maximum}`;
+}
+
+export function isAllowed(field: Field, value: unknown): boolean {
+  if ('allowed' in field) return (field.allowed as readonly unknown[]).includes(value);
+  return (
+    typeof value === 'number' &&
+    value >= field.minimum &&
+    value <= field.maximum &&
+    (field.type === 'number' || Number.isInteger(value))
+  );
+}

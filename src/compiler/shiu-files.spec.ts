@@ -1,0 +1,257 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { compressors } from 'hyparquet-compressors';
+import { describeWith, SHIU_DIR } from '../../test/support/requirements.js';
+import { type ShiuPair, type ShiuTable, shiuTable, writeShiuFiles } from '../../test/support/shiu-files.js';
+import { tableTexts, writeTables } from '../../test/support/tables.js';
+import { CodedError } from '../errors.js';
+import { signsUnder } from './brain.js';
+import { silent } from './progress.js';
+import { readShiuFiles } from './shiu-files.js';
+
+/** The list is in no order, and the ids go beyond the doubles. */
+const IDS = ['720575940604018209', '7', '720575940604018208', '100'];
+const [HIGHEST, LOWEST, SECOND_HIGHEST, LOW] = IDS as [string, string, string, string];
+const PAIRS: ShiuPair[] = [
+  [HIGHEST, LOWEST, 5, -1],
+  [LOW, HIGHEST, 8191, 1],
+  [HIGHEST, HIGHEST, 6, -1],
+  [LOWEST, SECOND_HIGHEST, 4, 1],
+  [LOW, LOWEST, 1, 1],
+];
+
+async function read(change: (table: ShiuTable) => void = () => {}, minimumSynapses?: number) {
+  const table = shiuTable(IDS, PAIRS);
+  change(table);
+  return readShiuFiles(writeShiuFiles(table), silent, minimumSynapses);
+}
+
+describe('readShiuFiles', () => {
+  it('reads pairs and signs in the order of root ids, and knows nothing else of a neuron', async () => {
+    const { neurons, connections, wiring, minimumSynapses, transmitterCounts } = await read();
+    expect({ wiring, minimumSynapses, transmitterCounts }).toEqual({
+      wiring: 'measured',
+      minimumSynapses: 5,
+    });
+    expect(neurons.ids).toEqual([LOWEST, LOW, SECOND_HIGHEST, HIGHEST]);
+    expect(Object.keys(neurons.signs)).toEqual(['as given']);
+    expect([...signsUnder('as given', neurons)]).toEqual([1, 1, 1, -1]);
+    expect([...connections.pre]).toEqual([1, 3, 3]);
+    expect([...connections.post]).toEqual([3, 0, 3]);
+    expect([...connections.synapseCounts]).toEqual([8191, 5, 6]);
+    for (const column of ['types', 'superClasses', 'classes', 'subClasses', 'sides'] as const) {
+      expect(neurons[column]).toEqual(['', '', '', '']);
+    }
+    expect([...neurons.positionEstimated]).toEqual([1, 1, 1, 1]);
+  });
+
+  it('keeps as many pairs as asked for, and says where the file was pruned before', async () => {
+    const whole = await read(undefined, 1);
+    expect([...whole.connections.pre]).toEqual([0, 1, 1, 3, 3]);
+    expect([...whole.connections.synapseCounts]).toEqual([4, 1, 8191, 5, 6]);
+    expect(whole.provenance.join(' ')).toContain(
+      'pairs.parquet has 5 pairs of neurons with 8207 synapses; 5 pairs with 1 or more were kept, with 8207 synapses.',
+    );
+    expect(whole.provenance.join(' ')).not.toContain('asked for');
+    const pruned = readShiuFiles(writeShiuFiles(shiuTable(IDS, PAIRS.slice(0, 4))), silent, 2);
+    expect((await pruned).provenance).toContain(
+      'Pairs with 2 synapses or more were asked for, but no pair of the tables has fewer than 4: weaker ones were left out before.',
+    );
+  });
+
+  it('takes types, sides and positions of tables, for the neurons that they have', async () => {
+    const tables = writeTables(
+      tableTexts(
+        [
+          { id: LOW, type: 'A', superClass: 'sensory', side: 'right', positionNm: [1, 2, 3] },
+          { id: '55', type: 'B', positionNm: [4, 5, 6] },
+        ],
+        [['55', '55', '', 5]],
+      ),
+    );
+    const { neurons, sources, provenance } = await readShiuFiles({
+      ...writeShiuFiles(shiuTable(IDS, PAIRS)),
+      tables,
+    });
+    expect(neurons.types).toEqual(['', 'A', '', '']);
+    expect(neurons.sides).toEqual(['', 'right', '', '']);
+    expect(neurons.superClasses).toEqual(['', 'sensory', '', '']);
+    expect([...neurons.positionsNm.subarray(3, 6)]).toEqual([1, 2, 3]);
+    expect(sources.map(({ file }) => file)).toEqual([
+      ...['neurons.csv', 'pairs.parquet', 'classification.csv.gz', 'consolidated_cell_types.csv.gz'],
+      'coordinates.csv.gz',
+    ]);
+    expect(provenance).toContain(
+      'classification.csv.gz: 1 row names a root id that neurons.csv lacks (first on line 3); it was left out.',
+    );
+  });
+
+  it('reads columns of 32 bits as well', async () => {
+    const { connections } = await read((table) => {
+      table.types['Connectivity'] = 'INT32';
+      table.columns['Connectivity'] = PAIRS.map(([, , synapses]) => synapses);
+    });
+    expect([...connections.synapseCounts]).toEqual([8191, 5, 6]);
+  });
+});
+
+describe('a fault of the files', () => {
+  const at = (column: string, row: number, value: unknown) => (table: ShiuTable) => {
+    table.columns[column]![row] = value;
+  };
+  const pair = (row: number, ...changed: ShiuPair) => {
+    const { columns } = shiuTable(IDS, [changed]);
+    return (table: ShiuTable) =>
+      Object.entries(columns).forEach(([name, [value]]) => (table.columns[name]![row] = value));
+  };
+
+  it.each<[string, (table: ShiuTable) => void, string]>([
+    [
+      'a neuron with both signs',
+      pair(2, HIGHEST, HIGHEST, 6, 1),
+      `pairs.parquet, row 2: expected all outputs of neuron ${HIGHEST} to have one sign, found Excitatory 1 here and -1 in row 0.`,
+    ],
+    [
+      'a sign that is none',
+      at('Excitatory', 3, 0n),
+      'pairs.parquet, row 3: expected Excitatory to be 1 or -1, found 0.',
+    ],
+    [
+      'more synapses than a connectome file holds',
+      pair(1, LOW, HIGHEST, 8192, 1),
+      `pairs.parquet, row 1: expected at most 8191 synapses from 100 to ${HIGHEST}, found 8192.`,
+    ],
+    [
+      'a pair without synapses',
+      pair(4, LOW, LOWEST, 0, 1),
+      'pairs.parquet, row 4: expected Connectivity to be a whole number from 1 on, found 0.',
+    ],
+    [
+      'a place beyond the list',
+      at('Postsynaptic_Index', 2, 4n),
+      'pairs.parquet, row 2: expected Postsynaptic_Index to be the place of a neuron in neurons.csv, 0 to 3, found 4.',
+    ],
+    [
+      'an id that the list lacks',
+      at('Presynaptic_ID', 4, 101n),
+      'pairs.parquet, row 4: expected Presynaptic_ID to be a neuron of neurons.csv, found 101.',
+    ],
+    [
+      'a place and an id that disagree',
+      at('Presynaptic_ID', 0, BigInt(SECOND_HIGHEST)),
+      `pairs.parquet, row 0: expected Presynaptic_ID to be ${HIGHEST}, the neuron at Presynaptic_Index in neurons.csv, found ${SECOND_HIGHEST}.`,
+    ],
+    [
+      'a list in another order',
+      ({ lines }) => lines.splice(1, 2, lines[2]!, lines[1]!),
+      `pairs.parquet, row 0: expected Presynaptic_ID to be 7, the neuron at Presynaptic_Index in neurons.csv, found ${HIGHEST}.`,
+    ],
+    [
+      'a signed count that is not the product',
+      at('Excitatory x Connectivity', 2, 6n),
+      'pairs.parquet, row 2: expected Excitatory x Connectivity to be -6, the product of its columns, found 6.',
+    ],
+    [
+      'a pair twice',
+      pair(4, LOW, HIGHEST, 3, 1),
+      `pairs.parquet, row 4: expected one row for a pair of neurons, found 100 to ${HIGHEST} a second time (first in row 1).`,
+    ],
+    [
+      'a value that is missing',
+      at('Connectivity', 3, null),
+      'pairs.parquet, row 3: expected Connectivity to be a whole number, found nothing.',
+    ],
+    [
+      'a column of another type',
+      (table) => {
+        table.types['Connectivity'] = 'DOUBLE';
+        table.columns['Connectivity'] = PAIRS.map(([, , synapses]) => synapses);
+      },
+      'pairs.parquet: expected Connectivity to hold whole numbers, found DOUBLE.',
+    ],
+    [
+      'a column of texts',
+      (table) => {
+        table.types['Presynaptic_ID'] = 'STRING';
+        table.columns['Presynaptic_ID'] = PAIRS.map(([pre]) => pre);
+      },
+      'pairs.parquet: expected Presynaptic_ID to hold whole numbers, found BYTE_ARRAY, UTF8.',
+    ],
+    [
+      'a column that is missing',
+      ({ columns }) => delete columns['Excitatory'],
+      'pairs.parquet: expected a column Excitatory, found the columns "Presynaptic_ID, Postsynaptic_ID, ' +
+        'Presynaptic_Index, Postsynaptic_Index, Connectivity, Excitatory x Connectivity".',
+    ],
+    [
+      'a neuron twice',
+      ({ lines }) => lines.push(lines[1]!),
+      `neurons.csv, line 6: expected one row a neuron, found ${HIGHEST} a second time (first on line 2).`,
+    ],
+    [
+      'another list',
+      ({ lines }) => (lines[0] = 'root_id,side'),
+      'neurons.csv, line 1: expected a column without a name, Completed, found the columns "root_id,side".',
+    ],
+  ])('%s', async (_, change, message) => {
+    const error = await read(change).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(CodedError);
+    expect(error).toMatchObject({ code: 'TABLE_INVALID', message });
+  });
+
+  it('a file that is missing, of another kind, cut short or damaged', async () => {
+    const files = writeShiuFiles(shiuTable(IDS, PAIRS));
+    const refused = (connectivity: string, message: RegExp) =>
+      expect(readShiuFiles({ ...files, connectivity })).rejects.toMatchObject({
+        code: 'TABLE_INVALID',
+        message: expect.stringMatching(message),
+      });
+    await refused(
+      '/nowhere/x.parquet',
+      /^x\.parquet: expected a file at \/nowhere\/x\.parquet, found none\.$/,
+    );
+    await refused(
+      files.completeness,
+      /^neurons\.csv: expected a Parquet file, found something else or a part/,
+    );
+    const bytes = readFileSync(files.connectivity);
+    writeFileSync(files.connectivity, bytes.fill(0xff, 4, 300));
+    await refused(files.connectivity, /^pairs\.parquet, row \d: .*the file is damaged/);
+    truncateSync(files.connectivity, bytes.length - 9);
+    await refused(files.connectivity, /^pairs\.parquet: expected a Parquet file/);
+    await expect(readShiuFiles({ ...files, completeness: '/nowhere/x.csv' })).rejects.toMatchObject({
+      message: 'x.csv: expected a file at /nowhere/x.csv, found none.',
+    });
+  });
+});
+
+describeWith(['shiu'], 'the subset of the published file', () => {
+  const files = {
+    connectivity: join(SHIU_DIR, 'connectivity.parquet'),
+    completeness: join(SHIU_DIR, 'completeness.csv'),
+  };
+
+  it('has the pairs that its rows have', async () => {
+    const { neurons, connections } = await readShiuFiles(files, silent, 1);
+    expect([neurons.count, connections.count]).toEqual([544, 29_382]);
+    const signs = signsUnder('as given', neurons);
+    const ours = Array.from(
+      connections.pre,
+      (pre, k) =>
+        `${neurons.ids[pre]} ${neurons.ids[connections.post[k]!]} ${signs[pre]! * connections.synapseCounts[k]!}`,
+    );
+    const rows = await parquetReadObjects({
+      file: await asyncBufferFromFile(files.connectivity),
+      compressors,
+    });
+    const theirs = rows.map(
+      (row) => `${row['Presynaptic_ID']} ${row['Postsynaptic_ID']} ${row['Excitatory x Connectivity']}`,
+    );
+    expect(ours.sort()).toEqual(theirs.sort());
+  });
+
+  it('keeps the pairs of 5 synapses or more by default', async () => {
+    expect((await readShiuFiles(files)).connections.count).toBe(9503);
+  });
+});

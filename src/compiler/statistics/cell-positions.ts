@@ -1,0 +1,83 @@
+/**
+ * Where the cells of a group lie: their mean and the ellipsoid of their spread, tilt and all, so that sheets of
+ * like cells such as the retina keep their shape. Measuring and sampling must agree, so they stand together.
+ */
+import type { PhiloxSequence } from '../../experiment/philox.js';
+import type { NeuronColumns } from '../brain.js';
+import type { CellGroup } from './statistics.js';
+
+const NM_PER_UM = 1000;
+const AXES = [0, 1, 2] as const;
+/** Estimated positions count for nothing where at least one cell in so many has a measured one. */
+const CELLS_PER_MEASURED = 4;
+/** Numbers in the spread of a group: the lower triangle of a 3 x 3 matrix. */
+export const SPREAD_NUMBERS = 6;
+
+/** A ball of this radius, in thousandths of a standard deviation, has the standard deviation 1: sqrt(5). */
+const BALL_RADIUS = 2236;
+
+type PositionStatistics = Pick<CellGroup, 'meanPositionUm' | 'positionSpreadUm'>;
+
+export function measurePositions(cells: Uint32Array, neurons: NeuronColumns): PositionStatistics {
+  const measured = cells.filter((cell) => neurons.positionEstimated[cell] === 0);
+  const leading = CELLS_PER_MEASURED * measured.length >= cells.length ? measured : cells;
+  const alongUm = AXES.map((axis) =>
+    Array.from(leading, (cell) => neurons.positionsNm[3 * cell + axis]! / NM_PER_UM),
+  );
+  const meanUm = alongUm.map((values) => values.reduce((sum, x) => sum + x, 0) / values.length);
+  const covariance = (a: number, b: number): number =>
+    alongUm[a]!.reduce((sum, x, i) => sum + (x - meanUm[a]!) * (alongUm[b]![i]! - meanUm[b]!), 0) /
+    leading.length;
+  return {
+    meanPositionUm: meanUm.map(rounded),
+    positionSpreadUm: cells.length === 1 ? [] : choleskyFactor(covariance).map(rounded),
+  };
+}
+
+/** To the nearest integer, halves up, and never -0. */
+function rounded(x: number): number {
+  return Math.round(x) + 0;
+}
+
+/** xx, yx, yy, zx, zy, zz of the lower triangular L with L L' = the covariance; 0 along axes without spread. */
+function choleskyFactor(covariance: (a: number, b: number) => number): number[] {
+  const over = (numerator: number, denominator: number): number =>
+    denominator === 0 ? 0 : numerator / denominator;
+  const root = (x: number): number => Math.sqrt(Math.max(0, x));
+  const xx = root(covariance(0, 0));
+  const yx = over(covariance(1, 0), xx);
+  const yy = root(covariance(1, 1) - yx * yx);
+  const zx = over(covariance(2, 0), xx);
+  const zy = over(covariance(2, 1) - zx * yx, yy);
+  const zz = root(covariance(2, 2) - zx * zx - zy * zy);
+  return [xx, yx, yy, zx, zy, zz];
+}
+
+/**
+ * Writes x, y, z of each cell at 3 times its number: even in the solid ellipsoid that has the mean and the
+ * covariance of the statistics. Integers alone, like everything that is sampled.
+ */
+export function samplePositions(
+  { meanPositionUm, positionSpreadUm }: PositionStatistics,
+  cells: Uint32Array,
+  random: PhiloxSequence,
+  positionsNm: Int32Array,
+): void {
+  const [xx = 0, yx = 0, yy = 0, zx = 0, zy = 0, zz = 0] = positionSpreadUm;
+  for (const cell of cells) {
+    const [x, y, z] = positionSpreadUm.length === 0 ? [0, 0, 0] : sampleInBall(random);
+    // Spreads in um times thousandths are nm.
+    const offsetsNm = [xx * x, yx * x + yy * y, zx * x + zy * y + zz * z];
+    for (const axis of AXES) {
+      positionsNm[3 * cell + axis] = NM_PER_UM * meanPositionUm[axis]! + offsetsNm[axis]!;
+    }
+  }
+}
+
+function sampleInBall(random: PhiloxSequence): [number, number, number] {
+  for (;;) {
+    const along = (): number => random.nextBelow(2 * BALL_RADIUS + 1) - BALL_RADIUS;
+    const [x, y, z] = [along(), along(), along()];
+    if (x * x + y * y + z * z <= BALL_RADIUS * BALL_RADIUS) return [x, y, z];
+  }
+}

@@ -1,0 +1,75 @@
+import type { PhiloxSequence } from '../../experiment/philox.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
+import { MINIMUM_SYNAPSES } from '../brain.js';
+import { SYNAPSE_SPREADS } from './statistics.js';
+
+/** More does not fit into a connectome file. */
+export const MAXIMUM_EXCESS = MAXIMUM_SYNAPSES_PER_CONNECTION - MINIMUM_SYNAPSES;
+
+/**
+ * The spread whose variance comes nearest to that of the counts given. In an urn the counts are
+ * Dirichlet-multinomial with a = own / added for each of n connections; their expected sum of squared
+ * deviations is S (1 - 1/n) (S + n a) / (1 + n a) for a sum S, which is solved for a.
+ * @param excess synapses beyond the minimum of each connection of a pair
+ * @returns index into SYNAPSE_SPREADS
+ */
+export function spreadOf(excess: readonly number[]): number {
+  const n = excess.length;
+  const sum = excess.reduce((total, x) => total + x, 0);
+  // n times the sum of squared deviations, and n times what it would be if synapses fell independently.
+  const squares = n * excess.reduce((total, x) => total + x * x, 0) - sum * sum;
+  const independent = sum * (n - 1);
+  if (sum < 2 || independent === 0) return 0;
+  if (squares <= independent) return EVEN;
+  const concentration = (sum * independent - squares) / (squares - independent) / n;
+  let best = 0;
+  let distance = Infinity;
+  SYNAPSE_SPREADS.forEach(({ own, added }, index) => {
+    // Distance in the share of the variance that is explained, 1 / (1 + a), which is finite for all of them.
+    const d = Math.abs(added / (own + added) - 1 / (1 + Math.max(0, concentration)));
+    if (d < distance) {
+      distance = d;
+      best = index;
+    }
+  });
+  return best;
+}
+
+const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
+
+/** Divides synapses over connections by sampling from the urn of a spread. The result is reused. */
+export class SynapseSampler {
+  /** Synapses beyond the minimum of each connection. */
+  excess = new Uint32Array(1024);
+  /** The connection that each synapse went to. */
+  #chosen = new Uint32Array(1024);
+
+  /**
+   * @param connections how many, at least 1
+   * @param excessSynapses their sum, at most MAXIMUM_EXCESS for each connection
+   * @param spread index into SYNAPSE_SPREADS
+   */
+  sample(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
+    if (this.excess.length < connections) this.excess = new Uint32Array(2 * connections);
+    if (this.#chosen.length < excessSynapses) this.#chosen = new Uint32Array(2 * excessSynapses);
+    const { excess } = this;
+    const chosen = this.#chosen;
+    if (connections === 1) {
+      excess[0] = excessSynapses;
+      return;
+    }
+    excess.fill(0, 0, connections);
+    const { own, added } = SYNAPSE_SPREADS[spread]!;
+    const ownLots = connections * own;
+    for (let synapse = 0; synapse < excessSynapses; synapse++) {
+      let connection: number;
+      do {
+        const lot = random.nextBelow(ownLots + synapse * added);
+        // A lot that an earlier synapse added leads to the connection that this synapse went to.
+        connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
+      } while (excess[connection] === MAXIMUM_EXCESS);
+      chosen[synapse] = connection;
+      excess[connection]!++;
+    }
+  }
+}

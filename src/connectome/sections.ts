@@ -1,0 +1,204 @@
+/**
+ * The layout of the connectome file: one little-endian buffer that is its own in-memory form.
+ *
+ *   0   magic "NESCONN\n"                          8 bytes
+ *   8   format version                             u32
+ *  12   number of sections                         u32
+ *  16   length of the file in bytes                u64
+ *  24   zero                                       8 bytes
+ *  32   SHA-256 of bytes 0..31 and 64..end         32 bytes
+ *  64   section table: name (16 bytes ASCII, zero-padded), offset u64, length in bytes u64, for each section
+ *       sections, each at a multiple of 64, zero-padded between
+ *
+ * The digest covers every byte but itself, so no altered file is ever opened. docs/connectome-format.md describes
+ * each section.
+ */
+import { CodedError, shown } from '../errors.js';
+import {
+  type Connectome,
+  type ConnectomeMetadata,
+  MAXIMUM_SYNAPSES_PER_CONNECTION,
+  SIDES,
+} from './connectome.js';
+
+export const MAGIC = 'NESCONN\n';
+export const FORMAT_VERSION = 2;
+export const HEADER_BYTES = 64;
+export const DIGEST_OFFSET = 32;
+export const DIGEST_BYTES = 32;
+const TABLE_ENTRY_BYTES = 32;
+const NAME_BYTES = 16;
+const ALIGNMENT = 64;
+
+const neurons = ({ neuronCount }: ConnectomeMetadata): number => neuronCount;
+const connections = ({ connectionCount }: ConnectomeMetadata): number => connectionCount;
+const populations = ({ stimuli, channels }: ConnectomeMetadata): number => stimuli.length + channels.length;
+
+/**
+ * The sections of a file, in this order: the type of their elements, how many there are, and the limit that each
+ * element is below. Where a limit or a length is missing, the elements are free, or another section decides.
+ */
+export const SECTIONS = {
+  metadata: { array: Uint8Array },
+  rowStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1 },
+  targets: { array: Uint32Array, length: connections, below: neurons },
+  synapseCounts: {
+    array: Uint16Array,
+    length: connections,
+    below: () => MAXIMUM_SYNAPSES_PER_CONNECTION + 1,
+  },
+  signs: { array: Int8Array, length: neurons },
+  typeIndices: { array: Uint16Array, length: neurons, below: ({ types }) => types.length },
+  classIndices: { array: Uint16Array, length: neurons, below: ({ classes }) => classes.length },
+  sides: { array: Uint8Array, length: neurons, below: () => SIDES.length },
+  positionsNm: { array: Int32Array, length: (metadata) => 3 * neurons(metadata) },
+  positionEstimated: { array: Uint8Array, length: neurons, below: () => 2 },
+  idStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1 },
+  idText: { array: Uint8Array },
+  populationStart: { array: Uint32Array, length: (metadata) => populations(metadata) + 1 },
+  populationNeurons: { array: Uint32Array, below: neurons },
+} as const satisfies Readonly<Record<string, Section>>;
+
+interface Section {
+  readonly array:
+    | Uint8ArrayConstructor
+    | Int8ArrayConstructor
+    | Uint16ArrayConstructor
+    | Uint32ArrayConstructor
+    | Int32ArrayConstructor;
+  readonly length?: (metadata: ConnectomeMetadata) => number;
+  readonly below?: (metadata: ConnectomeMetadata) => number;
+}
+
+export type SectionName = keyof typeof SECTIONS;
+export type Sections = { readonly [Name in SectionName]: (typeof SECTIONS)[Name]['array']['prototype'] };
+export const SECTION_NAMES = Object.keys(SECTIONS) as SectionName[];
+
+/** Lays sections out as a file whose digest is still zero. */
+export function encodeSections(sections: Sections): Uint8Array<ArrayBuffer> {
+  let end = align(HEADER_BYTES + SECTION_NAMES.length * TABLE_ENTRY_BYTES);
+  const offsets = SECTION_NAMES.map((name) => {
+    const offset = end;
+    end = align(offset + sections[name].byteLength);
+    return offset;
+  });
+  const encoder = new TextEncoder();
+  const file = new Uint8Array(end);
+  const view = new DataView(file.buffer);
+  file.set(encoder.encode(MAGIC), 0);
+  view.setUint32(8, FORMAT_VERSION, true);
+  view.setUint32(12, SECTION_NAMES.length, true);
+  view.setBigUint64(16, BigInt(end), true);
+  SECTION_NAMES.forEach((name, i) => {
+    const section = sections[name];
+    const entry = HEADER_BYTES + i * TABLE_ENTRY_BYTES;
+    file.set(encoder.encode(name.slice(0, NAME_BYTES)), entry);
+    view.setBigUint64(entry + NAME_BYTES, BigInt(offsets[i]!), true);
+    view.setBigUint64(entry + NAME_BYTES + 8, BigInt(section.byteLength), true);
+    file.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), offsets[i]);
+  });
+  return file;
+}
+
+/**
+ * @returns views on the sections of a file, none of whose content is checked
+ * @throws CodedError CONNECTOME_INVALID for a section that does not lie inside the file
+ */
+export function readSections(buffer: ArrayBuffer | SharedArrayBuffer): Sections {
+  const view = new DataView(buffer);
+  const count = view.getUint32(12, true);
+  if (count !== SECTION_NAMES.length || HEADER_BYTES + count * TABLE_ENTRY_BYTES > buffer.byteLength) {
+    throw invalid(`expected ${SECTION_NAMES.length} sections, found ${count}`);
+  }
+  const sections: Partial<Record<SectionName, unknown>> = {};
+  SECTION_NAMES.forEach((name, i) => {
+    const entry = HEADER_BYTES + i * TABLE_ENTRY_BYTES;
+    const stored = latin1(new Uint8Array(buffer, entry, NAME_BYTES)).replace(/\0+$/, '');
+    if (stored !== name.slice(0, NAME_BYTES)) {
+      throw invalid(`expected section ${i} to be ${name}, found ${shown(stored)}`);
+    }
+    const offset = Number(view.getBigUint64(entry + NAME_BYTES, true));
+    const length = Number(view.getBigUint64(entry + NAME_BYTES + 8, true));
+    const { array: SectionArray } = SECTIONS[name];
+    const elementBytes = SectionArray.BYTES_PER_ELEMENT;
+    if (offset % ALIGNMENT !== 0 || offset + length > buffer.byteLength || length % elementBytes !== 0) {
+      throw invalid(
+        `section ${name} should lie inside the ${buffer.byteLength} bytes of the file, at a multiple of ${ALIGNMENT}, ` +
+          `in elements of ${elementBytes} bytes; found offset ${offset}, length ${length}`,
+      );
+    }
+    sections[name] = new SectionArray(buffer as ArrayBuffer, offset, length / elementBytes);
+  });
+  return sections as Sections;
+}
+
+/** @throws CodedError CONNECTOME_INVALID */
+export function parseMetadata({ metadata }: Sections): unknown {
+  try {
+    // TextDecoder refuses shared memory, so it gets a copy.
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(metadata)));
+  } catch (error) {
+    throw invalid(`its metadata is no JSON: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Views the bytes of a file that openConnectome() has accepted in this process, as its workers do: nothing is
+ * checked or copied.
+ */
+export function viewConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connectome {
+  const sections = readSections(buffer);
+  return connectomeOf(buffer, sections, parseMetadata(sections) as ConnectomeMetadata);
+}
+
+export function connectomeOf(
+  buffer: ArrayBuffer | SharedArrayBuffer,
+  sections: Sections,
+  metadata: ConnectomeMetadata,
+): Connectome {
+  const { idStart, idText, populationStart, populationNeurons } = sections;
+  const neuronsOf = new Map(
+    populationKeys(metadata).map((key, i) => [
+      key,
+      populationNeurons.subarray(populationStart[i]!, populationStart[i + 1]!),
+    ]),
+  );
+  const population = (key: string): Uint32Array => {
+    const found = neuronsOf.get(key);
+    if (found === undefined) {
+      throw new Error(`the connectome has no ${key}; it has ${[...neuronsOf.keys()].join(', ')}`);
+    }
+    return found;
+  };
+  return {
+    ...sections,
+    metadata,
+    digest: storedDigest(buffer),
+    neuronCount: metadata.neuronCount,
+    connectionCount: metadata.connectionCount,
+    neuronId: (i) => latin1(idText.subarray(idStart[i]!, idStart[i + 1]!)),
+    stimulusNeurons: (id) => population(`stimulus ${id}`),
+    channelNeurons: (id) => population(`channel ${id}`),
+  };
+}
+
+function populationKeys({ stimuli, channels }: ConnectomeMetadata): string[] {
+  return [...stimuli.map(({ id }) => `stimulus ${id}`), ...channels.map(({ id }) => `channel ${id}`)];
+}
+
+/** The digest that the header of a file promises, lower-case hex. */
+export function storedDigest(buffer: ArrayBuffer | SharedArrayBuffer): string {
+  return Buffer.from(new Uint8Array(buffer, DIGEST_OFFSET, DIGEST_BYTES)).toString('hex');
+}
+
+export function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1');
+}
+
+export function invalid(what: string): CodedError {
+  return new CodedError('CONNECTOME_INVALID', `This connectome file cannot be used: ${what}.`);
+}
+
+function align(offset: number): number {
+  return Math.ceil(offset / ALIGNMENT) * ALIGNMENT;
+}

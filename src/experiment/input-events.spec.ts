@@ -1,0 +1,291 @@
+import { createHash } from 'node:crypto';
+import { compileDrawingKernel } from '../pool/kernel-file.js';
+import { compiledDrawing } from './compiled-drawing.js';
+import { drawInputEvents, type DrawInputEvents } from './input-events.js';
+import { philox4x32 } from './philox.js';
+import { v1Protocol, type Input, type PoissonTrain } from './protocol.js';
+
+const DRAWINGS: readonly (readonly [name: string, draw: DrawInputEvents])[] = [
+  ['drawInputEvents', drawInputEvents],
+  ['compiledDrawing', compiledDrawing(compileDrawingKernel())],
+];
+
+const population = Uint32Array.from({ length: 400 }, (_, i) => 1000 - i);
+
+describe.each(DRAWINGS)('%s', (_, draw) => {
+  const drawn = (inputs: readonly Input[], durationSteps: number): [step: number, neuron: number][] => {
+    const { steps, neurons } = draw({ inputs, durationSteps }, (i) => `72057594060000${1000 + i}`);
+    return Array.from(steps, (step, i) => [step, neurons[i]!]);
+  };
+  const asTexts = (events: readonly (readonly [number, number])[]) => events.map((event) => event.join(' '));
+
+  describe('a train of version 1', () => {
+    const protocol = (
+      neurons: Uint32Array,
+      nominalRateHz: number,
+      intensity: number,
+      seed: number,
+      steps: number,
+    ) => v1Protocol(neurons, { nominalRateHz, intensity, seed }, steps);
+    const events = (...args: Parameters<typeof protocol>): string[] => {
+      const { inputs, durationSteps } = protocol(...args);
+      return asTexts(drawn(inputs, durationSteps));
+    };
+
+    it('is the same for the same seed, another for another', () => {
+      expect(events(population, 150, 1, 42, 1000)).toEqual(events(population, 150, 1, 42, 1000));
+      expect(events(population, 150, 1, 42, 1000)).not.toEqual(events(population, 150, 1, 43, 1000));
+    });
+
+    it('is pinned, since every result hangs on it', () => {
+      expect(events(Uint32Array.of(7, 8, 9), 150, 1, 42, 500)).toEqual(
+        (
+          '18 9,23 7,47 8,49 7,66 9,108 8,116 9,125 9,146 7,154 8,167 9,172 7,180 7,181 9,184 7,209 7,295 8,408 9,' +
+          '413 7,450 8,455 9,457 8,477 8,490 7'
+        ).split(','),
+      );
+    });
+
+    it('has no event at intensity 0, but still names the stimulated neurons', () => {
+      const { stimulated, steps } = draw(protocol(population, 150, 0, 42, 1000), String);
+      expect(steps).toHaveLength(0);
+      expect(stimulated).toEqual(population);
+    });
+
+    it.each([
+      [150, 1, 2000],
+      [150, 2, 2000],
+      [50, 0.5, 2000],
+      [150, 0.01, 2000],
+      [1, 1, 50_000],
+    ])('has the rate asked for: %p Hz at intensity %p in %p steps', (rateHz, intensity, steps) => {
+      const expected = population.length * rateHz * intensity * steps * 1e-4;
+      const count = events(population, rateHz, intensity, 1, steps).length;
+      expect(Math.abs(count - expected)).toBeLessThan(5 * Math.sqrt(expected));
+    });
+
+    it('has no memory: the variance of counts is that of a Bernoulli train', () => {
+      const counts = new Map<number, number>();
+      const { inputs } = protocol(population, 150, 1, 3, 2000);
+      for (const [, i] of drawn(inputs, 2000)) counts.set(i, (counts.get(i) ?? 0) + 1);
+      const values = [...population].map((i) => counts.get(i) ?? 0);
+      const mean = values.reduce((a, b) => a + b) / values.length;
+      const variance = values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / (values.length - 1);
+      // Expected 0.985 of the mean; five standard errors of a variance over 400 samples are 35 %.
+      expect(variance / mean).toBeGreaterThan(0.63);
+      expect(variance / mean).toBeLessThan(1.34);
+    });
+
+    it('only gains events as the intensity rises', () => {
+      const weaker = events(population, 150, 0.7, 5, 1000);
+      const stronger = new Set(events(population, 150, 1.3, 5, 1000));
+      expect(weaker.every((event) => stronger.has(event))).toBe(true);
+      expect(stronger.size).toBeGreaterThan(weaker.length);
+    });
+
+    it('begins a longer trial with the shorter one', () => {
+      const longer = events(population, 150, 1, 5, 2000);
+      expect(events(population, 150, 1, 5, 500)).toEqual(
+        longer.filter((event) => Number(event.split(' ')[0]) < 500),
+      );
+    });
+
+    it('belongs to the place of a neuron, whatever else is in the population', () => {
+      const few = events(population.slice(0, 3), 150, 1, 5, 1000);
+      const many = events(population, 150, 1, 5, 1000).filter((event) => Number(event.split(' ')[1]) > 997);
+      expect(few).toEqual(many);
+    });
+  });
+
+  describe('a Poisson train', () => {
+    const sugar: PoissonTrain = {
+      kind: 'poisson',
+      name: 'sugar',
+      rateHz: 100,
+      seed: 42,
+      trial: 0,
+      startStep: 0,
+      endStep: 10_000,
+    };
+    const events = (train: Partial<PoissonTrain>, neurons = population, steps = 10_000) =>
+      drawn([{ neurons, train: { ...sugar, ...train } }], steps);
+
+    // Written anew from the description alone: BigInt for Philox's counter, logarithms for the intervals.
+    it('is what its description says, at the lowest layer', () => {
+      const id = BigInt('720575940600001007');
+      const word = parseInt(createHash('sha256').update('sugar').digest('hex').slice(0, 8), 16);
+      const steps: number[] = [];
+      const out = new Uint32Array(4);
+      const chance = 31.25e-4;
+      for (let block = 0, step = -1; step < 10_000; block++) {
+        const [low, high] = [Number(id % 2n ** 32n), Number(id / 2n ** 32n)];
+        philox4x32(out, block, low, high, word >= 2 ** 31 ? word : word + 2 ** 31, 42, 3);
+        for (const half of [0, 2]) {
+          step += 1 + Math.floor(Math.log1p(-out[half]! / 2 ** 32) / Math.log1p(-chance));
+          if (step < 10_000 && out[half + 1]! / 2 ** 32 < 20 / 31.25) steps.push(step);
+        }
+      }
+      expect(steps.length).toBeGreaterThan(10);
+      expect(events({ rateHz: 20, trial: 3 }, Uint32Array.of(7))).toEqual(steps.map((step) => [step, 7]));
+    });
+
+    it.each([5, 31.25, 40, 62.5, 100, 200, 250, 333, 500])(
+      'has exactly %p Hz: chi-square of the counts in ten parts of the trial, and of all',
+      (rateHz) => {
+        const counts = new Array<number>(10).fill(0);
+        for (const [step] of events({ rateHz, seed: 7 })) counts[Math.floor(step / 1000)]!++;
+        const expected = (population.length * rateHz) / 10;
+        // A Bernoulli count has the variance n p (1 - p).
+        const variance = expected * (1 - rateHz * 1e-4);
+        const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / variance, 0);
+        // Ten degrees of freedom: the 0.1 % points at both ends.
+        expect(chiSquare).toBeLessThan(29.6);
+        expect(chiSquare).toBeGreaterThan(1.47);
+      },
+    );
+
+    it.each([20, 140, 500])('has geometric intervals at %p Hz: chi-square', (rateHz) => {
+      const intervals: number[] = [];
+      const last = new Map<number, number>();
+      for (const [step, neuron] of events({ rateHz, seed: 11 })) {
+        intervals.push(step - (last.get(neuron) ?? -1));
+        last.set(neuron, step);
+      }
+      const chance = rateHz * 1e-4;
+      // Twelve bins of about equal chance below the median of what a trial can show, so that its end cuts little.
+      const quantile = (share: number) => Math.ceil(Math.log1p(-share) / Math.log1p(-chance));
+      const edges = Array.from({ length: 13 }, (_, k) => quantile(k / 16));
+      const within = intervals.filter((interval) => interval <= edges[12]!);
+      const cumulative = (k: number) => 1 - (1 - chance) ** k;
+      const observed = edges
+        .slice(1)
+        .map((to, k) => within.filter((each) => each > edges[k]! && each <= to).length);
+      const expected = edges
+        .slice(1)
+        .map((to, k) => ((cumulative(to) - cumulative(edges[k]!)) / cumulative(edges[12]!)) * within.length);
+      const chiSquare = observed.reduce(
+        (sum, count, k) => sum + (count - expected[k]!) ** 2 / expected[k]!,
+        0,
+      );
+      // Eleven degrees of freedom: 31.3 is the 0.1 % point.
+      expect(chiSquare).toBeLessThan(31.3);
+    });
+
+    it('only gains events as the rate rises, across all layers', () => {
+      let weaker = new Set<string>();
+      for (const rateHz of [0, 10, 31.25, 31.26, 50, 62.5, 90, 125, 180, 250, 400, 500]) {
+        const stronger = new Set(asTexts(events({ rateHz })));
+        expect([...weaker].filter((event) => !stronger.has(event))).toEqual([]);
+        expect(stronger.size).toBeGreaterThanOrEqual(weaker.size);
+        weaker = stronger;
+      }
+      expect(weaker.size).toBeGreaterThan(19_000);
+    });
+
+    it('is hidden by its window and not moved', () => {
+      const all = events({});
+      const window = { startStep: 2000, endStep: 3501 };
+      expect(events(window)).toEqual(all.filter(([step]) => step >= 2000 && step < 3501));
+      const [step] = all[0]!;
+      expect(events({ startStep: step, endStep: step + 1 })).toEqual(
+        all.filter((event) => event[0] === step),
+      );
+      expect(events({ startStep: step, endStep: step })).toEqual([]);
+      expect(events(window, population, 3000)).toEqual(all.filter(([s]) => s >= 2000 && s < 3000));
+    });
+
+    it('depends on seed, trial, name and id', () => {
+      const all = new Set(asTexts(events({})));
+      for (const other of [{ seed: 43 }, { trial: 1 }, { name: 'water' }]) {
+        const shared = asTexts(events(other)).filter((event) => all.has(event));
+        // Of 40,000 events 1 % coincide by chance; five standard deviations are 100.
+        expect(shared.length).toBeLessThan(500);
+      }
+      const trains = new Set(
+        Array.from(population, (i) =>
+          asTexts(events({}, Uint32Array.of(i)))
+            .join()
+            .replaceAll(/ \d+/g, ''),
+        ),
+      );
+      expect(trains.size).toBe(population.length);
+    });
+
+    it('depends on nothing else: neither on other neurons, nor other inputs, nor the order', () => {
+      const all = events({});
+      const few = population.slice(100, 103).reverse();
+      expect(events({}, few)).toEqual(all.filter(([, i]) => few.includes(i)));
+      const both = drawn(
+        [
+          { neurons: Uint32Array.of(5), train: { ...sugar, name: 'bitter' } },
+          { neurons: population, train: sugar },
+        ],
+        10_000,
+      );
+      expect(both.filter(([, i]) => i !== 5)).toEqual(all);
+    });
+
+    it('of a neuron with a name is keyed by the name', () => {
+      const train = { ...sugar, rateHz: 500 };
+      const input = [{ neurons: Uint32Array.of(0, 1), train }];
+      const { steps, neurons } = draw({ inputs: input, durationSteps: 2000 }, (i) => `LC4-${i}`);
+      const id = createHash('sha256').update('LC4-1').digest().readBigUInt64BE();
+      const renamed = draw({ inputs: input, durationSteps: 2000 }, (i) => (i === 1 ? String(id) : 'x'));
+      const of1 = (events: { steps: Uint16Array; neurons: Uint32Array }) =>
+        events.steps.filter((_, q) => events.neurons[q] === 1);
+      expect(of1({ steps, neurons })).toEqual(of1(renamed));
+      expect(of1({ steps, neurons }).length).toBeGreaterThan(50);
+    });
+  });
+
+  describe('given spikes', () => {
+    it('come to all neurons, or to each its own, up to the end of the trial', () => {
+      const steps = Uint16Array.of(0, 7, 49_999);
+      const neurons = Uint32Array.of(4, 2);
+      expect(drawn([{ neurons, train: { kind: 'spikes', steps } }], 50_000)).toEqual([
+        [0, 2],
+        [0, 4],
+        [7, 2],
+        [7, 4],
+        [49_999, 2],
+        [49_999, 4],
+      ]);
+      const each = [Uint16Array.of(3), Uint16Array.of(1, 3)];
+      expect(drawn([{ neurons, train: { kind: 'spikes', steps: each } }], 3)).toEqual([[1, 2]]);
+    });
+
+    it('of two inputs meet: a pair stands twice', () => {
+      const train = { kind: 'spikes', steps: Uint16Array.of(5) } as const;
+      const inputs = [
+        { neurons: Uint32Array.of(2, 1), train },
+        { neurons: Uint32Array.of(3, 2), train },
+      ];
+      expect(drawn(inputs, 10)).toEqual([
+        [5, 1],
+        [5, 2],
+        [5, 2],
+        [5, 3],
+      ]);
+      expect([...draw({ inputs, durationSteps: 10 }, String).stimulated]).toEqual([1, 2, 3]);
+    });
+  });
+
+  it('of no input is no event', () => {
+    expect(draw({ inputs: [], durationSteps: 10 }, String)).toEqual({
+      stimulated: new Uint32Array(0),
+      steps: new Uint16Array(0),
+      neurons: new Uint32Array(0),
+    });
+  });
+
+  it('orders events by step, then by neuron', () => {
+    const { inputs, durationSteps } = v1Protocol(
+      population,
+      { nominalRateHz: 150, intensity: 2, seed: 9 },
+      2000,
+    );
+    const keys = drawn(inputs, durationSteps).map(([step, neuron]) => step * 2 ** 20 + neuron);
+    expect(keys).toEqual(keys.toSorted((a, b) => a - b));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+});

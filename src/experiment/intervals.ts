@@ -1,0 +1,46 @@
+import { MAXIMUM_TRIAL_STEPS } from './protocol.js';
+
+export const WORD_RANGE = 2 ** 32;
+/** Stands for "no further event within the longest trial". */
+const NEVER = MAXIMUM_TRIAL_STEPS + 1;
+
+/** The geometric distribution of intervals between events, as a table to be searched with a random word. */
+export interface IntervalTable {
+  /** cumulative[k - 1] / 2^32 is the chance that the next event comes within k steps. */
+  readonly cumulative: Float64Array;
+  /** guide[b]: the smallest interval that a word beginning with byte b can mean, less one. */
+  readonly guide: Uint16Array;
+}
+
+/**
+ * Made by multiplications alone, in one order, so it is the same on every machine. It ends where every word has
+ * its interval, or with the longest trial.
+ * @param chanceInStep of an event, above 0 and at most 1
+ */
+export function intervalTable(chanceInStep: number): IntervalTable {
+  const known = tables.get(chanceInStep);
+  if (known) return known;
+  const cumulative: number[] = [];
+  let chanceOfNone = 1;
+  do {
+    chanceOfNone *= 1 - chanceInStep;
+    cumulative.push((1 - chanceOfNone) * WORD_RANGE);
+  } while (cumulative.length < MAXIMUM_TRIAL_STEPS && cumulative.at(-1)! <= WORD_RANGE - 1);
+  const guide = new Uint16Array(256);
+  for (let byte = 0, k = 0; byte < guide.length; byte++) {
+    while (k < cumulative.length && cumulative[k]! <= byte * 2 ** 24) k++;
+    guide[byte] = k;
+  }
+  const table = { cumulative: Float64Array.from(cumulative), guide };
+  tables.set(chanceInStep, table);
+  return table;
+}
+
+const tables = new Map<number, IntervalTable>();
+
+/** Steps to the next event: the interval that a random word of 32 bits stands for. */
+export function intervalOf(word: number, { cumulative, guide }: IntervalTable): number {
+  let k = guide[word >>> 24]!;
+  while (k < cumulative.length && cumulative[k]! <= word) k++;
+  return k === cumulative.length ? NEVER : k + 1;
+}

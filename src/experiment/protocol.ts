@@ -1,0 +1,77 @@
+/**
+ * One trial as data: which neurons get input events, whose outputs are cut, for how long. Small and plain, so that
+ * it can be sent to another thread. Neurons are indices into one connectome.
+ */
+
+export const STEPS_PER_MS = 10;
+/** 5 s. */
+export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
+
+/** Of an experiment of version 1. */
+export const MAXIMUM_INTENSITY = 2;
+
+export interface Protocol {
+  readonly inputs: readonly Input[];
+  /** Neurons whose spikes are not delivered to anybody. */
+  readonly silenced: Uint32Array;
+  /** Steps of 0.1 ms, 1 to MAXIMUM_TRIAL_STEPS. */
+  readonly durationSteps: number;
+  /** The trial ends after the first step with more delivered events in all; see engine/simulation.ts. */
+  readonly eventBudget?: number;
+}
+
+/** Neurons that get events, each from a train of its own. None of them has a refractory period in this trial. */
+export interface Input {
+  /** No neuron twice. */
+  readonly neurons: Uint32Array;
+  readonly train: Train;
+}
+
+export type Train = V1Train | PoissonTrain | GivenTrain;
+
+/** The Poisson train of an experiment of version 1: a neuron's is keyed by its place in the list of neurons. */
+export interface V1Train {
+  readonly kind: 'v1';
+  /** Mean events per neuron and second at intensity 1. */
+  readonly nominalRateHz: number;
+  /** 0 to MAXIMUM_INTENSITY. */
+  readonly intensity: number;
+  /** 0 to 2^32 - 1. */
+  readonly seed: number;
+}
+
+/** The Poisson train of an open experiment: keyed by the seed, the trial, the input's name and the neuron's id. */
+export interface PoissonTrain {
+  readonly kind: 'poisson';
+  readonly name: string;
+  /** Mean events per neuron and second, 0 to MAXIMUM_RATE_HZ. */
+  readonly rateHz: number;
+  /** 0 to 2^32 - 1. */
+  readonly seed: number;
+  /** 0 to 2^32 - 1. */
+  readonly trial: number;
+  /** Events come from this step on; the window hides events and never moves one. */
+  readonly startStep: number;
+  /** The first step behind the window. */
+  readonly endStep: number;
+}
+
+/** Given events, for replay. Steps ascend, none twice; those behind the end of the trial are left out. */
+export interface GivenTrain {
+  readonly kind: 'spikes';
+  /** One list for all neurons, or one for each of them. */
+  readonly steps: Uint16Array | readonly Uint16Array[];
+}
+
+/** The protocol of an experiment of version 1. */
+export function v1Protocol(
+  neurons: Uint32Array,
+  train: Omit<V1Train, 'kind'>,
+  durationSteps: number,
+): Protocol {
+  return {
+    inputs: [{ neurons, train: { kind: 'v1', ...train } }],
+    silenced: new Uint32Array(0),
+    durationSteps,
+  };
+}

@@ -1,0 +1,14 @@
+import { type VersioningOptions, VersioningType } from '@nestjs/common';
+
+/** Every version of the API that is served. A controller names the one that it belongs to. */
+export const API_VERSIONS = ['1'] as const;
+export type ApiVersion = (typeof API_VERSIONS)[number];
+
+const PREFIX = 'api/v';
+/** Controllers without a version stay at the root. */
+export const VERSIONING: VersioningOptions = { type: VersioningType.URI, prefix: PREFIX };
+
+/** The path of a resource, such as /api/v1/run. */
+export function apiPath(version: ApiVersion, resource: string): string {
+  return `/${PREFIX}${version}/${resource}`;
+}

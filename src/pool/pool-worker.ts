@@ -1,0 +1,136 @@
+import { Piscina } from 'piscina';
+import { CodedError } from '../errors.js';
+import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
+
+/**
+ * Of a worker's JavaScript objects; the brain and the engine's state lie outside. A run of a whole brain takes some
+ * 15 MB, the atlas most. A worker beyond it ends alone, where Node's default would end the container.
+ */
+const WORKER_HEAP_MB = 256;
+
+/**
+ * One that is starting is on its way to its first task, or to its first after the one before it ended. One that is
+ * closed refuses every task.
+ */
+export type WorkerState = 'ready' | 'starting' | 'closed';
+
+export interface PoolWorkerOptions {
+  readonly workerData: WorkerData;
+  readonly workerFile: string | URL;
+  readonly onStrayError: (error: Error) => void;
+  /** Told after an experiment was answered. */
+  readonly onAnswered: () => void;
+  /** Told when it has ended and had something to do. */
+  readonly onLost: () => void;
+  /** Told after it has ended, or its successor has come. */
+  readonly onChange: () => void;
+}
+
+/**
+ * One worker and its successors: a Piscina of one. Piscina hands tasks to whichever worker is free. Here the queue
+ * chooses, because the run ahead in a worker belongs to that worker: it waits for its run, and is lost with it.
+ */
+export class PoolWorker {
+  readonly #piscina: Piscina;
+  readonly #options: PoolWorkerOptions;
+  readonly #listeners: (() => void)[] = [];
+  #isReady = false;
+  #closed = false;
+  #started = 0;
+  #tasks = 0;
+
+  constructor(options: PoolWorkerOptions) {
+    this.#options = options;
+    this.#piscina = new Piscina({
+      filename: String(options.workerFile),
+      minThreads: 1,
+      maxThreads: 1,
+      // A run that computes and the one ahead.
+      concurrentTasksPerWorker: 2,
+      // So that each task is a turn of the worker's event loop. A worker that waits for tasks in Atomics.wait reads all
+      // that are there and answers none before it has computed them all.
+      atomics: 'disabled',
+      workerData: options.workerData,
+      resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
+      recordTiming: false,
+    });
+    // Without a listener an error that belongs to no task would end the process.
+    this.#piscina.on('error', options.onStrayError);
+    this.#piscina.on('workerCreate', () => {
+      this.#started++;
+      this.#isReady = true;
+      this.#tell();
+    });
+    this.#piscina.on('workerDestroy', () => {
+      this.#isReady = false;
+      if (this.#tasks > 0 && !this.#closed) options.onLost();
+      // Piscina tells before it strikes the worker off its list, and before it decides about another.
+      setImmediate(() => this.#tell());
+    });
+  }
+
+  get state(): WorkerState {
+    if (this.#closed) return 'closed';
+    return this.#isReady ? 'ready' : 'starting';
+  }
+
+  /** Whether it takes tasks or is starting. */
+  get isPresent(): boolean {
+    return this.#piscina.threads.length > 0;
+  }
+
+  get restarts(): number {
+    return Math.max(0, this.#started - 1);
+  }
+
+  /** Tasks that it was given and has not answered. */
+  get tasks(): number {
+    return this.#tasks;
+  }
+
+  /** @param listener is told after the state has changed */
+  whenChanged(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered */
+  async run<Kind extends Task['kind']>(task: Task & { readonly kind: Kind }): Promise<ResultOf[Kind]> {
+    if (this.#closed) {
+      // Piscina would start workers anew.
+      throw new CodedError('WORKER_LOST', 'The workers were stopped before this was computed; try again.');
+    }
+    let outcome: Outcome<ResultOf[Kind]>;
+    this.#tasks++;
+    try {
+      outcome = (await this.#piscina.run(task)) as typeof outcome;
+    } catch (error) {
+      throw new CodedError(
+        'WORKER_LOST',
+        'The worker that computed this ended before it answered; try again.',
+        { cause: error },
+      );
+    } finally {
+      this.#tasks--;
+    }
+    if (task.kind === 'experiment') this.#options.onAnswered();
+    if (!outcome.ok) throw CodedError.fromFailure(outcome.failure);
+    return outcome.result;
+  }
+
+  /** Ends the worker in the middle of what it does, which is rejected; another one takes its place. */
+  restart(): void {
+    for (const thread of this.#piscina.threads) void thread.terminate();
+  }
+
+  /** Ends the worker for good. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#piscina.destroy();
+    this.#tell();
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+    this.#options.onChange();
+  }
+}

@@ -1,0 +1,67 @@
+import { Logger } from '@nestjs/common';
+import type { Environment } from '../config/environment.js';
+import { availableStimuli } from '../answers/v1/presets.js';
+import type { Connectome } from '../connectome/connectome.js';
+import { messageWithCause } from '../errors.js';
+import type { Degradations } from '../health/degradations.js';
+import type { ExperimentPool } from '../pool/experiment-pool.js';
+import { GpuStage, type GpuState } from '../pool/gpu/gpu-stage.js';
+
+/** Of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
+const SHARE_OF_TIMEOUT = 1 / 3;
+
+export interface GpuBesideOptions {
+  readonly environment: Environment;
+  readonly workerFile: URL;
+  readonly degradations: Degradations;
+  /** Held by the workers. */
+  readonly connectome: Connectome;
+  readonly onChange: () => void;
+}
+
+/** The GPU that helps a pool of workers, not yet started; undefined where the environment wants none. */
+export function gpuBeside(
+  pool: ExperimentPool,
+  { environment, workerFile, degradations, connectome, onChange }: GpuBesideOptions,
+): GpuStage | undefined {
+  const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
+  if (BACKEND === 'cpu') return undefined;
+  const stimuli = availableStimuli(connectome.metadata);
+  return new GpuStage({
+    opening: {
+      connectomeFile: CONNECTOME_FILE,
+      digest: connectome.digest,
+      allowSoftware: GPU_ALLOW_SOFTWARE === 1,
+      workerFile: workerFile.href,
+    },
+    insists: BACKEND === 'gpu',
+    batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * SHARE_OF_TIMEOUT),
+    stimuli: stimuli.length > 0 ? stimuli : ['none'],
+    cpuWorkers: pool.workers,
+    simulateOnCpu: async (experiment) => {
+      const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });
+      return timings.simulateMs;
+    },
+    onChange: (state) => {
+      report(state, degradations);
+      onChange();
+    },
+  });
+}
+
+function report(state: GpuState, degradations: Degradations): void {
+  const log = new Logger('Gpu');
+  switch (state.name) {
+    case 'off':
+      degradations.end('gpu');
+      log.log(`Simulating on the CPU alone: ${state.reason}`);
+      break;
+    case 'ready':
+      degradations.end('gpu');
+      log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
+      break;
+    case 'lost':
+      log.warn(`The GPU is lost: ${messageWithCause(state.error)}`);
+      degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
+  }
+}

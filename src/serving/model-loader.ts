@@ -1,0 +1,131 @@
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { Environment } from '../config/environment.js';
+import { CodedError } from '../errors.js';
+import { Degradations } from '../health/degradations.js';
+import { type LoadedModel, ModelHealth, type WorkerCounts } from '../health/model-health.js';
+import { within } from '../within.js';
+import { ServedModel } from './served-model.js';
+import { WorkerFile } from './worker-file.provider.js';
+
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+/** Kept of SHUTDOWN_MS for the answers to what had to be given up. */
+const LONGEST_FAREWELL_MS = 1_000;
+
+/**
+ * Loads the model in the background, so that the service answers from its first moment, and tells ModelHealth. A model
+ * that fails is loaded again, ever more slowly, until it can be served. Ends it when the service ends.
+ */
+@Injectable()
+export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
+  /** Called once a model is loaded and before it is called ready. */
+  warmUp: (model: LoadedModel) => Promise<void> = async () => {};
+  readonly #log = new Logger(ModelLoader.name);
+  #served: ServedModel | undefined;
+  #attempt: Promise<void> = Promise.resolve();
+  #retryMs = FIRST_RETRY_MS;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #earlierRestarts = 0;
+
+  constructor(
+    private readonly environment: Environment,
+    private readonly workerFile: WorkerFile,
+    private readonly health: ModelHealth,
+    private readonly degradations: Degradations,
+  ) {}
+
+  get workers(): WorkerCounts {
+    const none = { configured: this.environment.WORKERS, ready: 0, restarts: this.#earlierRestarts };
+    return this.#served?.workers ?? none;
+  }
+
+  get gpuRuns(): ServedModel['gpuRuns'] {
+    return this.#served?.gpuRuns ?? { certified: 0, repeated: 0, lost: 0 };
+  }
+
+  onApplicationBootstrap(): void {
+    this.#attempt = this.#load();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.health.drain();
+    clearTimeout(this.#retryTimer);
+    const served = this.#served;
+    if (served === undefined) return;
+    served.stopWatching();
+    const { SHUTDOWN_MS } = this.environment;
+    const farewellMs = Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10);
+    await within(SHUTDOWN_MS - farewellMs, served.queue.idle(), () => undefined);
+    // Whoever waits still is told so, instead of losing the connection.
+    await this.stop();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.health.drain();
+    clearTimeout(this.#retryTimer);
+    await this.#attempt;
+    await this.stop();
+  }
+
+  /** Ends workers and GPU at once, whatever they are doing; resolves when their threads have ended. */
+  async stop(): Promise<void> {
+    await this.#served?.close();
+  }
+
+  async #load(): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      const served = (this.#served = await ServedModel.open({
+        environment: this.environment,
+        workerFile: this.workerFile.url,
+        degradations: this.degradations,
+        earlierRestarts: this.#earlierRestarts,
+        onLost: (model, error) => {
+          if (this.#served === model) void this.#fail(error);
+        },
+      }));
+      if (this.health.draining) return;
+      this.health.become({ name: 'warming', model: served });
+      served.startGpu();
+      // A service that is being stopped refuses its own requests too; then nobody waits for it to be fast.
+      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Not warmed up: ${String(error)}`));
+      // Its workers may have ended meanwhile.
+      if (this.#served !== served) return;
+      this.health.become({ name: 'ready', model: served });
+      this.#retryMs = FIRST_RETRY_MS;
+      this.degradations.end('workers');
+      served.watchIdleWorkers();
+      const { neuronCount, connectionCount } = served.connectome;
+      this.#log.log(
+        `Serving ${served.id} (${neuronCount} neurons, ${connectionCount} connections) with ` +
+          `${served.workers.configured} workers after ${Math.round(performance.now() - startedMs)} ms`,
+      );
+    } catch (error) {
+      await this.#fail(error);
+    }
+  }
+
+  async #fail(cause: unknown): Promise<void> {
+    const served = this.#served;
+    this.#earlierRestarts = this.workers.restarts;
+    this.#served = undefined;
+    const error =
+      cause instanceof CodedError
+        ? cause
+        : new CodedError('INTERNAL', `Loading the model failed: ${String(cause)}`, { cause });
+    this.#log.error(`${error.message} Trying again in ${this.#retryMs / 1000} s.`);
+    this.health.become({ name: 'failed', error, retryAtMs: performance.now() + this.#retryMs });
+    await served?.close();
+    if (this.health.draining) return;
+    this.#retryTimer = setTimeout(() => {
+      this.#attempt = this.#load();
+    }, this.#retryMs);
+    this.#retryMs = Math.min(2 * this.#retryMs, LONGEST_RETRY_MS);
+  }
+}

@@ -1,0 +1,94 @@
+import type { Experiment } from '../answers/v1/experiment.js';
+import { CodedError } from '../errors.js';
+import type { Degradations } from '../health/degradations.js';
+import type { ExperimentPool } from '../pool/experiment-pool.js';
+import type { ExperimentQueue } from '../pool/experiment-queue.js';
+
+/** How often idle workers are asked whether they still answer, and missing ones are started again. */
+const WATCH_INTERVAL_MS = 5_000;
+/** For each worker. So many runs may end theirs, one after the other, before it is asked whose fault that is. */
+const LOST_RUNS_PER_WORKER = 2;
+
+export interface WatchOptions {
+  /** A run that does no harm to a worker. */
+  readonly trial: Experiment;
+  readonly runTimeoutMs: number;
+  readonly degradations: Degradations;
+  /** Told where the workers as a whole are of no use any more. */
+  readonly onDead: (error: CodedError) => void;
+}
+
+/** Finds out whether workers are missing, are silent, or end again and again. */
+export class WorkerWatch {
+  /** Why a worker may have ended or not have started. */
+  lastStrayError = 'no reason was given';
+  #timer: NodeJS.Timeout | undefined;
+  #isTryingOut = false;
+  #ended = false;
+
+  constructor(
+    private readonly pool: ExperimentPool,
+    private readonly queue: ExperimentQueue,
+    private readonly options: WatchOptions,
+  ) {}
+
+  start(): void {
+    if (!this.#ended) this.#timer = setTimeout(() => void this.#probe(), WATCH_INTERVAL_MS).unref();
+  }
+
+  end(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** To be called after workers have ended or come. */
+  count(): void {
+    if (this.#ended) return;
+    const { present, ready, workers, lostInARow } = this.pool;
+    if (present === 0) {
+      this.#giveUp(`No worker is left and none could be started: ${this.lastStrayError}.`);
+      return;
+    }
+    if (lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut();
+    if (present < workers) {
+      const reason = `${present} of ${workers} workers are there; another could not be started.`;
+      this.options.degradations.begin({ part: 'workers', reason });
+    } else if (ready === workers) {
+      this.options.degradations.end('workers');
+    }
+  }
+
+  /** Where run after run ends its worker, either the runs or the workers are bad: a harmless run tells which. */
+  async #tryOut(): Promise<void> {
+    if (this.#isTryingOut) return;
+    this.#isTryingOut = true;
+    try {
+      await this.pool.tryOut(this.options.trial, this.options.runTimeoutMs);
+    } catch (cause) {
+      this.#giveUp('The workers end again and again without an answer.', cause);
+    } finally {
+      this.#isTryingOut = false;
+    }
+  }
+
+  /** While runs are computed their own time limit finds a worker that hangs; this finds it when none is. */
+  async #probe(): Promise<void> {
+    const isShort = this.pool.present < this.pool.workers;
+    if (this.queue.running === 0 || isShort) {
+      try {
+        await this.pool.probe(this.options.runTimeoutMs);
+      } catch (cause) {
+        // A worker that ended is counted elsewhere, and the others may go on; silence is of all of them.
+        const isSilent = cause instanceof CodedError && cause.code === 'DEADLINE_PASSED';
+        if (isSilent) this.#giveUp('The workers have stopped answering.', cause);
+      }
+    }
+    this.start();
+  }
+
+  #giveUp(message: string, cause?: unknown): void {
+    if (this.#ended) return;
+    this.end();
+    this.options.onDead(new CodedError('WORKER_LOST', message, { cause }));
+  }
+}

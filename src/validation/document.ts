@@ -1,0 +1,288 @@
+/**
+ * The tables of docs/validation.md. The sentences around them are written by people; each table stands between two
+ * comments with its name, and is written anew by `npm run validate`.
+ */
+import { CHANNEL_IDS } from '../connectome/populations.js';
+import { CodedError } from '../errors.js';
+import { PATHWAYS, type Report } from './report.js';
+import { SHUFFLES, type Spread, type StimulusDrives, type StimulusResponse } from './studies.js';
+
+/** Glomeruli that recruit more than this many neurons have set the olfactory system on fire. */
+export const RUNAWAY_NEURONS = 1000;
+const STRONGEST_CHANNELS = 3;
+const STRONGEST_LESIONS = 8;
+
+const TABLES: Readonly<Record<string, (report: Report) => string>> = {
+  signs,
+  overlaps: overlapTable,
+  glomeruli: glomerulusTable,
+  doses: doseTable,
+  recruitment: recruitmentTable,
+  shuffled: shuffledTable,
+  loom: (report) => lesionTable(report, 'loom'),
+  sugar: (report) => lesionTable(report, 'sugar'),
+  discrimination: discriminationTable,
+  drives: driveTable,
+  told: ({ drives }) => toldTable(drives.measured),
+  toldOfSynthetic: ({ drives }) => toldTable(drives.synthetic),
+  silent: silentChannels,
+  synthesis: synthesisTable,
+  models: modelTable,
+};
+
+/** @returns each table of a report by its name, as Markdown */
+export function tablesOf(report: Report): Record<string, string> {
+  return Object.fromEntries(Object.entries(TABLES).map(([name, written]) => [name, written(report)]));
+}
+
+/**
+ * @param text of the document
+ * @throws CodedError USAGE as withTables does for the tables of a report
+ */
+export function checkPlaces(text: string): void {
+  withTables(text, Object.fromEntries(Object.keys(TABLES).map((name) => [name, ''])));
+}
+
+/**
+ * @param text of the document
+ * @throws CodedError USAGE when the document has no place for a table, or a place for one that is not there
+ */
+export function withTables(text: string, tables: Readonly<Record<string, string>>): string {
+  const missing = new Set(Object.keys(tables));
+  const filled = text.replace(/<!-- begin (\w+) -->\n[^]*?<!-- end \1 -->/g, (_, name: string) => {
+    if (!missing.delete(name))
+      throw new CodedError('USAGE', `The document asks for ${name}, which no study gives.`);
+    return `<!-- begin ${name} -->\n\n${tables[name]}\n<!-- end ${name} -->`;
+  });
+  if (missing.size > 0) {
+    throw new CodedError('USAGE', `The document has no place for ${[...missing].join(', ')}.`);
+  }
+  return filled;
+}
+
+function modelTable({ connectomes, spontaneous }: Report): string {
+  return table(
+    ['rule', 'digest of the connectome', 'neurons that spike without a stimulus'],
+    (['predicted', 'corrected'] as const).map((rule) => [
+      rule,
+      `\`${connectomes[rule].slice(0, 16)}…\``,
+      String(spontaneous[rule]),
+    ]),
+  );
+}
+
+function signs({ responses: { predicted, corrected } }: Report): string {
+  return table(
+    [
+      'stimulus',
+      'stimulated',
+      'responding, predicted',
+      'responding, corrected',
+      'channels, predicted (Hz)',
+      'channels, corrected (Hz)',
+    ],
+    corrected.map((own, i) => [
+      own.stimulus,
+      String(own.stimulated),
+      shown(predicted[i]!.responding, 0),
+      shown(own.responding, 0),
+      channelsOf(predicted[i]!),
+      channelsOf(own),
+    ]),
+  );
+}
+
+function channelsOf({ channels }: StimulusResponse): string {
+  const strongest = channels.filter(({ rateHz }) => rateHz.mean >= 1).slice(0, STRONGEST_CHANNELS);
+  return strongest.map(({ id, rateHz }) => `${id} ${rateHz.mean.toFixed(1)}`).join(', ');
+}
+
+function overlapTable({ overlaps: { predicted, corrected } }: Report): string {
+  return table(
+    ['stimuli', 'predicted', 'corrected'],
+    corrected.map(({ pair, jaccard }, i) => [
+      pair.join(' and '),
+      predicted[i]!.jaccard.toFixed(3),
+      jaccard.toFixed(3),
+    ]),
+  );
+}
+
+function glomerulusTable({ glomeruli }: Report): string {
+  const rows = (['predicted', 'corrected'] as const).map((rule) => {
+    const counts = glomeruli.map(({ responding }) => responding[rule]).sort((a, b) => a - b);
+    return [
+      rule,
+      String(glomeruli.length),
+      String(counts.filter((count) => count > RUNAWAY_NEURONS).length),
+      counts[0]!.toFixed(0),
+      counts[counts.length >> 1]!.toFixed(0),
+      counts.at(-1)!.toFixed(0),
+    ];
+  });
+  return table(
+    ['rule', 'glomeruli', `recruit more than ${RUNAWAY_NEURONS}`, 'least', 'median', 'most'],
+    rows,
+  );
+}
+
+/** How strongly the channels answer for which the literature expects it. */
+function doseTable({ doses }: Report): string {
+  return doseRows(
+    PATHWAYS.map(({ stimulus, channel }) => ({
+      title: `${stimulus}: ${channel} (Hz)`,
+      digits: 1,
+      spreads: doses.find((each) => each.stimulus === stimulus)!.doses.map(({ rates }) => rates[channel]),
+    })),
+    doses,
+  );
+}
+
+/** How many neurons each stimulus recruits. */
+function recruitmentTable({ doses }: Report): string {
+  return doseRows(
+    doses.map(({ stimulus, doses: own }) => ({
+      title: stimulus,
+      digits: 0,
+      spreads: own.map(({ responding }) => responding),
+    })),
+    doses,
+  );
+}
+
+function doseRows(
+  columns: readonly {
+    readonly title: string;
+    readonly digits: number;
+    readonly spreads: readonly Spread[];
+  }[],
+  doses: Report['doses'],
+): string {
+  return table(
+    ['intensity', ...columns.map(({ title }) => title)],
+    doses[0]!.doses.map(({ intensity }, i) => [
+      String(intensity),
+      ...columns.map(({ spreads, digits }) => shown(spreads[i]!, digits)),
+    ]),
+  );
+}
+
+function shuffledTable({ responses: { corrected }, shuffled }: Report): string {
+  return table(
+    [
+      'stimulus',
+      'responding',
+      ...SHUFFLES.map((kept) => `${kept} kept`),
+      'channels (Hz)',
+      ...SHUFFLES.map((kept) => `${kept} kept (Hz)`),
+    ],
+    corrected.map((own, i) => {
+      const all = [own, ...SHUFFLES.map((kept) => shuffled[kept].responses[i]!)];
+      return [own.stimulus, ...all.map(({ responding }) => shown(responding, 0)), ...all.map(channelsOf)];
+    }),
+  );
+}
+
+function lesionTable({ lesions }: Report, stimulus: string): string {
+  const own = lesions.filter((each) => each.stimulus === stimulus);
+  const intact = own.find(({ silenced }) => silenced.length === 0)!;
+  const others = own.filter((each) => each !== intact);
+  // Where types were tried one by one, those that matter; the sort is stable.
+  const rows = others.every(({ silenced }) => silenced.length === 1)
+    ? others.sort((a, b) => a.rateHz.mean - b.rateHz.mean).slice(0, STRONGEST_LESIONS)
+    : others;
+  return table(
+    ['silenced', `${intact.channel} (Hz)`, 'of the intact brain'],
+    [intact, ...rows].map(({ silenced, rateHz }) => [
+      silenced.length === 0 ? 'nothing' : silenced.join(' and '),
+      shown(rateHz, 1),
+      `${Math.round((100 * rateHz.mean) / intact.rateHz.mean)} %`,
+    ]),
+  );
+}
+
+function discriminationTable({ discrimination, shuffled }: Report): string {
+  return table(
+    ['wiring', 'runs', 'told right', 'taken for another'],
+    [
+      ['as measured', discrimination] as const,
+      ...SHUFFLES.map((kept) => [`shuffled, ${kept} kept`, shuffled[kept].discrimination] as const),
+    ].map(([name, { runs, right, mistaken }]) => [
+      name,
+      String(runs),
+      `${Math.round((100 * right) / runs)} %`,
+      mistaken.map(({ stimulus, takenFor, times }) => `${stimulus} for ${takenFor} ${times}`).join(', '),
+    ]),
+  );
+}
+
+/** Means, in two digits; what is 0 in every run stays empty. */
+function driveTable({ drives: { measured } }: Report): string {
+  return table(
+    ['stimulus', ...measured[0]!.drives.map(({ id }) => id)],
+    measured.map(({ stimulus, drives }) => [
+      stimulus,
+      ...drives.map(({ value: { mean, sd } }) => (mean === 0 && sd === 0 ? '' : mean.toFixed(2))),
+    ]),
+  );
+}
+
+function toldTable(stimuli: readonly StimulusDrives[]): string {
+  return table(
+    ['stimulus', ...stimuli.map(({ stimulus }) => stimulus)],
+    stimuli.map(({ stimulus, toldAs }) => [
+      stimulus,
+      ...toldAs.map((times) => (times === 0 ? '' : String(times))),
+    ]),
+  );
+}
+
+function silentChannels({ responses: { corrected } }: Report): string {
+  const driven = new Set(corrected.flatMap(({ channels }) => channels.map(({ id }) => id)));
+  const strong = new Set(
+    corrected.flatMap(({ channels }) =>
+      channels.filter(({ rateHz }) => rateHz.mean >= 1).map(({ id }) => id),
+    ),
+  );
+  const named = (ids: readonly string[]): string => (ids.length === 0 ? 'none' : ids.join(', '));
+  return table(
+    ['channels', ''],
+    [
+      ['never reached by any stimulus', named(CHANNEL_IDS.filter((id) => !driven.has(id)))],
+      [
+        'reached, but below 1 Hz for every stimulus',
+        named(CHANNEL_IDS.filter((id) => driven.has(id) && !strong.has(id))),
+      ],
+    ],
+  );
+}
+
+function synthesisTable({ synthesis }: Report): string {
+  return table(
+    ['', 'tables', 'synthetic', 'difference', 'tolerance'],
+    synthesis.map(({ name, measured, synthetic, difference, unit, tolerance }) => {
+      const digits = unit === '%' ? 0 : 1;
+      return [
+        name,
+        measured.toFixed(digits),
+        synthetic.toFixed(digits),
+        `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(1)} ${unit}`,
+        tolerance === Infinity ? '' : `${tolerance} ${unit}`,
+      ];
+    }),
+  );
+}
+
+function shown({ mean, sd }: Spread, digits: number): string {
+  return `${mean.toFixed(digits)} ± ${sd.toFixed(digits)}`;
+}
+
+/** Padded as the project's formatter would. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) =>
+    Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
+  return line(head) + line(widths.map((width) => '-'.repeat(width))) + rows.map(line).join('');
+}

@@ -1,0 +1,100 @@
+/** A connectome with other stimuli and channels than the one that ships is served as well as that one. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
+import { smallConnectome } from '../support/small-connectome.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const whole = smallConnectome();
+const { stimuli, channels } = whole.metadata;
+const neuronsOf = (id: string) => {
+  const at = [...stimuli, ...channels].findIndex((population) => population.id === id);
+  return whole.populations[at]!;
+};
+
+/** The small brain with some of its populations, by name; a channel may be given another name. */
+function brainWith(chosen: readonly string[], renamed: Readonly<Record<string, string>>): ConnectomeContent {
+  const kept = {
+    stimuli: stimuli.filter(({ id }) => chosen.includes(id)),
+    channels: channels
+      .filter(({ id }) => id in renamed)
+      .map((channel) => ({ ...channel, id: renamed[channel.id]! })),
+  };
+  const original = Object.fromEntries(Object.entries(renamed).map(([from, to]) => [to, from]));
+  return {
+    ...whole,
+    metadata: { ...whole.metadata, ...kept },
+    populations: [
+      ...kept.stimuli.map(({ id }) => neuronsOf(id)),
+      ...kept.channels.map(({ id }) => neuronsOf(original[id]!)),
+    ],
+  };
+}
+
+async function serve(content: ConnectomeContent): Promise<Service> {
+  const path = join(mkdtempSync(join(tmpdir(), 'other-connectome-')), 'other.connectome');
+  writeFileSync(path, encodeConnectome(content));
+  return startReadyService({ CONNECTOME_FILE: path });
+}
+
+describe('a connectome with few stimuli and channels of other names', () => {
+  let service: Service;
+  const renamed = { escape: 'escape', stop: 'stop', wing: 'flight' };
+
+  beforeAll(async () => {
+    service = await serve(brainWith(['loom', 'heat'], renamed));
+  });
+  afterAll(() => service.stop());
+
+  it('is described as it is', async () => {
+    const model = await (await service.get('/api/v1/model')).json();
+    const ids = (list: { id: string }[]) => list.map(({ id }) => id);
+    expect(ids(model.stimuli)).toEqual(['loom', 'heat']);
+    expect(ids(model.channels)).toEqual(['escape', 'stop', 'flight']);
+    expect(ids(model.drives)).toEqual(['escape', 'stop']);
+  });
+
+  it('answers with its own channels, and the drives that can be read from them', async () => {
+    const response = await service.post({ stimulus: 'loom', duration_ms: 200, intensity: 2 });
+    expect(response.status).toBe(200);
+    const { channels: rates, drive, frames } = await response.json();
+    expect(Object.keys(rates)).toEqual(['escape', 'stop', 'flight']);
+    expect(Object.keys(drive)).toEqual(['escape', 'stop']);
+    // The rates once more, from the spikes alone.
+    const spikes = frames.flatMap((frame: { spikes: number[] }) => frame.spikes) as number[];
+    for (const [from, to] of Object.entries(renamed)) {
+      const members = neuronsOf(from);
+      const count = spikes.filter((neuron) => members.includes(neuron)).length;
+      expect(rates[to]).toBeCloseTo(count / members.length / 0.2, 2);
+    }
+    expect(Math.max(...(Object.values(rates) as number[]))).toBeGreaterThan(0);
+  });
+
+  it('says which stimuli it has where another one is asked for', async () => {
+    const response = await service.post({});
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      code: 'STIMULUS_UNAVAILABLE',
+      error:
+        'stimulus must be one of loom, heat, none with the connectome that is served, got "sugar": it has no such preset.',
+    });
+    expect((await service.post({ stimulus: 'salt' })).status).toBe(400);
+  });
+});
+
+it('a connectome without cell types, stimuli and channels answers to none', async () => {
+  const content = brainWith([], {});
+  const types = content.metadata.types.map((type) => ({ ...type, name: '' }));
+  const service = await serve({ ...content, metadata: { ...content.metadata, types } });
+  const silent = await service.post({ stimulus: 'none' });
+  expect(silent.status).toBe(200);
+  expect(await silent.json()).toMatchObject({ total_spikes: 0, channels: {}, drive: {} });
+  const refused = await service.post({ stimulus: 'loom' });
+  expect(await refused.json()).toEqual({
+    code: 'STIMULUS_UNAVAILABLE',
+    error:
+      'stimulus must be none with the connectome that is served, got "loom": it was compiled without cell types.',
+  });
+  await service.stop();
+});

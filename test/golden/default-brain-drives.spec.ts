@@ -1,0 +1,49 @@
+/**
+ * Drives are made for bodies, and a body that does nothing for half of the stimuli is a broken toy: from `drive` alone, at the
+ * defaults, a person should be able to tell what the fly was given.
+ */
+import { readFileSync } from 'node:fs';
+import { openConnectome } from '../../src/connectome/format.js';
+import { STIMULUS_IDS } from '../../src/connectome/populations.js';
+import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
+import { compileKernel } from '../../src/pool/kernel-file.js';
+import { stimulusDrives, Subject, type StimulusDrives } from '../../src/validation/studies.js';
+import { connectomeFile } from '../support/connectomes.js';
+
+const SEEDS = [1, 2, 3, 4, 5, 6];
+
+/** What flies are known to do, as docs/science.md has it: these drives are the strong ones, and walking aside no other is. */
+const EXPECTED: Readonly<Record<(typeof STIMULUS_IDS)[number], readonly string[]>> = {
+  sugar: ['proboscis', 'stop'],
+  loom: ['escape', 'wing'],
+  food: ['approach'],
+  touch: ['groom'],
+  song: ['courtship', 'escape'],
+  pheromone: ['approach', 'courtship'],
+  colour: ['phototaxis'],
+  humid: ['hygrotaxis'],
+  heat: ['avoid'],
+  bitter: ['avoid', 'reject'],
+};
+const STRONG = 1 / 3;
+
+describe('the drives of the default brain', () => {
+  let stimuli: readonly StimulusDrives[];
+  beforeAll(async () => {
+    const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
+    const kernel = compileKernel();
+    stimuli = stimulusDrives(new Subject(connectome, (wiring) => new KernelEngine(kernel, wiring)), SEEDS);
+  }, 120_000);
+
+  it.each(STIMULUS_IDS)('tell %s from the other stimuli', (id) => {
+    const { toldAs } = stimuli.find(({ stimulus }) => stimulus === id)!;
+    expect(toldAs.reduce((sum, times) => sum + times)).toBe(SEEDS.length);
+    expect(toldAs[STIMULUS_IDS.indexOf(id)]).toBeGreaterThanOrEqual(0.9 * SEEDS.length);
+  });
+
+  it.each(STIMULUS_IDS)('do for %s what is expected of a fly', (id) => {
+    const { drives } = stimuli.find(({ stimulus }) => stimulus === id)!;
+    const strong = drives.filter((each) => each.id !== 'walk' && Math.abs(each.value.mean) >= STRONG);
+    expect(strong.map((each) => each.id).sort()).toEqual(EXPECTED[id]);
+  });
+});

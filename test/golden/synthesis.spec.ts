@@ -1,0 +1,40 @@
+import { deviations, UNTUNED_STIMULATIONS } from '../../src/validation/synthesis-check.js';
+import { meanResponses, servedStimulations } from '../../src/validation/responses.js';
+import { readConnectome } from '../../src/cli/local-experiments.js';
+import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
+import { compileKernel } from '../../src/pool/kernel-file.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeWith } from '../support/requirements.js';
+
+/** With a cold cache both brains are compiled first. */
+const TIMEOUT_MS = 300_000;
+const SEEDS = [1, 2, 3, 4];
+/** Nothing is promised for these, but a brain far off here would be a poor model of the measured one. */
+const UNTUNED_TOLERANCE_PERCENT = 25;
+
+/** The short form of `npm run validate:synthesis`, on the one brain that is served. */
+describeWith(['tables'], 'the default brain beside the tables its statistics come from', () => {
+  const kernel = compileKernel();
+  const responsesOf = async (name: 'measured-corrected' | 'default') => {
+    const connectome = await readConnectome(await connectomeFile(name));
+    const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
+    return meanResponses(connectome, new KernelEngine(kernel, connectome), stimulations, SEEDS);
+  };
+
+  it(
+    'answers each stimulus like them, within the tolerance of each',
+    async () => {
+      const [measured, synthetic] = [await responsesOf('measured-corrected'), await responsesOf('default')];
+      const all = deviations(measured, synthetic);
+      const outOfTolerance = all
+        .map((each) => ({ ...each, tolerance: Math.min(each.tolerance, UNTUNED_TOLERANCE_PERCENT) }))
+        .filter(({ difference, tolerance }) => !(Math.abs(difference) <= tolerance));
+      expect(outOfTolerance).toEqual([]);
+      expect(all.filter(({ tolerance }) => tolerance !== Infinity)).toHaveLength(15);
+      expect(all.filter(({ tolerance }) => tolerance === Infinity)).toHaveLength(UNTUNED_STIMULATIONS.length);
+      // Silence would be within many a tolerance in Hz: looming must drive the giant fibre.
+      expect(all.find(({ name }) => name === 'loom escape')!.synthetic).toBeGreaterThan(80);
+    },
+    TIMEOUT_MS,
+  );
+});

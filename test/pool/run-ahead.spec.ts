@@ -1,0 +1,225 @@
+/** A queue in front of real workers, each with one run ahead: what happens to that run, whatever happens before it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
+import { PhiloxSequence } from '../../src/experiment/philox.js';
+import type { CodedError } from '../../src/errors.js';
+import { ExperimentPool } from '../../src/pool/experiment-pool.js';
+import { ExperimentQueue, type RunWorker } from '../../src/pool/experiment-queue.js';
+import type { ExperimentTask } from '../../src/pool/task.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+
+const [EXIT_SEED, SPIN_SEED] = [4_000_000_001, 4_000_000_002];
+const RUN_TIMEOUT_MS = 1_500;
+
+const directory = mkdtempSync(join(tmpdir(), 'run-ahead-'));
+const holdFile = join(directory, 'hold');
+const hold = () => writeFileSync(holdFile, '');
+const release = () => rmSync(holdFile, { force: true });
+/** The environment of Jest is its own, and no worker sees it. */
+const FAULTS = {
+  FAULT_HOLD_RUNS: holdFile,
+  FAULT_EXIT_SEED: String(EXIT_SEED),
+  FAULT_SPIN_SEED: String(SPIN_SEED),
+};
+const workerFile = join(directory, 'faulty.worker.mjs');
+writeFileSync(
+  workerFile,
+  `Object.assign(process.env, ${JSON.stringify(FAULTS)});
+   export default (await import('${pathToFileURL(resolve('test/support/faulty.worker.mjs')).href}')).default;`,
+);
+
+const task = (seed: number): ExperimentTask => ({
+  kind: 'experiment',
+  experiment: { ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed },
+  view: 'full',
+  gzip: false,
+});
+
+let pool: ExperimentPool;
+afterAll(() => rmSync(directory, { recursive: true }));
+afterEach(async () => {
+  release();
+  await pool.close();
+});
+
+async function open(workers: number, limit = 64) {
+  pool = await ExperimentPool.start({
+    workers,
+    workerData: { connectome: await readConnectomeFile(smallConnectomeFile()) },
+    workerFile: pathToFileURL(workerFile),
+    onStrayError: () => undefined,
+    onChange: () => undefined,
+  });
+  /** What the workers answered to each seed that they were handed. */
+  const answered: [seed: number, outcome: string][] = [];
+  const watched = pool.members.map((member): RunWorker => {
+    const run = async (run: ExperimentTask) => {
+      const outcome = (text: string) => answered.push([run.experiment.seed, text]);
+      try {
+        const result = await member.run(run);
+        outcome('computed');
+        return result;
+      } catch (error) {
+        outcome((error as CodedError).code);
+        throw error;
+      }
+    };
+    return {
+      get state() {
+        return member.state;
+      },
+      run,
+      restart: () => member.restart(),
+      whenChanged: (listener) => member.whenChanged(listener),
+    };
+  });
+  const queue = new ExperimentQueue(watched, { limit, runTimeoutMs: RUN_TIMEOUT_MS });
+  /** Seeds in the order in which their runs were answered, in whatever way. */
+  const settled: number[] = [];
+  const submit = (seed: number, owner = `owner of ${seed}`) => {
+    const run = queue.submit(task(seed), owner);
+    const outcome = run.result.then(
+      ({ body }) => Buffer.from(body),
+      (error: CodedError) => error.code,
+    );
+    void outcome.then(() => settled.push(seed));
+    return { outcome, cancel: () => run.cancel() };
+  };
+  return { queue, submit, settled, answered };
+}
+
+async function expectBody(outcome: Promise<Buffer | string>, seed: number): Promise<void> {
+  const { body } = await pool.run(task(seed));
+  expect(await outcome).toEqual(Buffer.from(body));
+}
+
+const untilBegun = async (queue: ExperimentQueue) => {
+  while (queue.running === 0) await new Promise((next) => setTimeout(next, 5));
+};
+
+it('answers in order of arrival, with the bytes that a run alone has', async () => {
+  const { queue, submit, settled } = await open(1);
+  const seeds = Array.from({ length: 12 }, (_, seed) => seed);
+  const runs = seeds.map((seed) => submit(seed));
+  expect([queue.running, queue.waiting]).toEqual([1, 11]);
+  await queue.idle();
+  await Promise.all(runs.map(({ outcome }) => outcome));
+  expect(settled).toEqual(seeds);
+  for (const seed of seeds) await expectBody(runs[seed]!.outcome, seed);
+});
+
+it('takes back the run ahead, which its worker then leaves alone, and not one that has begun', async () => {
+  const { queue, submit, answered } = await open(1);
+  hold();
+  const first = submit(0);
+  const ahead = submit(1);
+  const last = submit(2);
+  expect(ahead.cancel()).toBe(true);
+  expect(ahead.cancel()).toBe(false);
+  expect(await ahead.outcome).toBe('RUN_CANCELLED');
+  expect([queue.running, queue.waiting]).toEqual([1, 1]);
+  // Whoever is to begin it has it; nothing tells when.
+  await new Promise((next) => setTimeout(next, 200));
+  expect(first.cancel()).toBe(false);
+  release();
+  await expectBody(first.outcome, 0);
+  await expectBody(last.outcome, 2);
+  expect(answered).toEqual([
+    [0, 'computed'],
+    [1, 'RUN_CANCELLED'],
+    [2, 'computed'],
+  ]);
+});
+
+it('counts the run ahead as waiting, in the limit of all and in that of its client', async () => {
+  const { queue, submit } = await open(1, 4);
+  hold();
+  const runs = [submit(0, 'greedy'), submit(1, 'greedy'), submit(2, 'greedy')];
+  expect(() => submit(3, 'greedy')).toThrow('2 runs of this client are waiting');
+  runs.push(submit(3, 'modest'), submit(4, 'modest'));
+  expect(() => submit(5, 'another')).toThrow('4 runs are waiting');
+  release();
+  await Promise.all(runs.map(({ outcome }) => outcome));
+  expect([queue.running, queue.waiting]).toEqual([0, 0]);
+  submit(6, 'greedy');
+  submit(7, 'greedy');
+});
+
+it('a worker that dies takes its own run with it and no other', async () => {
+  const { submit, settled } = await open(1);
+  const culprit = submit(EXIT_SEED);
+  const others = [1, 2, 3].map((seed) => submit(seed));
+  expect(await culprit.outcome).toBe('WORKER_LOST');
+  await Promise.all(others.map(({ outcome }) => outcome));
+  expect(settled).toEqual([EXIT_SEED, 1, 2, 3]);
+  for (const [i, { outcome }] of others.entries()) await expectBody(outcome, i + 1);
+  expect(pool.restarts).toBe(1);
+});
+
+it('run after run that ends its worker does not take the runs between them', async () => {
+  const { queue, submit } = await open(1);
+  const runs = [EXIT_SEED, 1, EXIT_SEED, 2, EXIT_SEED, EXIT_SEED, 3].map(
+    (seed) => [seed, submit(seed)] as const,
+  );
+  await queue.idle();
+  for (const [seed, { outcome }] of runs) {
+    if (seed === EXIT_SEED) expect(await outcome).toBe('WORKER_LOST');
+    else await expectBody(outcome, seed);
+  }
+  expect(pool.restarts).toBe(4);
+});
+
+it('a run that computes too long is ended, and the one behind it is answered', async () => {
+  const { submit, answered } = await open(1);
+  const endless = submit(SPIN_SEED);
+  const behind = submit(1);
+  expect(await endless.outcome).toBe('DEADLINE_PASSED');
+  await expectBody(behind.outcome, 1);
+  expect(answered.at(-1)).toEqual([1, 'computed']);
+  expect(pool.restarts).toBe(1);
+});
+
+it('where another worker is free, nothing waits behind a run that takes long', async () => {
+  const { submit, settled } = await open(2);
+  const endless = submit(SPIN_SEED);
+  const others = [1, 2, 3, 4].map((seed) => submit(seed));
+  await Promise.all(others.map(({ outcome }) => outcome));
+  expect(settled).not.toContain(SPIN_SEED);
+  expect(await endless.outcome).toBe('DEADLINE_PASSED');
+  for (const [i, { outcome }] of others.entries()) await expectBody(outcome, i + 1);
+});
+
+it('a pool that is closed refuses what computes, what is ahead and what waits', async () => {
+  const { queue, submit } = await open(1);
+  hold();
+  const runs = [0, 1, 2, 3].map((seed) => submit(seed));
+  await untilBegun(queue);
+  await pool.close();
+  expect(await Promise.all(runs.map(({ outcome }) => outcome))).toEqual(new Array(4).fill('WORKER_LOST'));
+  await queue.idle();
+});
+
+it('every run is answered once, however runs, clients that go and workers that die follow one another', async () => {
+  const seed = Date.now() % 2 ** 32;
+  const random = new PhiloxSequence(seed, 0, 0);
+  const { queue, submit } = await open(2, 1_000);
+  const outcomes: Promise<Buffer | string>[] = [];
+  const expected: (string | undefined)[] = [];
+  for (let i = 0; i < 400; i++) {
+    const isCulprit = random.nextBelow(100) === 0;
+    const run = submit(isCulprit ? EXIT_SEED : i);
+    outcomes.push(run.outcome);
+    const isGone = random.nextBelow(3) === 0 && run.cancel();
+    expected.push(isGone ? 'RUN_CANCELLED' : isCulprit ? 'WORKER_LOST' : undefined);
+    if (random.nextBelow(4) === 0) await new Promise((next) => setTimeout(next, random.nextBelow(4)));
+  }
+  await queue.idle();
+  const received = await Promise.all(outcomes);
+  const named = received.map((outcome) => (typeof outcome === 'string' ? outcome : undefined));
+  expect({ seed, outcomes: named }).toEqual({ seed, outcomes: expected });
+  expect([queue.running, queue.waiting]).toEqual([0, 0]);
+});
