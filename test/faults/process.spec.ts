@@ -124,13 +124,9 @@ describe('the log', () => {
 
     let text = '';
     // It goes on where it stalled, and new lines come after what had waited.
-    await until(() => (text += drained(reader)).includes('"/api/v1/run"'));
-    await run(service.port);
-    const runs = () => text.split('"/api/v1/run"').length;
-    const before = runs();
-    await until(() => {
-      text += drained(reader);
-      return runs() > before;
+    await until(async () => {
+      await run(service.port);
+      return (text += drained(reader)).includes('"/api/v1/run"');
     });
     await fill(service);
     service.child.kill('SIGTERM');
