@@ -8,7 +8,7 @@ describe('REQUIRE', () => {
 
   it('is refused where it names what no test needs, as it would demand nothing', () => {
     expect(() => requirementsIn('tables,phyton,constructor')).toThrow(
-      /^REQUIRE knows tables, golden, redis, .*gpu; found phyton, constructor$/,
+      /^REQUIRE knows tables, golden, shiu, .*gpu; found phyton, constructor$/,
     );
   });
 });
