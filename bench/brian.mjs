@@ -38,7 +38,7 @@ await runCommand({
     duration: {
       type: 'string',
       value: 'MS',
-      default: String(DEFAULT_EXPERIMENT.durationMs),
+      default: String(DEFAULT_EXPERIMENT.duration_ms),
       help: 'Duration of a run.',
     },
     rounds: { type: 'string', value: 'N', default: '5', help: 'How often Brian 2 runs each stimulus.' },
@@ -52,7 +52,7 @@ await runCommand({
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const cases = options.stimuli.split(',').map((stimulus) => ({
       stimulus,
-      inputEvents: eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs }),
+      inputEvents: eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, duration_ms: durationMs }),
       brianMs: [],
       kernelMs: [],
       raster: undefined,

@@ -73,7 +73,7 @@ function stimulusCases(connectome, stimuli, durationsMs) {
     stimuli.map((stimulus) => ({
       name: stimulus,
       durationSteps: durationMs * STEPS_PER_MS,
-      inputEvents: eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs }),
+      inputEvents: eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, duration_ms: durationMs }),
     })),
   );
 }

@@ -5,7 +5,7 @@ import { drawInputEvents } from '../dist/experiment/input-events.js';
 import { v1Protocol } from '../dist/experiment/protocol.js';
 
 /** @returns {import('../dist/experiment/input-events.js').InputEvents} the input events that the service would draw */
-export function eventsOf(connectome, { stimulus, durationMs, intensity, seed }) {
+export function eventsOf(connectome, { stimulus, duration_ms: durationMs, intensity, seed }) {
   const population = connectome.metadata.stimuli.find(({ id }) => id === stimulus);
   if (population === undefined) {
     const known = connectome.metadata.stimuli.map(({ id }) => id).join(', ');

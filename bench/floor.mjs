@@ -119,7 +119,7 @@ await runCommand({
     const floor = await Floor.of(connectome);
     const rows = options.stimuli.split(',').map((stimulus) => {
       const steps = durationMs * STEPS_PER_MS;
-      const inputEvents = eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs });
+      const inputEvents = eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, duration_ms: durationMs });
       const raster = kernel.simulate(inputEvents, { durationSteps: steps });
       floor.take(raster, steps);
       const times = { kernel: [], floor: [] };

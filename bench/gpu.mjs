@@ -66,7 +66,7 @@ async function measure(options) {
   const stimuli = options.stimuli?.split(',') ?? connectome.metadata.stimuli.map(({ id }) => id);
   const trainsOf = (stimulus, count) =>
     Array.from({ length: count }, (_, seed) =>
-      eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, durationMs, seed }),
+      eventsOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus, duration_ms: durationMs, seed }),
     );
 
   const adapter = await requestGpuAdapter();

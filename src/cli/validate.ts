@@ -5,6 +5,7 @@ import type { Brain } from '../compiler/brain.js';
 import { sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
+import { readNodeSets } from '../connectome/node-sets.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
 import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
@@ -14,7 +15,8 @@ import { CodedError } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { checkPlaces, tablesOf, withTables } from '../validation/document.js';
+import { checkPlaces, publishedTable, tablesOf, withTable, withTables } from '../validation/document.js';
+import { publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
 import { Subject } from '../validation/studies.js';
@@ -35,9 +37,10 @@ await runCommand({
     },
     document: { type: 'string', value: 'FILE', help: 'Writes the tables into this document.' },
     images: { type: 'string', value: 'DIR', help: 'Writes the plots there.' },
+    published: { type: 'boolean', help: 'Only the published results, and their table in the document.' },
     json: { type: 'boolean', help: 'Prints all numbers as JSON instead.' },
   },
-  async run({ tables, statistics, document, images, json }, _, progress) {
+  async run({ tables, statistics, document, images, published, json }, _, progress) {
     // What cannot be written is said now, not after all has been computed.
     const text = document === undefined ? undefined : readDocument(document);
     if (images !== undefined) {
@@ -51,6 +54,15 @@ await runCommand({
       openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
     const measured = await readTables(tables, progress);
     const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), engineOf);
+    if (published) {
+      progress.begin('Repeating published experiments', 0, 'items');
+      const results = publishedResults(subjectOf('predicted'), readNodeSets());
+      const written = publishedTable(results);
+      if (document !== undefined) await writeWhole(document, withTable(text!, 'published', written));
+      progress.end();
+      process.stdout.write(json ? `${JSON.stringify(results)}\n` : written);
+      return;
+    }
     const synthetic = connectomeOf(
       sampleBrain(await readStatistics(statistics, progress), progress),
       'corrected',
@@ -58,6 +70,7 @@ await runCommand({
     const found = report(
       { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
       new Subject(synthetic, engineOf),
+      readNodeSets(),
       engineOf,
       (study) => progress.begin(study, 0, 'items'),
     );

@@ -101,6 +101,7 @@ export class ParquetTable {
     progress.begin(`Reading ${column}`, this.rowCount, 'items');
     let next = 0;
     const take = (values: DecodedArray, rowStart: number) => {
+      if (rowStart > next) throw this.#damaged(column, next, `its next rows are ${rowStart} and on`);
       for (let k = Math.max(0, next - rowStart); k < values.length && next < this.rowCount; k++) {
         const value = values[k] as number | bigint | null | undefined;
         if (value === null || value === undefined) {
@@ -109,7 +110,11 @@ export class ParquetTable {
         onValue(value, next++);
       }
     };
+    // Never across the end of a row group: the library reads several at once, and hands on their pages in any order.
+    let endOfGroup = 0;
+    const groups = this.metadata.row_groups.map(({ num_rows }) => Number(num_rows)).values();
     while (next < this.rowCount) {
+      while (endOfGroup <= next) endOfGroup += groups.next().value ?? Infinity;
       const before = next;
       try {
         await parquetRead({
@@ -118,7 +123,7 @@ export class ParquetTable {
           columns: [column],
           compressors,
           rowStart: before,
-          rowEnd: Math.min(before + ROWS_AT_A_TIME, this.rowCount),
+          rowEnd: Math.min(before + ROWS_AT_A_TIME, endOfGroup, this.rowCount),
           onPage: ({ columnData, rowStart }) => take(columnData, rowStart),
         });
       } catch (error) {

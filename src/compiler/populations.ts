@@ -16,7 +16,7 @@ import { nearestNames } from '../connectome/nearest-names.js';
 import { describedSelector, type LabelledNeurons, LABELS, NeuronSelection } from '../connectome/selection.js';
 import { CodedError, shown } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
-import { readChecked } from './checked-json.js';
+import { readChecked } from '../connectome/checked-json.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { TableSignRule } from '../connectome/connectome.js';
-import { readChecked } from './checked-json.js';
+import { readChecked } from '../connectome/checked-json.js';
 
 /** As the tables abbreviate them; empty where nothing was predicted. */
 export type Transmitter = 'ACH' | 'DA' | 'GABA' | 'GLUT' | 'OCT' | 'SER' | '';

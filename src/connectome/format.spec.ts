@@ -176,7 +176,7 @@ describe('a file that is not what it should be', () => {
     [
       'an unknown sign rule',
       metadataWith({ signRule: 'mine' }),
-      /in its metadata \/signRule must be .* \("predicted", "corrected"\), found "mine"/,
+      /in its metadata \/signRule must be .* \("predicted", "corrected", "as given"\), found "mine"/,
     ],
     [
       'types that are no list',

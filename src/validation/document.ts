@@ -4,15 +4,18 @@
  */
 import { CHANNEL_IDS } from '../connectome/populations.js';
 import { CodedError } from '../errors.js';
+import type { PublishedResult } from './published.js';
 import { PATHWAYS, type Report } from './report.js';
 import { SHUFFLES, type Spread, type StimulusDrives, type StimulusResponse } from './studies.js';
 
 /** Glomeruli that recruit more than this many neurons have set the olfactory system on fire. */
 export const RUNAWAY_NEURONS = 1000;
+const PLACE = /<!-- begin (\w+) -->\n[^]*?<!-- end \1 -->/g;
 const STRONGEST_CHANNELS = 3;
 const STRONGEST_LESIONS = 8;
 
 const TABLES: Readonly<Record<string, (report: Report) => string>> = {
+  published: ({ published }) => publishedTable(published),
   signs,
   overlaps: overlapTable,
   glomeruli: glomerulusTable,
@@ -49,15 +52,43 @@ export function checkPlaces(text: string): void {
  */
 export function withTables(text: string, tables: Readonly<Record<string, string>>): string {
   const missing = new Set(Object.keys(tables));
-  const filled = text.replace(/<!-- begin (\w+) -->\n[^]*?<!-- end \1 -->/g, (_, name: string) => {
+  const filled = text.replace(PLACE, (_, name: string) => {
     if (!missing.delete(name))
       throw new CodedError('USAGE', `The document asks for ${name}, which no study gives.`);
-    return `<!-- begin ${name} -->\n\n${tables[name]}\n<!-- end ${name} -->`;
+    return placed(name, tables[name]!);
   });
   if (missing.size > 0) {
     throw new CodedError('USAGE', `The document has no place for ${[...missing].join(', ')}.`);
   }
   return filled;
+}
+
+/** The published numbers beside ours. */
+export function publishedTable(results: readonly PublishedResult[]): string {
+  return table(
+    ['stimulated', 'read', 'published', 'here', 'difference', 'can these tables decide it?'],
+    results.map(({ name, reads, published, ours, decides }) => [
+      name,
+      reads,
+      String(published),
+      shown(ours, 1),
+      typeof published === 'number' ? signed(ours.mean - published) : '',
+      decides,
+    ]),
+  );
+}
+
+function signed(difference: number): string {
+  return `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(1)}`;
+}
+
+/** Puts one table into its place, and leaves the others as they are. */
+export function withTable(text: string, name: string, written: string): string {
+  return text.replace(PLACE, (place, found: string) => (found === name ? placed(name, written) : place));
+}
+
+function placed(name: string, written: string): string {
+  return `<!-- begin ${name} -->\n\n${written}\n<!-- end ${name} -->`;
 }
 
 function modelTable({ connectomes, spontaneous }: Report): string {
@@ -266,7 +297,7 @@ function synthesisTable({ synthesis }: Report): string {
         name,
         measured.toFixed(digits),
         synthetic.toFixed(digits),
-        `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(1)} ${unit}`,
+        `${signed(difference)} ${unit}`,
         tolerance === Infinity ? '' : `${tolerance} ${unit}`,
       ];
     }),

@@ -1,6 +1,8 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
 import type { TableSignRule } from '../connectome/connectome.js';
+import type { NodeSet } from '../connectome/node-sets.js';
 import type { StimulusId } from '../connectome/populations.js';
+import { publishedResults, type PublishedResult } from './published.js';
 import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './synthesis-check.js';
 import { meanResponses, servedStimulations } from './responses.js';
 import {
@@ -53,6 +55,7 @@ const SEEDS_OF_DEAL = SEEDS.slice(0, SEEDS.length / (1 + OTHER_DEALS.length));
 const SYNTHESIS_SEEDS = [1, 2, 3, 4];
 
 export interface Report {
+  readonly published: readonly PublishedResult[];
   readonly connectomes: Readonly<Record<TableSignRule, string>>;
   readonly responses: Readonly<Record<TableSignRule, readonly StimulusResponse[]>>;
   readonly overlaps: Readonly<Record<TableSignRule, readonly Overlap[]>>;
@@ -78,11 +81,13 @@ interface ShuffleReport {
 /**
  * @param subjects measured wiring under both rules
  * @param synthetic the brain that ships
+ * @param nodeSets the published ones
  * @param begin told of each study
  */
 export function report(
   subjects: Readonly<Record<TableSignRule, Subject>>,
   synthetic: Subject,
+  nodeSets: Readonly<Record<string, NodeSet>>,
   engineOf: EngineOf,
   begin: (study: string) => void,
 ): Report {
@@ -92,6 +97,8 @@ export function report(
   });
   const { connectome } = subjects.corrected;
 
+  begin('Repeating published experiments');
+  const published = publishedResults(subjects.predicted, nodeSets);
   begin('Exciting each population under both rules of signs');
   const responses = bothRules((subject) => stimulusResponses([subject], SEEDS));
   const overlapsOfRules = bothRules((subject) => overlaps(subject, PAIRS, SEEDS));
@@ -133,6 +140,7 @@ export function report(
       SYNTHESIS_SEEDS,
     );
   return {
+    published,
     connectomes: {
       predicted: subjects.predicted.connectome.digest,
       corrected: subjects.corrected.connectome.digest,

@@ -7,10 +7,10 @@ import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../c
 import { DRIVES, readDrives, type ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import { Readout } from '../answers/v1/readout.js';
-import type { SimulationEngine } from '../engine/simulation.js';
+import type { SimulationEngine, SpikeRaster } from '../engine/simulation.js';
 import { drawInputEvents } from '../experiment/input-events.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../experiment/philox.js';
-import { v1Protocol } from '../experiment/protocol.js';
+import { type Protocol, v1Protocol } from '../experiment/protocol.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 import { stimulationOfTypes } from './responses.js';
 
@@ -66,10 +66,14 @@ export class Subject {
       ...v1Protocol(neurons, { nominalRateHz, intensity, seed }, DURATION_MS * STEPS_PER_MS),
       ...(silenced && { silenced }),
     };
-    const events = drawInputEvents(protocol, (i) => this.connectome.neuronId(i));
-    const raster = this.#engine.simulate(events, protocol);
+    const raster = this.simulate(protocol);
     const { responding, rates } = this.#readout.read(raster, DURATION_MS);
     return { responding, rates, neurons: Uint32Array.from(new Set(raster.neurons)).sort() };
+  }
+
+  simulate(protocol: Protocol): SpikeRaster {
+    const events = drawInputEvents(protocol, (i) => this.connectome.neuronId(i));
+    return this.#engine.simulate(events, protocol);
   }
 
   stimulate(

@@ -28,7 +28,7 @@ describe('bench:engine', () => {
       'engine',
       ['--rounds', '2', '--stimuli', 'sugar,loom', '--durations', '50,200'],
     );
-    expect(rows.map(({ stimulus, durationMs }) => [stimulus, durationMs])).toEqual([
+    expect(rows.map(({ name, durationMs }) => [name, durationMs])).toEqual([
       ['sugar', 50],
       ['loom', 50],
       ['sugar', 200],

@@ -17,7 +17,7 @@ const DOCUMENTS = [
 const IS_PATH =
   /^(?:src|test|data|docs|bench|validation|scripts|clients|docker)\/[\w./-]*$|^(?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs)$/;
 /** Made by a command, so not there in a fresh clone. */
-const MADE = /^data\/[\w.-]+\.connectome$/;
+const MADE = /^(?:data\/[\w.-]+\.connectome|docker\/\.env)$/;
 
 const sources = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -25,7 +25,7 @@ const sources = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 );
 const sourceNames = new Set(sources.map((file) => basename(file)));
-const sourceText = sources.map((file) => readFileSync(file, 'utf8')).join('\n');
+const sourceText = [...sources, 'docker/compose.yaml'].map((file) => readFileSync(file, 'utf8')).join('\n');
 
 describe.each(DOCUMENTS)('%s', (path) => {
   const text = readFileSync(path, 'utf8');

@@ -88,7 +88,7 @@ describe('validate', () => {
     [
       'has no place for its tables',
       (path: string) => writeFileSync(path, '# Validation\n'),
-      'The document has no place for signs',
+      'The document has no place for published',
     ],
     ['cannot be read', () => {}, 'cannot be read: ENOENT'],
   ])('says that a document %s before it reads the tables', async (_, prepare, message) => {

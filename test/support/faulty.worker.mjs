@@ -37,7 +37,7 @@ function run({ ticket, ...task }) {
     if (seed === FAULT_MEMORY_SEED) fillMemory();
     if (seed === FAULT_SPIN_SEED) for (;;);
     // Breaks deep inside, as a defect would.
-    if (seed === FAULT_THROW_SEED) task.experiment.stimulus = 'no such stimulus';
+    if (seed === FAULT_THROW_SEED) task.experiment = undefined;
   }
   return answer(task);
 }

@@ -1,6 +1,6 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../engine/network.js';
-import type { Protocol } from '../../experiment/protocol.js';
+import { type Protocol, v1Protocol } from '../../experiment/protocol.js';
 import type { Experiment } from './experiment.js';
 import { presetOf } from './presets.js';
 
@@ -14,15 +14,10 @@ export function protocolOf(
   { stimulus, duration_ms: durationMs, intensity, seed }: Experiment,
   silenced: Uint32Array,
 ): Protocol {
+  const durationSteps = durationMs * STEPS_PER_MS;
   const preset = presetOf(connectome.metadata, stimulus);
-  const inputs =
-    preset === undefined
-      ? []
-      : [
-          {
-            neurons: connectome.stimulusNeurons(preset.id),
-            train: { kind: 'v1', nominalRateHz: preset.nominalRateHz, intensity, seed } as const,
-          },
-        ];
-  return { inputs, silenced, durationSteps: durationMs * STEPS_PER_MS };
+  if (preset === undefined) return { inputs: [], silenced, durationSteps };
+  const { id, nominalRateHz } = preset;
+  const train = { nominalRateHz, intensity, seed };
+  return { ...v1Protocol(connectome.stimulusNeurons(id), train, durationSteps), silenced };
 }

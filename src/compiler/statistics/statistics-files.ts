@@ -10,7 +10,7 @@ import { constants, gzipSync } from 'node:zlib';
 import { MAXIMUM_NEURONS, type SourceFile, SIDES } from '../../connectome/connectome.js';
 import { CodedError, shown } from '../../errors.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
-import { readChecked } from '../checked-json.js';
+import { readChecked } from '../../connectome/checked-json.js';
 import { type CsvRow, readCsv } from '../csv.js';
 import { type Progress, silent } from '../progress.js';
 import {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { compileSchema } from '../connectome/json-schema.js';
+import { compileSchema } from './json-schema.js';
 import { CodedError, type ErrorCode } from '../errors.js';
 
 /**
