@@ -15,7 +15,7 @@ const SOURCES_OF_DEFAULT = [
   'data',
   'src/compiler',
   'src/connectome',
-  'src/engine/philox.ts',
+  'src/experiment/philox.ts',
   'src/cli/model-compile.ts',
 ];
 const ANY_ADDRESS = ['0.0.0.0', '::'];
