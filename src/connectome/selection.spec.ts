@@ -13,7 +13,7 @@ describe('a selection from an open connectome', () => {
     expect(selection.matching({ type: 'S_loom' })).toEqual(range(12, 12));
     expect(selection.matching({ class: 'made_up' })).toEqual(range(0, 120));
     expect(selection.matching({ sub_class: 'inter' })).toEqual(range(204, 100));
-    expect(selection.matching({ super_class: 'motor' })).toEqual([...range(156, 4), ...range(168, 4)]);
+    expect(selection.matching({ super_class: 'descending' })).toEqual(range(120, 84));
     expect(selection.matching({ type: 'S_sugar', side: 'right' })).toEqual([1, 3, 5, 7, 9, 11]);
     expect(selection.withId('N_0200')).toBe(200);
     expect(selection.withId('N_9999')).toBeUndefined();
