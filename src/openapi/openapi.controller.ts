@@ -20,7 +20,7 @@ export class OpenApiController {
   /** By path. */
   readonly #documents = new Map<string, OpenAPIObject>();
   /** By path and by the address that the description names. */
-  readonly #bodies = new LRUCache<string, StaticBody>({ max: ADDRESSES });
+  readonly #bodies = new LRUCache<string, Promise<StaticBody>>({ max: ADDRESSES });
 
   constructor(private readonly environment: Environment) {}
 
@@ -63,13 +63,19 @@ export class OpenApiController {
     body.send(request, reply);
   }
 
-  async #bodyFor(path: string, url: string): Promise<StaticBody> {
+  /** Made once for all who ask at the same time. */
+  #bodyFor(path: string, url: string): Promise<StaticBody> {
     const key = `${path} ${url}`;
-    const known = this.#bodies.get(key);
-    if (known !== undefined) return known;
-    const json = Buffer.from(JSON.stringify({ ...this.#documents.get(path), servers: [{ url }] }));
-    const body = new StaticBody(json, await gzip(json), 'application/json; charset=utf-8', REVALIDATE);
-    this.#bodies.set(key, body);
+    let body = this.#bodies.get(key);
+    if (body === undefined) {
+      body = this.#bodyOf({ ...this.#documents.get(path)!, servers: [{ url }] });
+      this.#bodies.set(key, body);
+    }
     return body;
+  }
+
+  async #bodyOf(document: OpenAPIObject): Promise<StaticBody> {
+    const json = Buffer.from(JSON.stringify(document));
+    return new StaticBody(json, await gzip(json), 'application/json; charset=utf-8', REVALIDATE);
   }
 }

@@ -25,9 +25,9 @@ function report(name: string, args: string[]): unknown {
 describe('bench:engine', () => {
   it('prints a row for each stimulus and duration, with a digest that both engines agree on', () => {
     const rows = bench<
-      Row & { name: string; durationMs: number; events: number; kernelMs: number; agree: boolean }
+      Row & { trial: string; durationMs: number; events: number; kernelMs: number; agree: boolean }
     >('engine', ['--rounds', '2', '--stimuli', 'sugar,loom', '--durations', '50,200']);
-    expect(rows.map(({ name, durationMs }) => [name, durationMs])).toEqual([
+    expect(rows.map(({ trial, durationMs }) => [trial, durationMs])).toEqual([
       ['sugar', 50],
       ['loom', 50],
       ['sugar', 200],
