@@ -4,11 +4,11 @@ import type { Experiment, View } from '../answers/v1/experiment.js';
 import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { ARM_OPTIONS, armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
+import { ARM_OPTIONS, armsOf, COMMAND_NAME, usageError, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
 import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
@@ -47,10 +47,10 @@ await runCommand({
   },
   async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
-      throw wrong('--csv and --plot need the spikes, which --view drive leaves out');
+      throw usageError('--csv and --plot need the spikes, which --view drive leaves out');
     }
     if (csv !== undefined && plot !== undefined && resolve(csv) === resolve(plot)) {
-      throw wrong(`--csv and --plot should be two files, found ${shown(csv)} for both`);
+      throw usageError(`--csv and --plot should be two files, found ${describeValue(csv)} for both`);
     }
     const arms = armsOf(request);
     if (plot !== undefined) await plottingLibrary();
@@ -103,10 +103,14 @@ async function openSources(
   const lesion = arms.at(-1)!.silenced;
   if (url !== undefined) {
     if (file !== undefined || lesion.length > 0) {
-      throw wrong('a service decides itself what it runs on: --url goes without --connectome and --silence');
+      throw usageError(
+        'a service decides itself what it runs on: --url goes without --connectome and --silence',
+      );
     }
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw wrong(`--url should be an address such as http://localhost:8080, found ${shown(url)}`);
+      throw usageError(
+        `--url should be an address such as http://localhost:8080, found ${describeValue(url)}`,
+      );
     }
     const remote = new RemoteExperiments(url, (seconds) =>
       progress.note(`Waiting ${seconds} s for the rate limit of the service.`),

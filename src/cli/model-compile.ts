@@ -10,7 +10,7 @@ import { readTables } from '../compiler/tables.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION, type SignRule } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { runCommand, usage } from './command.js';
 import { writeWhole } from './write-whole.js';
 
@@ -124,7 +124,7 @@ function minimumSynapsesIn(text: string): number {
   if (minimum < 1 || minimum > MAXIMUM_SYNAPSES_PER_CONNECTION) {
     throw usage(
       COMMAND,
-      `--minimum-synapses should be a whole number from 1 to ${MAXIMUM_SYNAPSES_PER_CONNECTION}, found ${shown(text)}`,
+      `--minimum-synapses should be a whole number from 1 to ${MAXIMUM_SYNAPSES_PER_CONNECTION}, found ${describeValue(text)}`,
     );
   }
   return minimum;

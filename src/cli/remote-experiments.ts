@@ -4,7 +4,7 @@ import { SIDES } from '../connectome/connectome.js';
 import type { ChannelKind } from '../connectome/populations.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { labelOfType } from '../answers/v1/readout.js';
-import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
+import { CodedError, ERRORS, describeValue, type ErrorCode } from '../errors.js';
 import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
 
 const TIMEOUT_MS = 60_000;
@@ -134,13 +134,16 @@ function parsed<T extends object>(path: string, body: Uint8Array, members: reado
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CodedError('SERVICE_UNREACHABLE', `Expected JSON from the service, found ${shown(text)}.`);
+    throw new CodedError(
+      'SERVICE_UNREACHABLE',
+      `Expected JSON from the service, found ${describeValue(text)}.`,
+    );
   }
   const missing = members.filter((member) => !Object.hasOwn(Object(value) as object, member));
   if (missing.length > 0) {
     throw new CodedError(
       'SERVICE_UNREACHABLE',
-      `${path} should have answered with ${missing.join(', ')}, found ${shown(text)}.`,
+      `${path} should have answered with ${missing.join(', ')}, found ${describeValue(text)}.`,
     );
   }
   return value as T;

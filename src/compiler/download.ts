@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import type { SourceFile } from '../connectome/connectome.js';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import type { Progress } from './progress.js';
 import { TABLE_FILES } from './tables.js';
 
@@ -79,7 +79,7 @@ export async function readManifest(path: string): Promise<SourceFile[]> {
     const sha256: unknown = files.find((each) => each?.file === file)?.sha256;
     if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
       throw failed(
-        `The manifest ${path} should have a member files with the sha256 of ${file} in 64 hex digits, found ${shown(sha256)}.`,
+        `The manifest ${path} should have a member files with the sha256 of ${file} in 64 hex digits, found ${describeValue(sha256)}.`,
       );
     }
   }
@@ -187,7 +187,7 @@ class Download {
       response.destroy();
       await rm(this.#part, { force: true });
       throw new Interrupted(
-        `the server sent ${shown(response.headers['content-range'])} when asked for ${offset}-`,
+        `the server sent ${describeValue(response.headers['content-range'])} when asked for ${offset}-`,
       );
     }
     const begin = resumes ? offset : 0;

@@ -13,7 +13,7 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { SourceFile } from '../connectome/connectome.js';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { tableFault } from './csv.js';
 import type { Progress } from './progress.js';
 
@@ -68,7 +68,7 @@ export class ParquetTable {
       throw tableFault(
         file,
         null,
-        `expected a column ${missing.join(', ')}, found the columns ${shown(names, 200)}`,
+        `expected a column ${missing.join(', ')}, found the columns ${describeValue(names, 200)}`,
       );
     }
     for (const name of columns) {

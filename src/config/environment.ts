@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';
 import { plainToInstance, Transform } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, Max, Min, validateSync, ValidateBy, ValidateIf } from 'class-validator';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { isRedisUrl, withoutPassword } from './redis-url.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -155,7 +155,7 @@ function OneOf(values: readonly string[]): PropertyDecorator {
 
 function must(allowed: string) {
   return ({ property, value }: { property: string; value: unknown }) =>
-    `${property} must be ${allowed}, got ${shown(value)}`;
+    `${property} must be ${allowed}, got ${describeValue(value)}`;
 }
 
 function isPublicUrl(value: unknown): boolean {

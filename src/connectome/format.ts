@@ -1,6 +1,6 @@
 /** Writes and opens the connectome file; its layout stands in sections.ts. */
 import { createHash } from 'node:crypto';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { type Connectome, type ConnectomeMetadata, MAXIMUM_NEURONS } from './connectome.js';
 import { metadataFault } from './metadata.js';
 import {
@@ -66,7 +66,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   const magic = latin1(bytes.subarray(0, MAGIC.length));
   if (magic !== MAGIC) {
     throw invalid(
-      `expected it to begin with ${shown(MAGIC)}, found ${shown(magic)}: this is another kind of file`,
+      `expected it to begin with ${describeValue(MAGIC)}, found ${describeValue(magic)}: this is another kind of file`,
     );
   }
   const view = new DataView(buffer);
@@ -100,7 +100,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
 function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   const { neuronCount } = metadata;
   if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
-    throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${shown(neuronCount)}`);
+    throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${describeValue(neuronCount)}`);
   }
   for (const name of SECTION_NAMES) {
     const { length } = SECTIONS[name] as { length?: (metadata: ConnectomeMetadata) => number };

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, gzipSync } from 'node:zlib';
 import { MAXIMUM_NEURONS, type SourceFile, SIDES } from '../../connectome/connectome.js';
-import { CodedError, shown } from '../../errors.js';
+import { CodedError, describeValue } from '../../errors.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { readChecked } from '../../connectome/checked-json.js';
 import { type CsvRow, readCsv } from '../csv.js';
@@ -337,7 +337,7 @@ function checkDigests(expected: readonly SourceFile[], found: readonly SourceFil
     const promised = expected.find((each) => each.file === file)?.sha256;
     if (promised !== sha256) {
       throw invalid(
-        `${file} was altered: ${MANIFEST_FILE} promises the SHA-256 ${shown(promised, 80)}, it has ${sha256}`,
+        `${file} was altered: ${MANIFEST_FILE} promises the SHA-256 ${describeValue(promised, 80)}, it has ${sha256}`,
       );
     }
   }
