@@ -23,10 +23,10 @@ export function endOnSignals(app: INestApplication, shutdownMs: number): void {
     const nowMs = performance.now();
     if (begunMs === undefined) {
       begunMs = nowMs;
-      log.log(`${signal}: finishing what was accepted, for at most ${shutdownMs} ms.`);
+      log.log(`${signal}: finishing accepted runs, for at most ${shutdownMs} ms.`);
       void end(app, shutdownMs, log);
     } else if (nowMs - begunMs > ONE_SIGNAL_MS) {
-      log.warn(`${signal} again: ending at once.`);
+      log.warn(`${signal} again: exiting immediately.`);
       void endProcess(128 + ENDING_SIGNALS[signal]);
     }
   });
@@ -42,14 +42,14 @@ export function endOnFailure(): void {
 
 async function end(app: INestApplication, shutdownMs: number, log: Logger): Promise<void> {
   setTimeout(() => {
-    log.warn(`Not everything was finished within ${shutdownMs} ms; ending.`);
+    log.warn(`Not everything was finished within ${shutdownMs} ms; exiting.`);
     // A worker in the middle of a system call ends only when that does, and the process waits for its threads.
     void endProcess(0, app.get(ModelLoader).stop());
   }, shutdownMs);
   try {
     await app.close();
   } catch (error) {
-    log.error(`Ending failed: ${(error as Error).stack}`);
+    log.error(`Shutdown failed: ${(error as Error).stack}`);
     await endProcess(1);
   }
   log.log('Ended.');

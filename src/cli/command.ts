@@ -158,7 +158,7 @@ function withNegativeNumbers({ options }: Command<Options>, args: readonly strin
 
 /** For what the parser cannot know, such as two options of which one is needed. */
 export function usage(command: { readonly name: string }, what: string): CodedError {
-  return new CodedError('USAGE', `${command.name}: ${what}. npm run ${command.name} -- --help says more.`);
+  return new CodedError('USAGE', `${command.name}: ${what}. See npm run ${command.name} -- --help.`);
 }
 
 function helpOf({ name, summary, options, positionals }: Command<Options>): string {
@@ -175,7 +175,7 @@ function helpOf({ name, summary, options, positionals }: Command<Options>): stri
         notes.length === 0 ? each.help : `${each.help} (${notes.join(', ')})`,
       ] as const;
     }),
-    ['--help', 'Show this.'] as const,
+    ['--help', 'Show this help.'] as const,
   ];
   const width = Math.max(...described.map(([what]) => what.length));
   const lines = described.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`);

@@ -5,7 +5,7 @@ import { runCommand } from './command.js';
 
 await runCommand({
   name: 'config',
-  summary: 'Prints the effective configuration, or everything that is wrong with it.',
+  summary: 'Prints the effective configuration, or every problem in it.',
   options: {
     json: { type: 'boolean', help: 'As JSON, for programs.' },
   },

@@ -51,7 +51,7 @@ export interface ArmOptions extends Readonly<Record<keyof typeof ARM_OPTIONS, st
  */
 export function armsOf(options: ArmOptions): Arm[] {
   if (options.compare !== undefined && options.silence !== undefined) {
-    throw usageError('--compare and --silence are two different comparisons, give one of them');
+    throw usageError('--compare and --silence cannot be combined');
   }
   const values = FIELD_NAMES.map((name) => [
     name,
@@ -61,7 +61,7 @@ export function armsOf(options: ArmOptions): Arm[] {
   const trials = valueOf('trials', TRIALS, options.trials) as number;
   const { maximum } = FIELDS.seed;
   if (seed + trials - 1 > maximum) {
-    throw usageError(`${trials} trials from seed ${seed} on go beyond the largest seed, ${maximum}`);
+    throw usageError(`${trials} trials from seed ${seed} go beyond the largest seed, ${maximum}`);
   }
   const seeds = Array.from({ length: trials }, (_, trial) => seed + trial);
   const first: Arm = { experiment, seeds, silenced: [] };

@@ -26,21 +26,21 @@ await runCommand({
     `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
   options: {
     ...ARM_OPTIONS,
-    compare: { type: 'string', value: 'NAME', help: 'A second stimulus beside the first.' },
+    compare: { type: 'string', value: 'NAME', help: 'Compare with a second stimulus.' },
     silence: {
       type: 'string',
       value: 'TYPE',
       multiple: true,
-      help: 'The same beside it with the outputs of a cell type cut.',
+      help: 'Compare with a cell type silenced (its outputs cut).',
     },
-    connectome: { type: 'string', value: 'FILE', help: 'Brain to run on; else CONNECTOME_FILE.' },
-    url: { type: 'string', value: 'URL', help: 'Ask the service that runs there instead.' },
+    connectome: { type: 'string', value: 'FILE', help: 'Connectome to run on, by default CONNECTOME_FILE.' },
+    url: { type: 'string', value: 'URL', help: 'Run on the service at this address instead.' },
     json: { type: 'boolean', help: 'Print the HTTP body; of several runs, a summary.' },
     view: {
       type: 'string',
       choices: QUERY_FIELDS.view.allowed,
       default: QUERY_FIELDS.view.default,
-      help: 'Of that body.',
+      help: 'View of the HTTP body.',
     },
     csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
     plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
@@ -73,11 +73,11 @@ await runCommand({
     }
     if (csv !== undefined) {
       await writeWhole(csv, spikesCsv(conditions, await labels()));
-      progress.note(`Every spike is in ${csv}.`);
+      progress.note(`Wrote every spike to ${csv}.`);
     }
     if (plot !== undefined) {
       await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), (await model()).name)));
-      progress.note(`Raster and rates are in ${plot}.`);
+      progress.note(`Wrote raster and rates to ${plot}.`);
     }
   },
 });
@@ -104,7 +104,7 @@ async function openSources(
   if (url !== undefined) {
     if (file !== undefined || lesion.length > 0) {
       throw usageError(
-        'a service decides itself what it runs on: --url goes without --connectome and --silence',
+        '--url cannot be combined with --connectome or --silence: a service uses its own connectome',
       );
     }
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {

@@ -29,7 +29,11 @@ await runCommand({
         'Connectivity_783.parquet of Shiu et al. 2024 instead: measured wiring with the signs of that file. ' +
         '--tables then adds types, sides and positions.',
     },
-    completeness: { type: 'string', value: 'FILE', help: 'Completeness_783.csv, the neurons of that file.' },
+    completeness: {
+      type: 'string',
+      value: 'FILE',
+      help: 'Completeness_783.csv: the neurons of the connectivity file.',
+    },
     statistics: {
       type: 'string',
       value: 'DIR',
@@ -93,13 +97,16 @@ async function readBrain(
   const signRule = signs ?? 'corrected';
   if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
     if (signs !== undefined) {
-      throw usage(COMMAND, '--signs goes without --connectivity, a file that has the sign of each neuron');
+      throw usage(COMMAND, '--signs cannot be combined with --connectivity: that file has its own signs');
     }
     const files = { connectivity, completeness, tables };
     return { brain: await readShiuFiles(files, progress, minimumSynapses), signRule: 'as given' };
   }
   if (connectivity !== undefined || completeness !== undefined) {
-    throw usage(COMMAND, '--connectivity FILE and --completeness FILE go together, and without --statistics');
+    throw usage(
+      COMMAND,
+      '--connectivity FILE and --completeness FILE must be given together, without --statistics',
+    );
   }
   if (tables !== undefined && statistics === undefined) {
     return { brain: await readTables(tables, progress, minimumSynapses), signRule };
@@ -108,7 +115,7 @@ async function readBrain(
     if (minimum !== undefined) {
       throw usage(
         COMMAND,
-        `--minimum-synapses goes without --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
+        `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
       );
     }
     return { brain: sampleBrain(await readStatistics(statistics, progress), progress), signRule };

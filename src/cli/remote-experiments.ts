@@ -113,7 +113,7 @@ function failureOf(url: string, status: number, body: Uint8Array): CodedError {
     // Not as our service answers; the status says what there is to say.
   }
   if (typeof error !== 'string') {
-    return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, and not as this service would.`);
+    return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, but is not this service.`);
   }
   const known = typeof code === 'string' && Object.hasOwn(ERRORS, code);
   return new CodedError(known ? (code as ErrorCode) : 'SERVICE_UNREACHABLE', `${url}: ${error}`);

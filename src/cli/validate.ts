@@ -25,8 +25,8 @@ import { writeWhole } from './write-whole.js';
 await runCommand({
   name: 'validate',
   summary:
-    'Validates the model on the tables of a release: both rules of signs, dose, lesion, shuffled wiring, what is\n' +
-    'silent, and the synthetic brain beside the tables. Prints the tables of docs/validation.md.',
+    'Validates the model on the tables of a release: both sign rules, dose, lesion, shuffled wiring, silent\n' +
+    'channels, and the synthetic brain compared with the tables. Prints the tables of docs/validation.md.',
   options: {
     tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
     statistics: {

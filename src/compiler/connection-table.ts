@@ -126,7 +126,7 @@ export class ConnectionTable {
         throw tableFault(
           this.file,
           line,
-          `expected the name of a neuropil, found ever new ones: ${describeValue(neuropil)}`,
+          `expected at most ${MAXIMUM_NEUROPIL_CODE + 1} names of neuropils, found one more: ${describeValue(neuropil)}`,
         );
       }
       this.#neuropils.set(neuropil, code);

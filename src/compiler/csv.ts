@@ -222,7 +222,7 @@ function readingFault(file: string, path: string, line: number, error: NodeJS.Er
     return error;
   }
   if (error.code === 'Z_BUF_ERROR') {
-    return tableFault(file, line, 'expected more of the gzip stream, found its end: the file is cut short');
+    return tableFault(file, line, 'expected more gzip data, found the end of the file: it is truncated');
   }
   if (error.code.startsWith('Z_')) {
     return tableFault(

@@ -57,7 +57,7 @@ export class ParquetTable {
         file,
         null,
         code === undefined
-          ? `expected a Parquet file, found something else or a part of one (${message})`
+          ? `expected a Parquet file, found another format or a truncated file (${message})`
           : `cannot be read at ${path}: ${message}`,
       );
     }
@@ -143,6 +143,6 @@ export class ParquetTable {
   }
 
   #damaged(column: string, row: number, why: string): CodedError {
-    return rowFault(this.file, row, `${column} cannot be read on from here, the file is damaged (${why})`);
+    return rowFault(this.file, row, `${column} cannot be read from here on: the file is damaged (${why})`);
   }
 }

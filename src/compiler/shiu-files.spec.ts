@@ -213,7 +213,7 @@ describe('a fault of the files', () => {
     );
     await refused(
       files.completeness,
-      /^neurons\.csv: expected a Parquet file, found something else or a part/,
+      /^neurons\.csv: expected a Parquet file, found another format or a truncated file/,
     );
     const bytes = readFileSync(files.connectivity);
     writeFileSync(files.connectivity, bytes.fill(0xff, 4, 300));

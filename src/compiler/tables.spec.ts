@@ -235,7 +235,7 @@ describe('a fault of a table', () => {
     writeFileSync(join(dir, 'connections.csv.gz'), whole.subarray(0, whole.length - 9));
     await expect(readTables(dir)).rejects.toMatchObject({
       code: 'TABLE_INVALID',
-      message: expect.stringMatching(/^connections\.csv\.gz, line \d: .*the file is cut short\.$/),
+      message: expect.stringMatching(/^connections\.csv\.gz, line \d: .*it is truncated\.$/),
     });
   });
 

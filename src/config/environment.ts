@@ -95,23 +95,23 @@ export class Environment {
 }
 
 export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
-  HOST: 'where the API listens',
-  PORT: 'where the API listens; 0 takes a free port',
-  METRICS_HOST: 'where Prometheus metrics are; the container image says 0.0.0.0',
-  METRICS_PORT: 'Prometheus metrics; 0 turns them off',
-  CONNECTOME_FILE: 'the connectome that is served',
-  WORKERS: 'CPU workers; the default is one less than the machine has cores',
-  BACKEND: 'what simulates: cpu, gpu, or the faster one of this machine',
+  HOST: 'address of the API',
+  PORT: 'port of the API; 0 takes a free port',
+  METRICS_HOST: 'address of the Prometheus metrics; 0.0.0.0 in the container image',
+  METRICS_PORT: 'port of the Prometheus metrics; 0 turns them off',
+  CONNECTOME_FILE: 'connectome to serve',
+  WORKERS: 'CPU workers; by default one fewer than the cores of the machine',
+  BACKEND: 'simulation backend: cpu, gpu, or auto for the faster one',
   GPU_ALLOW_SOFTWARE: '1 accepts a software GPU, for tests',
-  RATE_LIMIT: 'runs a minute and client; 0 turns the limit off',
-  TRUST_PROXY: 'proxies whose X-Forwarded-For, -Host and -Proto count',
-  PUBLIC_URL: 'base URL in the OpenAPI description; by default the address that was asked',
-  QUEUE_LIMIT: 'waiting runs; beyond, the service answers 503',
-  RUN_TIMEOUT_MS: 'from the complete arrival of a run; beyond, the service answers 503',
-  SHUTDOWN_MS: 'time to finish what runs when the service is stopped',
-  CACHE_BYTES: 'result cache; 0 turns it off',
+  RATE_LIMIT: 'runs per client and minute; 0 turns the limit off',
+  TRUST_PROXY: 'proxies whose X-Forwarded-For, -Host and -Proto are trusted',
+  PUBLIC_URL: 'base URL in the OpenAPI description; by default the address of the request',
+  QUEUE_LIMIT: 'runs that may wait; further ones are answered with 503',
+  RUN_TIMEOUT_MS: 'time limit of a run from its complete arrival; then 503',
+  SHUTDOWN_MS: 'time to finish accepted runs when the service stops',
+  CACHE_BYTES: 'size of the result cache; 0 turns it off',
   REDIS_URL: 'shares the rate limit between replicas',
-  LOG_LEVEL: 'what the log holds, from fatal to trace',
+  LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };
 
 /**

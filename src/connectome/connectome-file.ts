@@ -12,7 +12,7 @@ export async function readConnectomeFile(path: string): Promise<SharedArrayBuffe
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const kind = await file.stat();
-      if (!kind.isFile()) throw new Error(`it must be a regular file, and is ${nameOf(kind)}`);
+      if (!kind.isFile()) throw new Error(`it must be a regular file, but is ${nameOf(kind)}`);
       const { size } = kind;
       const buffer = new SharedArrayBuffer(size);
       const bytes = new Uint8Array(buffer);

@@ -244,7 +244,7 @@ describe('a file that is not what it should be', () => {
   it('with metadata that is no JSON', () => {
     const broken = copy();
     broken[Buffer.from(broken).indexOf('{"name"')] = 0xff;
-    expect(refusal(sealed(broken))).toMatch(/its metadata is no JSON/);
+    expect(refusal(sealed(broken))).toMatch(/its metadata is not JSON/);
   });
 
   it('is refused whichever bit is flipped', () => {

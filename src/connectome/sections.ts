@@ -138,7 +138,7 @@ export function parseMetadata({ metadata }: Sections): unknown {
     // TextDecoder refuses shared memory, so it gets a copy.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(metadata)));
   } catch (error) {
-    throw invalid(`its metadata is no JSON: ${(error as Error).message}`);
+    throw invalid(`its metadata is not JSON: ${(error as Error).message}`);
   }
 }
 

@@ -100,7 +100,7 @@ export class Connections {
       const unanswered = (this.#unanswered.get(socket) ?? 0) + 1;
       if (unanswered > UNANSWERED_REQUESTS_LIMIT) {
         log.log(
-          `Ended a connection of ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
+          `Closed a connection from ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
         );
         socket.destroy();
         return;

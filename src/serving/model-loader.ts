@@ -94,7 +94,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       this.health.become({ name: 'warming', model: served });
       served.startGpu();
       // A service that is being stopped refuses its own requests too; then nobody waits for it to be fast.
-      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Not warmed up: ${String(error)}`));
+      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Warm-up failed: ${String(error)}`));
       // Its workers may have ended meanwhile.
       if (this.#served !== served) return;
       this.health.become({ name: 'ready', model: served });

@@ -46,12 +46,12 @@ export class WorkerWatch {
     if (this.#ended) return;
     const { present, ready, workers, lostInARow } = this.pool;
     if (present === 0) {
-      this.#giveUp(`No worker is left and none could be started: ${this.lastStrayError}.`);
+      this.#giveUp(`No worker is running and none could be started: ${this.lastStrayError}.`);
       return;
     }
     if (lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut();
     if (present < workers) {
-      const reason = `${present} of ${workers} workers are there; another could not be started.`;
+      const reason = `${present} of ${workers} workers are running; another could not be started.`;
       this.options.degradations.begin({ part: 'workers', reason });
     } else if (ready === workers) {
       this.options.degradations.end('workers');
@@ -65,7 +65,7 @@ export class WorkerWatch {
     try {
       await this.pool.tryOut(this.options.trial, this.options.runTimeoutMs);
     } catch (cause) {
-      this.#giveUp('The workers end again and again without an answer.', cause);
+      this.#giveUp('The workers keep ending without an answer.', cause);
     } finally {
       this.#isTryingOut = false;
     }

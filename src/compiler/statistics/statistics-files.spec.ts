@@ -222,7 +222,7 @@ describe('statistics on disk', () => {
         const path = join(dir, 'groups.csv.gz');
         writeFileSync(path, readFileSync(path).subarray(0, -12));
       }),
-    ).toMatch(/groups.csv.gz.*cut short/);
+    ).toMatch(/groups.csv.gz.*truncated/);
     expect(
       await failureOf((dir) =>
         change(dir, 'statistics.json', (text) => text.replace('"format": 1', '"format": 2')),

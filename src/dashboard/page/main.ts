@@ -55,7 +55,7 @@ function present(model: Model, atlas: CompactAtlas): void {
     stage.setTheme(readTheme());
   } catch {
     byId('shown-moment').textContent =
-      'This browser shows no WebGL, so the brain stays dark; the rest works.';
+      'This browser does not support WebGL, so the brain is not drawn. Everything else works.';
   }
   form.allowRuns(true);
   byId('keep').addEventListener('click', () => compareWith(current));
@@ -168,14 +168,14 @@ function describeModel(model: Model, atlas: CompactAtlas): void {
   const measured = atlas.estimated.reduce((sum, estimated) => sum + 1 - estimated, 0);
   const positions =
     measured === 0
-      ? 'Positions are sampled from the mean and the spread of each cell type.'
-      : `${grouped(measured)} cell bodies lie where they were measured; ${grouped(atlas.neuronCount - measured)} ` +
-        'positions are estimates, drawn fainter.';
+      ? 'Positions are sampled from the mean and spread of each cell type.'
+      : `${grouped(measured)} cell bodies have measured positions; ${grouped(atlas.neuronCount - measured)} ` +
+        'positions are estimated and drawn fainter.';
   byId('about-measured').textContent =
-    `Which neurons there are, of which type and transmitter: ${model.dataset}, release ${model.release}. ` +
+    `Neurons, cell types and transmitters: ${model.dataset}, release ${model.release}. ` +
     (model.wiring === 'measured'
       ? `Their ${grouped(model.synapse_count)} synapses are measured too. `
-      : 'Single connections are not measured here: they are sampled from measured cell-type statistics. ') +
+      : 'Individual connections are not measured: they are sampled from measured cell-type statistics. ') +
     positions;
   byId('formulas')
     .querySelector('dl')!

@@ -5,8 +5,8 @@ import type { ServiceFailure } from './service/client.js';
 const TITLES = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',
-  unavailable: 'The model is not available just now.',
-  failed: 'The service did not answer as it should.',
+  unavailable: 'The model is currently unavailable.',
+  failed: 'Unexpected answer from the service.',
   refused: 'The service refused this experiment.',
 };
 

@@ -108,7 +108,7 @@ export class Results {
       const stepHz = Number((quantum?.quantum_hz ?? 0).toPrecision(2));
       return {
         label,
-        title: `${description} ${grouped(neuron_count)} neurons: one spike is ${stepHz} Hz.`,
+        title: `${description} ${grouped(neuron_count)} neurons: one spike equals ${stepHz} Hz.`,
         value: response.channels[id] ?? 0,
         keptValue: keptResponse?.channels[id],
         text: `${response.channels[id] ?? 0}`,

@@ -67,7 +67,7 @@ async function call<T>(
     if (error instanceof SyntaxError) {
       throw new ServiceFailure(
         'failed',
-        'The answer is not the service’s own: it is not JSON.',
+        'The answer is not JSON, so it is not from the service.',
         DEFAULT_RETRY_S,
       );
     }
