@@ -125,7 +125,7 @@ export class CsvRow {
     const end = this.ends[place]!;
     const value = end - start <= MAXIMUM_COUNT_DIGITS ? this.#digits(start, end) : -1;
     if (value < 0) {
-      throw this.fault(column, `a whole number from 0 to ${10 ** MAXIMUM_COUNT_DIGITS - 1}, or nothing`);
+      throw this.fault(column, `a whole number from 0 to ${10 ** MAXIMUM_COUNT_DIGITS - 1}, or empty`);
     }
     return value;
   }
@@ -134,7 +134,7 @@ export class CsvRow {
   fraction(column: number): number {
     const text = this.text(column);
     if (!/^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/.test(text)) {
-      throw this.fault(column, 'a decimal number from 0 on, or nothing');
+      throw this.fault(column, 'a decimal number of at least 0, or empty');
     }
     return Number(text);
   }

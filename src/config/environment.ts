@@ -48,7 +48,9 @@ export class Environment {
     { name: 'isProxyList', validator: { validate: isProxyList } },
     {
       message: ({ property, value }) =>
-        must(`a comma list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`)({
+        must(
+          `a comma-separated list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`,
+        )({
           property,
           value: entriesOf(value).find((entry) => !isProxy(entry)),
         }),
@@ -130,7 +132,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     Object.values(constraints ?? {}),
   );
   if (environment.PORT !== 0 && environment.PORT === environment.METRICS_PORT) {
-    problems.push(`METRICS_PORT must be another port than PORT, got ${environment.METRICS_PORT} for both`);
+    problems.push(`METRICS_PORT must differ from PORT, got ${environment.METRICS_PORT} for both`);
   }
   if (problems.length > 0) {
     throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);

@@ -79,12 +79,12 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   }
   const length = view.getBigUint64(16, true);
   if (length !== BigInt(bytes.length)) {
-    throw invalid(`its header promises ${length} bytes, found ${bytes.length}`);
+    throw invalid(`its header gives a length of ${length} bytes, found ${bytes.length}`);
   }
   const promised = storedDigest(buffer);
   const actual = Buffer.from(digestOf(bytes)).toString('hex');
   if (actual !== promised) {
-    throw invalid(`its header promises the digest ${promised}, its content has ${actual}`);
+    throw invalid(`its header gives the digest ${promised}, its content has ${actual}`);
   }
   const sections = readSections(buffer);
   const metadata = parseMetadata(sections);
@@ -148,7 +148,7 @@ function checkSynapses(synapseCounts: Uint16Array, expected: number): void {
     sum += synapseCounts[k]!;
   }
   if (sum !== expected) {
-    throw invalid(`its metadata promises ${expected} synapses, its connections have ${sum}`);
+    throw invalid(`its metadata gives ${expected} synapses, its connections have ${sum}`);
   }
 }
 

@@ -208,7 +208,7 @@ describe('model:inspect', () => {
     writeFileSync(path, bytes);
     const altered = await runBuilt('model-inspect', [path]);
     expect(altered).toMatchObject({ status: 1, stdout: '' });
-    expect(altered.stderr).toMatch(/^This connectome file cannot be used: its header promises the digest /);
+    expect(altered.stderr).toMatch(/^This connectome file cannot be used: its header gives the digest /);
   });
 });
 

@@ -91,7 +91,7 @@ export class Results {
     byId('summary').replaceChildren(
       entry('Spikes', ({ response }) => grouped(response.spikes.total)),
       entry('Neurons responding', ({ response }) => grouped(response.spikes.responding_neurons)),
-      entry('of them stimulated', ({ response }) => grouped(response.spikes.stimulated_neurons)),
+      entry('Neurons stimulated', ({ response }) => grouped(response.spikes.stimulated_neurons)),
       entry('Mean rate', ({ response }) => `${response.spikes.mean_rate_hz} Hz`),
     );
   }
