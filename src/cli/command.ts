@@ -1,7 +1,7 @@
 /**
  * What all commands share: options described once (for the parser and for --help), one way to fail.
  *
- * A command ends with status 0, with the status its `run` returns, with 2 when it was called wrongly, or with
+ * A command ends with status 0, with the status its `run` returns, with 2 for wrong usage, or with
  * the status of the coded error it threw. An error is one line on standard error; only a defect of the
  * program itself, which is no coded error, shows where it happened.
  */
@@ -61,7 +61,7 @@ export interface Command<O extends Options> {
 
 /** Runs a command with the arguments of this process and sets the exit status of the process. */
 export async function runCommand<const O extends Options>(command: Command<O>): Promise<void> {
-  // `npm run … | head` closes the pipe early, which is no failure of ours.
+  // `npm run … | head` closes the pipe early, which is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') {
       throw error;

@@ -1,4 +1,4 @@
-/** npm run config: what the service would run with, from this environment. */
+/** npm run config: the configuration that the service would read from this environment. */
 import { type Environment, MEANINGS, readEnvironment } from '../config/environment.js';
 import { withoutPassword } from '../config/redis-url.js';
 import { runCommand } from './command.js';

@@ -106,7 +106,7 @@ function valueOf(option: string, field: Field, text: string): string | number {
   return value;
 }
 
-/** A use of the command that cannot be meant. */
+/** Wrong usage of `npm run experiment`. */
 export function usageError(what: string): CodedError {
   return usage({ name: COMMAND_NAME }, what);
 }

@@ -1,4 +1,4 @@
-/** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
+/** npm run experiment: runs experiments locally or on a service and shows the results. */
 import { resolve } from 'node:path';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
@@ -56,7 +56,7 @@ await runCommand({
     if (plot !== undefined) await plottingLibrary();
     const sourceOf = await openSources(arms, url, connectome, progress);
     const single = isSingle(arms) ? await sourceOf(arms[0]!).run(firstOf(arms[0]!), view) : undefined;
-    // Means need no spikes, and those of many runs are many.
+    // Means do not need the spikes, which take much memory for many runs.
     const needsSpikes = arms.length > 1 || csv !== undefined || plot !== undefined;
     const conditions =
       single === undefined
@@ -65,7 +65,7 @@ await runCommand({
     const model = () => sourceOf(arms[0]!).model();
     const labels = () => sourceOf(arms[0]!).labels();
 
-    // Before the files: what was computed is there, whatever becomes of them.
+    // Printed before the files are written: the results are not lost if writing fails.
     if (!json) {
       process.stdout.write(tableOf(conditions, await model()));
     } else {

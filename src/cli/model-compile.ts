@@ -60,14 +60,14 @@ await runCommand({
   },
   async run(options, _, progress) {
     const { out } = options;
-    // A mistake in a small file should show before minutes are spent on large ones.
+    // Report mistakes in a small file before spending minutes on large ones.
     const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
     const { brain, signRule } = await readBrain(options, progress);
     const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
     const file = encodeConnectome(layOut(brain, { signRule, populations }));
     progress.begin(`Writing ${out}`, 0, 'items');
-    // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
+    // Read the file back, so that a bad disk or a bug shows now and not in the service.
     const { metadata, digest } = await writeWhole(out, file, async (unfinished) =>
       openConnectome(await readConnectomeFile(unfinished)),
     );

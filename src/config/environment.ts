@@ -140,7 +140,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   return Object.freeze(environment);
 }
 
-/** An integer in decimal digits alone: what Number() accepts beyond that is a slip of the pen. */
+/** An integer in decimal digits only: other forms that Number() accepts are typing errors. */
 function WholeNumber(minimum: number, maximum: number): PropertyDecorator {
   const message = must(`an integer from ${minimum} to ${maximum}`);
   return (target, property) => {
@@ -161,7 +161,7 @@ function must(allowed: string) {
 }
 
 function isPublicUrl(value: unknown): boolean {
-  // What a URL may have beyond scheme, host, port and path would end up in the middle of each operation's address.
+  // Parts beyond scheme, host, port and path would end up in the middle of each operation's address.
   return /^https?:\/\/[^\s/?#@\\]+[^\s?#@\\]*$/i.test(String(value)) && URL.canParse(String(value));
 }
 
@@ -185,7 +185,7 @@ function isAddressOrNetwork(entry: string): boolean {
   return (
     bits > 0 &&
     rest.length === 0 &&
-    // A /0 would believe everybody, so Fastify refuses it.
+    // A /0 would trust every client, so Fastify refuses it.
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits))
   );
 }

@@ -8,7 +8,7 @@ import { CodedError } from '../errors.js';
  */
 export async function readConnectomeFile(path: string): Promise<SharedArrayBuffer> {
   try {
-    // A pipe would keep whoever opens it, and a thread of the process, until somebody writes.
+    // Opening a pipe would block a thread until the other end writes.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const kind = await file.stat();

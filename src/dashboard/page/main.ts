@@ -21,12 +21,12 @@ let stage: Stage | undefined;
 let results: Results | undefined;
 let current: Run | undefined;
 let kept: Run | undefined;
-/** The number of the last request for runs, by click or by address; what comes of an earlier one is dropped. */
+/** The number of the last request for runs, by click or by address; answers to earlier ones are dropped. */
 let lastRequest = 0;
 
 await start();
 
-/** Until the service has a model there is nothing to do but to ask again. */
+/** Asks again until the service has a model. */
 async function start(): Promise<void> {
   notices.status('Waiting for the model …');
   let model: Model;
@@ -73,7 +73,7 @@ function present(model: Model, atlas: CompactAtlas): void {
   listenForCopies();
 }
 
-/** Runs what the part of the address after `#` says, unless it is on the page already. */
+/** Runs the experiment in the address after `#`, unless it is on the page already. */
 async function runFromAddress(model: Model): Promise<void> {
   const shared = fromHash(location.hash);
   if (shared.current === undefined) return;
@@ -101,7 +101,7 @@ async function run(experiment: Experiment): Promise<boolean> {
   return true;
 }
 
-/** On a narrow screen the brain lies below the button that made it play. */
+/** On a narrow screen the brain is below the Run button. */
 function bringIntoView(): void {
   const stageElement = byId('stage');
   if (stageElement.getBoundingClientRect().top < innerHeight / 2) return;
@@ -135,7 +135,7 @@ async function ask(experiment: Experiment, retry: () => void): Promise<Run | und
   }
 }
 
-/** Nothing is waited for any more. */
+/** Ends the wait for an answer. */
 function settle(): void {
   lastRequest++;
   notices.clear();

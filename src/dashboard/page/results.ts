@@ -1,4 +1,4 @@
-/** Everything that is shown of a run beside the brain, and of the run it is compared with. */
+/** The results of a run, and of the run it is compared with, beside the brain. */
 import type uPlot from 'uplot';
 import type { CompactAtlas } from '../../connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
