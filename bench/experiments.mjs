@@ -1,6 +1,6 @@
 /** What a benchmark needs to know about an experiment. */
 import { STEPS_PER_MS } from '../dist/engine/network.js';
-import { CodedError, shown } from '../dist/errors.js';
+import { CodedError, describeValue } from '../dist/errors.js';
 import { drawInputEvents } from '../dist/experiment/input-events.js';
 import { v1Protocol } from '../dist/experiment/protocol.js';
 
@@ -11,7 +11,7 @@ export function eventsOf(connectome, { stimulus, duration_ms: durationMs, intens
     const known = connectome.metadata.stimuli.map(({ id }) => id).join(', ');
     throw new CodedError(
       'USAGE',
-      `There is no stimulus ${shown(stimulus)} in this connectome; it has ${known}.`,
+      `There is no stimulus ${describeValue(stimulus)} in this connectome; it has ${known}.`,
     );
   }
   const neurons = connectome.stimulusNeurons(stimulus);

@@ -18,7 +18,7 @@ import { GpuEngine } from '../dist/engine/backends/gpu/gpu-engine.js';
 import { WINDOW_STEPS } from '../dist/engine/backends/gpu/kernels.js';
 import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
-import { CodedError, shown } from '../dist/errors.js';
+import { CodedError, describeValue } from '../dist/errors.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
@@ -219,7 +219,7 @@ async function readbackMsOf(cellCount, steps, rounds) {
 function widthsIn(list) {
   const widths = list.split(',').map((each) => wholeNumber('widths', each, MOST_EXPERIMENTS));
   if (widths.some((width, i) => !Number.isInteger(Math.log2(width)) || width <= (widths[i - 1] ?? 0))) {
-    throw new CodedError('USAGE', `--widths takes ascending powers of two, not ${shown(list)}.`);
+    throw new CodedError('USAGE', `--widths takes ascending powers of two, not ${describeValue(list)}.`);
   }
   return widths;
 }

@@ -1,6 +1,6 @@
 /** What the benchmarks share: how a time is taken and summed up. */
 
-import { CodedError, shown } from '../dist/errors.js';
+import { CodedError, describeValue } from '../dist/errors.js';
 
 /** @returns {[milliseconds: number, result: T]} @template T @param {() => T} body */
 export function timed(body) {
@@ -46,7 +46,7 @@ export function wholeNumber(option, text, maximum) {
   if (!/^[0-9]+$/.test(text) || value < 1 || value > maximum) {
     throw new CodedError(
       'USAGE',
-      `--${option} takes whole numbers from 1 to ${maximum}, not ${shown(text)}.`,
+      `--${option} takes whole numbers from 1 to ${maximum}, not ${describeValue(text)}.`,
     );
   }
   return value;

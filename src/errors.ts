@@ -189,7 +189,7 @@ export function failureOf(error: unknown): Failure {
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** How a value that somebody sent is shown in a message: as JSON, on one line, cut to a readable length. */
-export function shown(value: unknown, maximumLength = 60): string {
+export function describeValue(value: unknown, maximumLength = 60): string {
   let text: string;
   try {
     // JSON has no number beyond the doubles and would say null.

@@ -6,15 +6,15 @@ import { flushStandardStreams } from './standard-streams.js';
 
 /** A Ctrl+C under npm arrives twice, from the terminal and from npm. Signals this close together are one. */
 const ONE_SIGNAL_MS = 300;
-/** For workers to end that were told to, and for an operation of the system that is nearly done. */
+/** Time for stopped workers to exit and for a pending system operation to finish. */
 const LAST_GRACE_MS = 1_000;
 const LOOK_EVERY_MS = 10;
-/** What Node calls operations that hold a thread of libuv's pool until the system has answered. */
+/** Node's names of the operations that block a thread of libuv's pool until the system answers. */
 const BLOCKING_OPERATIONS = /^(FS|GetAddrInfo|GetNameInfo)Req/;
 
 /**
- * Ends the process on SIGTERM, SIGINT or SIGHUP: what was accepted is answered first, as far as shutdownMs allows, and
- * the status is 0. A second signal ends it at once, with the status a shell expects of that signal.
+ * Ends the process on SIGTERM, SIGINT or SIGHUP: accepted runs are answered first, within shutdownMs, and the exit
+ * status is 0. A second signal ends the process immediately, with the status that a shell expects for that signal.
  */
 export function endOnSignals(app: INestApplication, shutdownMs: number): void {
   const log = new Logger('Shutdown');
@@ -23,16 +23,16 @@ export function endOnSignals(app: INestApplication, shutdownMs: number): void {
     const nowMs = performance.now();
     if (begunMs === undefined) {
       begunMs = nowMs;
-      log.log(`${signal}: finishing what was accepted, for at most ${shutdownMs} ms.`);
+      log.log(`${signal}: finishing accepted runs, for at most ${shutdownMs} ms.`);
       void end(app, shutdownMs, log);
     } else if (nowMs - begunMs > ONE_SIGNAL_MS) {
-      log.warn(`${signal} again: ending at once.`);
+      log.warn(`${signal} again: exiting immediately.`);
       void endProcess(128 + ENDING_SIGNALS[signal]);
     }
   });
 }
 
-/** A defect that no task caught ends the process. Node would write it to standard error and wait for whoever reads that. */
+/** An uncaught error ends the process. Node would write it to standard error and block until it is read. */
 export function endOnFailure(): void {
   process.on('uncaughtException', (error) => {
     console.error(error);
@@ -42,14 +42,14 @@ export function endOnFailure(): void {
 
 async function end(app: INestApplication, shutdownMs: number, log: Logger): Promise<void> {
   setTimeout(() => {
-    log.warn(`Not everything was finished within ${shutdownMs} ms; ending.`);
-    // A worker in the middle of a system call ends only when that does, and the process waits for its threads.
+    log.warn(`Not everything was finished within ${shutdownMs} ms; exiting.`);
+    // A worker in a system call exits only when the call returns, and the process waits for its threads.
     void endProcess(0, app.get(ModelLoader).stop());
   }, shutdownMs);
   try {
     await app.close();
   } catch (error) {
-    log.error(`Ending failed: ${(error as Error).stack}`);
+    log.error(`Shutdown failed: ${(error as Error).stack}`);
     await endProcess(1);
   }
   log.log('Ended.');
@@ -57,8 +57,8 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
 }
 
 /**
- * Ends the process, once what was written has left or cannot leave. process.exit waits for every thread. Where one
- * hangs, in a file system or a driver that does not answer, the only way out is to be killed.
+ * Ends the process once pending output is flushed or cannot be. process.exit waits for every thread. If one hangs,
+ * in a file system or driver that does not respond, the process has to be killed.
  * @param threads resolves when the other threads have ended
  */
 export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {

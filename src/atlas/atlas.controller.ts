@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { IMMUTABLE, StaticBody } from '../http/static-body.js';
 import { ModelHealth, type LoadedModel } from '../health/model-health.js';
 import { ATLAS_PATH, atlasName } from './atlas-url.js';
@@ -22,7 +22,7 @@ export class AtlasController {
     if (body === undefined) {
       throw new CodedError(
         'NOT_FOUND',
-        `There is no atlas ${shown(file)}; there are ${[...bodies.keys()].join(' and ')}.`,
+        `There is no atlas ${describeValue(file)}; there are ${[...bodies.keys()].join(' and ')}.`,
       );
     }
     body.send(request, reply);

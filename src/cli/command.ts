@@ -1,7 +1,7 @@
 /**
  * What all commands share: options described once (for the parser and for --help), one way to fail.
  *
- * A command ends with status 0, with the status its `run` returns, with 2 when it was called wrongly, or with
+ * A command ends with status 0, with the status its `run` returns, with 2 for wrong usage, or with
  * the status of the coded error it threw. An error is one line on standard error; only a defect of the
  * program itself, which is no coded error, shows where it happened.
  */
@@ -61,7 +61,7 @@ export interface Command<O extends Options> {
 
 /** Runs a command with the arguments of this process and sets the exit status of the process. */
 export async function runCommand<const O extends Options>(command: Command<O>): Promise<void> {
-  // `npm run … | head` closes the pipe early, which is no failure of ours.
+  // `npm run … | head` closes the pipe early, which is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') {
       throw error;
@@ -158,7 +158,7 @@ function withNegativeNumbers({ options }: Command<Options>, args: readonly strin
 
 /** For what the parser cannot know, such as two options of which one is needed. */
 export function usage(command: { readonly name: string }, what: string): CodedError {
-  return new CodedError('USAGE', `${command.name}: ${what}. npm run ${command.name} -- --help says more.`);
+  return new CodedError('USAGE', `${command.name}: ${what}. See npm run ${command.name} -- --help.`);
 }
 
 function helpOf({ name, summary, options, positionals }: Command<Options>): string {
@@ -175,7 +175,7 @@ function helpOf({ name, summary, options, positionals }: Command<Options>): stri
         notes.length === 0 ? each.help : `${each.help} (${notes.join(', ')})`,
       ] as const;
     }),
-    ['--help', 'Show this.'] as const,
+    ['--help', 'Show this help.'] as const,
   ];
   const width = Math.max(...described.map(([what]) => what.length));
   const lines = described.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`);

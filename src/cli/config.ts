@@ -1,11 +1,11 @@
-/** npm run config: what the service would run with, from this environment. */
+/** npm run config: the configuration that the service would read from this environment. */
 import { type Environment, MEANINGS, readEnvironment } from '../config/environment.js';
 import { withoutPassword } from '../config/redis-url.js';
 import { runCommand } from './command.js';
 
 await runCommand({
   name: 'config',
-  summary: 'Prints the effective configuration, or everything that is wrong with it.',
+  summary: 'Prints the effective configuration, or every problem in it.',
   options: {
     json: { type: 'boolean', help: 'As JSON, for programs.' },
   },

@@ -37,7 +37,7 @@ describe('the arms of an experiment', () => {
     [{ seed: '4294967296' }, '--seed should be an integer from 0 to 4294967295, found "4294967296"'],
     [{ seed: '1e3' }, '--seed should be'],
     [{ trials: '0' }, '--trials should be an integer from 1 to 1000, found "0"'],
-    [{ seed: '4294967295', trials: '2' }, '2 trials from seed 4294967295 on go beyond the largest seed'],
+    [{ seed: '4294967295', trials: '2' }, '2 trials from seed 4294967295 go beyond the largest seed'],
     [{ compare: 'sugar', silence: ['LC4'] }, '--compare and --silence'],
   ])('refuses %j and says what is allowed', (wrong, message) => {
     const refused = () => armsOf({ ...options, ...wrong });

@@ -8,7 +8,7 @@ import {
   isAllowed,
   type RangeField,
 } from '../answers/v1/fields.js';
-import { shown, type CodedError } from '../errors.js';
+import { describeValue, type CodedError } from '../errors.js';
 import { usage } from './command.js';
 import type { Condition } from './experiment-summary.js';
 
@@ -51,7 +51,7 @@ export interface ArmOptions extends Readonly<Record<keyof typeof ARM_OPTIONS, st
  */
 export function armsOf(options: ArmOptions): Arm[] {
   if (options.compare !== undefined && options.silence !== undefined) {
-    throw wrong('--compare and --silence are two different comparisons, give one of them');
+    throw usageError('--compare and --silence cannot be combined');
   }
   const values = FIELD_NAMES.map((name) => [
     name,
@@ -61,7 +61,7 @@ export function armsOf(options: ArmOptions): Arm[] {
   const trials = valueOf('trials', TRIALS, options.trials) as number;
   const { maximum } = FIELDS.seed;
   if (seed + trials - 1 > maximum) {
-    throw wrong(`${trials} trials from seed ${seed} on go beyond the largest seed, ${maximum}`);
+    throw usageError(`${trials} trials from seed ${seed} go beyond the largest seed, ${maximum}`);
   }
   const seeds = Array.from({ length: trials }, (_, trial) => seed + trial);
   const first: Arm = { experiment, seeds, silenced: [] };
@@ -101,12 +101,12 @@ const WRITTEN = { string: /^/, integer: /^\d{1,16}$/, number: /^(\d+\.?\d*|\.\d+
 function valueOf(option: string, field: Field, text: string): string | number {
   const value = field.type === 'string' ? text : Number(text);
   if (!WRITTEN[field.type].test(text) || !isAllowed(field, value)) {
-    throw wrong(`--${option} should be ${allowedValuesOf(field)}, found ${shown(text)}`);
+    throw usageError(`--${option} should be ${allowedValuesOf(field)}, found ${describeValue(text)}`);
   }
   return value;
 }
 
-/** A use of the command that cannot be meant. */
-export function wrong(what: string): CodedError {
+/** Wrong usage of `npm run experiment`. */
+export function usageError(what: string): CodedError {
   return usage({ name: COMMAND_NAME }, what);
 }

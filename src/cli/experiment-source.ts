@@ -1,7 +1,7 @@
 import type { ChannelKind } from '../connectome/populations.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 
-/** What the command reads of an answer to POST /api/v1/run, whoever gave it. */
+/** The members of an answer to POST /api/v1/run that the command reads. */
 export interface RunBody {
   readonly id: string;
   readonly model: string;
@@ -36,7 +36,7 @@ export interface RunTopType {
   readonly stimulated: number;
 }
 
-/** Who the neurons of an answer are, by their index. */
+/** Labels of the neurons of an answer, by their index. */
 export interface NeuronLabels {
   readonly id: (neuron: number) => string;
   /** Empty for a neuron without a type. */

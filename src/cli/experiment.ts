@@ -1,14 +1,14 @@
-/** npm run experiment: runs experiments without a server, or asks one, and shows what came out. */
+/** npm run experiment: runs experiments locally or on a service and shows the results. */
 import { resolve } from 'node:path';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
 import { compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
-import { ARM_OPTIONS, armsOf, COMMAND_NAME, wrong, type Arm } from './experiment-arms.js';
+import { ARM_OPTIONS, armsOf, COMMAND_NAME, usageError, type Arm } from './experiment-arms.js';
 import { spikesCsv } from './experiment-csv.js';
 import { plotOf } from './experiment-plot.js';
 import type { ExperimentSource, RunBody } from './experiment-source.js';
@@ -26,37 +26,37 @@ await runCommand({
     `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
   options: {
     ...ARM_OPTIONS,
-    compare: { type: 'string', value: 'NAME', help: 'A second stimulus beside the first.' },
+    compare: { type: 'string', value: 'NAME', help: 'Compare with a second stimulus.' },
     silence: {
       type: 'string',
       value: 'TYPE',
       multiple: true,
-      help: 'The same beside it with the outputs of a cell type cut.',
+      help: 'Compare with a cell type silenced (its outputs cut).',
     },
-    connectome: { type: 'string', value: 'FILE', help: 'Brain to run on; else CONNECTOME_FILE.' },
-    url: { type: 'string', value: 'URL', help: 'Ask the service that runs there instead.' },
+    connectome: { type: 'string', value: 'FILE', help: 'Connectome to run on, by default CONNECTOME_FILE.' },
+    url: { type: 'string', value: 'URL', help: 'Run on the service at this address instead.' },
     json: { type: 'boolean', help: 'Print the HTTP body; of several runs, a summary.' },
     view: {
       type: 'string',
       choices: QUERY_FIELDS.view.allowed,
       default: QUERY_FIELDS.view.default,
-      help: 'Of that body.',
+      help: 'View of the HTTP body.',
     },
     csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
     plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
   },
   async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
-      throw wrong('--csv and --plot need the spikes, which --view drive leaves out');
+      throw usageError('--csv and --plot need the spikes, which --view drive leaves out');
     }
     if (csv !== undefined && plot !== undefined && resolve(csv) === resolve(plot)) {
-      throw wrong(`--csv and --plot should be two files, found ${shown(csv)} for both`);
+      throw usageError(`--csv and --plot should be two files, found ${describeValue(csv)} for both`);
     }
     const arms = armsOf(request);
     if (plot !== undefined) await plottingLibrary();
     const sourceOf = await openSources(arms, url, connectome, progress);
     const single = isSingle(arms) ? await sourceOf(arms[0]!).run(firstOf(arms[0]!), view) : undefined;
-    // Means need no spikes, and those of many runs are many.
+    // Means do not need the spikes, which take much memory for many runs.
     const needsSpikes = arms.length > 1 || csv !== undefined || plot !== undefined;
     const conditions =
       single === undefined
@@ -65,7 +65,7 @@ await runCommand({
     const model = () => sourceOf(arms[0]!).model();
     const labels = () => sourceOf(arms[0]!).labels();
 
-    // Before the files: what was computed is there, whatever becomes of them.
+    // Printed before the files are written: the results are not lost if writing fails.
     if (!json) {
       process.stdout.write(tableOf(conditions, await model()));
     } else {
@@ -73,11 +73,11 @@ await runCommand({
     }
     if (csv !== undefined) {
       await writeWhole(csv, spikesCsv(conditions, await labels()));
-      progress.note(`Every spike is in ${csv}.`);
+      progress.note(`Wrote every spike to ${csv}.`);
     }
     if (plot !== undefined) {
       await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), (await model()).name)));
-      progress.note(`Raster and rates are in ${plot}.`);
+      progress.note(`Wrote raster and rates to ${plot}.`);
     }
   },
 });
@@ -103,10 +103,14 @@ async function openSources(
   const lesion = arms.at(-1)!.silenced;
   if (url !== undefined) {
     if (file !== undefined || lesion.length > 0) {
-      throw wrong('a service decides itself what it runs on: --url goes without --connectome and --silence');
+      throw usageError(
+        '--url cannot be combined with --connectome or --silence: a service uses its own connectome',
+      );
     }
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw wrong(`--url should be an address such as http://localhost:8080, found ${shown(url)}`);
+      throw usageError(
+        `--url should be an address such as http://localhost:8080, found ${describeValue(url)}`,
+      );
     }
     const remote = new RemoteExperiments(url, (seconds) =>
       progress.note(`Waiting ${seconds} s for the rate limit of the service.`),

@@ -17,14 +17,14 @@ await runCommand({
       type: 'string',
       value: 'FILE',
       required: true,
-      help: 'The wiring the golden runs were made with.',
+      help: 'The connectome of the golden runs.',
     },
     engine: {
       type: 'string',
       value: 'NAME',
       default: 'kernel',
       choices: ['kernel', 'reference'],
-      help: 'The engine that is served, or the readable one.',
+      help: 'The engine of the service, or the reference engine.',
     },
   },
   positionals: {

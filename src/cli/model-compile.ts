@@ -10,7 +10,7 @@ import { readTables } from '../compiler/tables.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION, type SignRule } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { runCommand, usage } from './command.js';
 import { writeWhole } from './write-whole.js';
 
@@ -29,7 +29,11 @@ await runCommand({
         'Connectivity_783.parquet of Shiu et al. 2024 instead: measured wiring with the signs of that file. ' +
         '--tables then adds types, sides and positions.',
     },
-    completeness: { type: 'string', value: 'FILE', help: 'Completeness_783.csv, the neurons of that file.' },
+    completeness: {
+      type: 'string',
+      value: 'FILE',
+      help: 'Completeness_783.csv: the neurons of the connectivity file.',
+    },
     statistics: {
       type: 'string',
       value: 'DIR',
@@ -56,14 +60,14 @@ await runCommand({
   },
   async run(options, _, progress) {
     const { out } = options;
-    // A mistake in a small file should show before minutes are spent on large ones.
+    // Report mistakes in a small file before spending minutes on large ones.
     const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
     const { brain, signRule } = await readBrain(options, progress);
     const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
     const file = encodeConnectome(layOut(brain, { signRule, populations }));
     progress.begin(`Writing ${out}`, 0, 'items');
-    // What was written is read back, so that a bad disk or a defect here shows now and not in the service.
+    // Read the file back, so that a bad disk or a bug shows now and not in the service.
     const { metadata, digest } = await writeWhole(out, file, async (unfinished) =>
       openConnectome(await readConnectomeFile(unfinished)),
     );
@@ -93,13 +97,16 @@ async function readBrain(
   const signRule = signs ?? 'corrected';
   if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
     if (signs !== undefined) {
-      throw usage(COMMAND, '--signs goes without --connectivity, a file that has the sign of each neuron');
+      throw usage(COMMAND, '--signs cannot be combined with --connectivity: that file has its own signs');
     }
     const files = { connectivity, completeness, tables };
     return { brain: await readShiuFiles(files, progress, minimumSynapses), signRule: 'as given' };
   }
   if (connectivity !== undefined || completeness !== undefined) {
-    throw usage(COMMAND, '--connectivity FILE and --completeness FILE go together, and without --statistics');
+    throw usage(
+      COMMAND,
+      '--connectivity FILE and --completeness FILE must be given together, without --statistics',
+    );
   }
   if (tables !== undefined && statistics === undefined) {
     return { brain: await readTables(tables, progress, minimumSynapses), signRule };
@@ -108,7 +115,7 @@ async function readBrain(
     if (minimum !== undefined) {
       throw usage(
         COMMAND,
-        `--minimum-synapses goes without --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
+        `--minimum-synapses cannot be combined with --statistics, which hold pairs with ${MINIMUM_SYNAPSES} synapses or more`,
       );
     }
     return { brain: sampleBrain(await readStatistics(statistics, progress), progress), signRule };
@@ -124,7 +131,7 @@ function minimumSynapsesIn(text: string): number {
   if (minimum < 1 || minimum > MAXIMUM_SYNAPSES_PER_CONNECTION) {
     throw usage(
       COMMAND,
-      `--minimum-synapses should be a whole number from 1 to ${MAXIMUM_SYNAPSES_PER_CONNECTION}, found ${shown(text)}`,
+      `--minimum-synapses should be a whole number from 1 to ${MAXIMUM_SYNAPSES_PER_CONNECTION}, found ${describeValue(text)}`,
     );
   }
   return minimum;

@@ -15,14 +15,14 @@ const name = 'model:download';
 
 await runCommand({
   name,
-  summary: 'Downloads the five Codex tables of release 783; what is there already is kept.',
+  summary: 'Downloads the five Codex tables of release 783; existing files are kept.',
   options: {
-    out: { type: 'string', value: 'DIR', required: true, help: 'Where to put them.' },
+    out: { type: 'string', value: 'DIR', required: true, help: 'Directory for the tables.' },
     'base-url': {
       type: 'string',
       value: 'URL',
       default: TABLES_URL,
-      help: 'The directory they lie in, for a mirror.',
+      help: 'Base URL of the tables, for a mirror.',
     },
     manifest: {
       type: 'string',

@@ -1,4 +1,4 @@
-/** npm run model:inspect: what is in a connectome file, after its digest was checked. */
+/** npm run model:inspect: checks the digest of a connectome file and reports its content. */
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { runCommand } from './command.js';

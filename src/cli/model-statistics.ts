@@ -16,12 +16,12 @@ await runCommand({
     remark: {
       type: 'string',
       value: 'TEXT',
-      help: 'A sentence on these tables, kept with the statistics and with each brain sampled from them.',
+      help: 'A note on these tables, stored with the statistics and with each brain sampled from them.',
     },
   },
   async run({ tables, out, remark }, _, progress) {
     const brain = await readTables(tables, progress);
-    progress.begin('Grouping the neurons and counting', 0, 'items');
+    progress.begin('Grouping and counting the neurons', 0, 'items');
     const measured = measureStatistics(brain);
     const statistics =
       remark === undefined ? measured : { ...measured, provenance: [...measured.provenance, remark] };

@@ -9,7 +9,7 @@ await runCommand({
   name: 'openapi',
   summary: 'Writes the OpenAPI description that GET /api/v1/openapi serves.',
   options: {
-    out: { type: 'string', value: 'FILE', help: 'where to write it', default: 'openapi.json' },
+    out: { type: 'string', value: 'FILE', help: 'The file to write.', default: 'openapi.json' },
   },
   async run({ out }) {
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));

@@ -4,7 +4,7 @@ import { SIDES } from '../connectome/connectome.js';
 import type { ChannelKind } from '../connectome/populations.js';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { labelOfType } from '../answers/v1/readout.js';
-import { CodedError, ERRORS, shown, type ErrorCode } from '../errors.js';
+import { CodedError, ERRORS, describeValue, type ErrorCode } from '../errors.js';
 import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
 
 const TIMEOUT_MS = 60_000;
@@ -21,7 +21,7 @@ interface AtlasBody {
   readonly id: readonly string[];
 }
 
-/** Asks a running service. Where it limits the rate of runs, waits as long as it says. */
+/** Runs experiments on a running service. Waits as long as its rate limit says. */
 export class RemoteExperiments implements ExperimentSource {
   #model: Promise<ModelBody> | undefined;
 
@@ -54,7 +54,7 @@ export class RemoteExperiments implements ExperimentSource {
     const { atlas_url: atlasUrl } = await this.#describe();
     const path = atlasUrl.replace(/^\//, '');
     const { id } = parsed<AtlasBody>(path, await this.#fetch(path), ['id']);
-    // Beside the JSON lies the compact form, which has no ids, but the super classes.
+    // The compact form has no ids, but it has the super classes.
     const { types, typeIndices, sides } = decoded(await this.#fetch(path.replace(/\.json$/, '.bin')));
     const typeOf = (i: number) => types[typeIndices[i]!]!;
     return {
@@ -103,17 +103,17 @@ export class RemoteExperiments implements ExperimentSource {
   }
 }
 
-/** The service's own words where it has any; what answers there may be something else altogether. */
+/** The service's own message if there is one; the answer may come from a different service. */
 function failureOf(url: string, status: number, body: Uint8Array): CodedError {
   let error: unknown;
   let code: unknown;
   try {
     ({ error, code } = parsed<{ error: unknown; code?: unknown }>(url, body, ['error']));
   } catch {
-    // Not as our service answers; the status says what there is to say.
+    // Not an answer of this service; the status is reported below.
   }
   if (typeof error !== 'string') {
-    return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, and not as this service would.`);
+    return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, but is not this service.`);
   }
   const known = typeof code === 'string' && Object.hasOwn(ERRORS, code);
   return new CodedError(known ? (code as ErrorCode) : 'SERVICE_UNREACHABLE', `${url}: ${error}`);
@@ -127,20 +127,23 @@ function decoded(body: Uint8Array<ArrayBuffer>): CompactAtlas {
   }
 }
 
-/** @throws CodedError SERVICE_UNREACHABLE where it is no object with these members, so none of this service */
+/** @throws CodedError SERVICE_UNREACHABLE unless it is an object with these members, as this service sends */
 function parsed<T extends object>(path: string, body: Uint8Array, members: readonly (keyof T & string)[]): T {
   const text = new TextDecoder().decode(body);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new CodedError('SERVICE_UNREACHABLE', `Expected JSON from the service, found ${shown(text)}.`);
+    throw new CodedError(
+      'SERVICE_UNREACHABLE',
+      `Expected JSON from the service, found ${describeValue(text)}.`,
+    );
   }
   const missing = members.filter((member) => !Object.hasOwn(Object(value) as object, member));
   if (missing.length > 0) {
     throw new CodedError(
       'SERVICE_UNREACHABLE',
-      `${path} should have answered with ${missing.join(', ')}, found ${shown(text)}.`,
+      `${path} should have answered with ${missing.join(', ')}, found ${describeValue(text)}.`,
     );
   }
   return value as T;

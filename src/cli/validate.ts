@@ -1,4 +1,4 @@
-/** npm run validate: what the model does that is known of flies, and what not; writes docs/validation.md. */
+/** npm run validate: compares the model with what is known about flies; writes docs/validation.md. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Brain } from '../compiler/brain.js';
@@ -25,8 +25,8 @@ import { writeWhole } from './write-whole.js';
 await runCommand({
   name: 'validate',
   summary:
-    'Validates the model on the tables of a release: both rules of signs, dose, lesion, shuffled wiring, what is\n' +
-    'silent, and the synthetic brain beside the tables. Prints the tables of docs/validation.md.',
+    'Validates the model on the tables of a release: both sign rules, dose, lesion, shuffled wiring, silent\n' +
+    'channels, and the synthetic brain compared with the tables. Prints the tables of docs/validation.md.',
   options: {
     tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
     statistics: {
@@ -41,7 +41,7 @@ await runCommand({
     json: { type: 'boolean', help: 'Prints all numbers as JSON instead.' },
   },
   async run({ tables, statistics, document, images, published, json }, _, progress) {
-    // What cannot be written is said now, not after all has been computed.
+    // Check the outputs now, not after all computations.
     const text = document === undefined ? undefined : readDocument(document);
     if (images !== undefined) {
       makeFolder(images);

@@ -15,9 +15,9 @@ import { CodedError } from '../errors.js';
 export type FileContent = Uint8Array | string | Iterable<string>;
 
 /**
- * Writes a file so that nobody ever sees a part of it: under another name first, then renamed. A link stays one and
- * leads to the new file. What is no file, such as a pipe, a terminal or /dev/null, is written into as it is.
- * @param verify looks at the file before it gets its name; where it throws, what was there before stays
+ * Writes a file atomically: under a temporary name first, then renamed. A symbolic link stays a link, to the new file.
+ * Pipes, terminals and devices such as /dev/null are written directly.
+ * @param verify checks the file before it is renamed; if it throws, an existing file stays unchanged
  * @returns what verify found
  * @throws CodedError USAGE where it cannot be written
  */

@@ -1,6 +1,6 @@
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../connectome/connectome.js';
 import { type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { tableFault } from './csv.js';
 import { rowsByPair } from './pair-order.js';
 import type { RootIdIndex } from './root-id-index.js';
@@ -126,7 +126,7 @@ export class ConnectionTable {
         throw tableFault(
           this.file,
           line,
-          `expected the name of a neuropil, found ever new ones: ${shown(neuropil)}`,
+          `expected at most ${MAXIMUM_NEUROPIL_CODE + 1} names of neuropils, found one more: ${describeValue(neuropil)}`,
         );
       }
       this.#neuropils.set(neuropil, code);

@@ -132,7 +132,7 @@ describe('a faulty table', () => {
     await expect(read).rejects.toMatchObject({
       code: 'TABLE_INVALID',
       message: expect.stringMatching(
-        /^table\.csv\.gz, line 12\d{4}: expected more of the gzip stream, found its end: the file is cut short\.$/,
+        /^table\.csv\.gz, line 12\d{4}: expected more gzip data, found the end of the file: it is truncated\.$/,
       ),
     });
   });

@@ -12,7 +12,7 @@ import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import type { SourceFile } from '../connectome/connectome.js';
 import type { Progress } from './progress.js';
 
@@ -125,7 +125,7 @@ export class CsvRow {
     const end = this.ends[place]!;
     const value = end - start <= MAXIMUM_COUNT_DIGITS ? this.#digits(start, end) : -1;
     if (value < 0) {
-      throw this.fault(column, `a whole number from 0 to ${10 ** MAXIMUM_COUNT_DIGITS - 1}, or nothing`);
+      throw this.fault(column, `a whole number from 0 to ${10 ** MAXIMUM_COUNT_DIGITS - 1}, or empty`);
     }
     return value;
   }
@@ -134,7 +134,7 @@ export class CsvRow {
   fraction(column: number): number {
     const text = this.text(column);
     if (!/^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/.test(text)) {
-      throw this.fault(column, 'a decimal number from 0 on, or nothing');
+      throw this.fault(column, 'a decimal number of at least 0, or empty');
     }
     return Number(text);
   }
@@ -143,7 +143,7 @@ export class CsvRow {
     return tableFault(
       this.file,
       this.line,
-      `expected ${this.columns[column]!} to be ${expected}, found ${shown(this.text(column))}`,
+      `expected ${this.columns[column]!} to be ${expected}, found ${describeValue(this.text(column))}`,
     );
   }
 
@@ -222,10 +222,14 @@ function readingFault(file: string, path: string, line: number, error: NodeJS.Er
     return error;
   }
   if (error.code === 'Z_BUF_ERROR') {
-    return tableFault(file, line, 'expected more of the gzip stream, found its end: the file is cut short');
+    return tableFault(file, line, 'expected more gzip data, found the end of the file: it is truncated');
   }
   if (error.code.startsWith('Z_')) {
-    return tableFault(file, line, `expected gzip data, found ${shown(error.message)}: the file is damaged`);
+    return tableFault(
+      file,
+      line,
+      `expected gzip data, found ${describeValue(error.message)}: the file is damaged`,
+    );
   }
   if (error.code === 'ENOENT') {
     return tableFault(
@@ -385,7 +389,7 @@ class CsvScanner {
       this.#ends[fields++] = write;
       i++;
       if (i < last && bytes[i] !== COMMA) {
-        const found = shown(bytes.toString('utf8', i, Math.min(last, i + 20)));
+        const found = describeValue(bytes.toString('utf8', i, Math.min(last, i + 20)));
         throw tableFault(this.file, this.line, `expected a comma after the closing quote, found ${found}`);
       }
     }
@@ -442,7 +446,7 @@ class CsvScanner {
       throw tableFault(
         this.file,
         this.line,
-        `expected a column ${missing.map((column) => column || 'without a name').join(', ')}, found the columns ${shown(names.join(','), 200)}`,
+        `expected a column ${missing.map((column) => column || 'without a name').join(', ')}, found the columns ${describeValue(names.join(','), 200)}`,
       );
     }
     this.#columnCount = fields;

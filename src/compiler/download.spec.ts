@@ -162,7 +162,7 @@ describe('model:download', () => {
     writeFileSync(join(dir, `${ODD}.part`), gzipSync(noise).fill(7, 100).subarray(0, 5000));
     const { notes } = await download(whole, { dir });
     expectComplete(dir);
-    expect(notes).toEqual([`${ODD} arrived damaged; it is fetched again from its beginning.`]);
+    expect(notes).toEqual([`${ODD} arrived damaged; downloading it again from the start.`]);
   });
 
   it('waits out a server that fails for a while', async () => {
@@ -246,7 +246,7 @@ describe('a download that cannot succeed', () => {
     [
       '404',
       (_, response) => void response.writeHead(404).end('no'),
-      /the server answered 404\. Fetch it by hand/,
+      /the server answered 404\. Download it manually/,
       1,
     ],
     [
@@ -258,7 +258,7 @@ describe('a download that cannot succeed', () => {
     [
       'redirects in a circle',
       (_, response, file) => void response.writeHead(302, { Location: `/codex/${file}` }).end(),
-      /it redirects without end/,
+      /too many redirects/,
       6,
     ],
     [
@@ -282,11 +282,16 @@ describe('a download that cannot succeed', () => {
           .writeHead(begin > 0 ? 416 : 200, { 'Content-Length': begin > 0 ? 0 : HALF })
           .end(begin > 0 ? undefined : CONTENT[file]!.subarray(0, HALF));
       },
-      /is no intact gzip file\. Fetch it by hand/,
+      /is not an intact gzip file\. Download it manually/,
       2,
     ],
-    ['a page instead of a table', (_, response) => void response.end('<html>'), /is no intact gzip file/, 2],
-    ['an empty answer', (_, response) => void response.end(), /is no intact gzip file/, 2],
+    [
+      'a page instead of a table',
+      (_, response) => void response.end('<html>'),
+      /is not an intact gzip file/,
+      2,
+    ],
+    ['an empty answer', (_, response) => void response.end(), /is not an intact gzip file/, 2],
   ])('%s: one sentence with the address', async (_, handler, message, attempts) => {
     const dir = mkdtempSync(join(tmpdir(), 'download-'));
     const error = (await download(handler, { dir }).catch((thrown: unknown) => thrown)) as Error;
@@ -302,7 +307,7 @@ describe('a download that cannot succeed', () => {
     await expect(download(whole, { baseUrl })).rejects.toMatchObject({
       code: 'DOWNLOAD_FAILED',
       message: expect.stringMatching(
-        /neurons\.csv\.gz cannot be downloaded: .*ECONNREFUSED.*\. Fetch it by hand and put it at .*neurons\.csv\.gz/,
+        /neurons\.csv\.gz cannot be downloaded: .*ECONNREFUSED.*\. Download it manually to .*neurons\.csv\.gz/,
       ),
     });
   });
@@ -311,7 +316,7 @@ describe('a download that cannot succeed', () => {
     const dir = mkdtempSync(join(tmpdir(), 'download-'));
     writeFileSync(join(dir, ODD), CONTENT[ODD]!.subarray(0, 500));
     await expect(download(whole, { dir })).rejects.toMatchObject({
-      message: `${join(dir, ODD)} is there already, but is damaged. Move it away and try again.`,
+      message: `${join(dir, ODD)} already exists, but is damaged. Move it away and try again.`,
     });
   });
 });

@@ -13,7 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import type { SourceFile } from '../connectome/connectome.js';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import type { Progress } from './progress.js';
 import { TABLE_FILES } from './tables.js';
 
@@ -57,7 +57,7 @@ export async function downloadTables(options: DownloadOptions): Promise<Download
   try {
     await mkdir(dir, { recursive: true });
   } catch (error) {
-    throw failed(`The directory ${dir} cannot be made: ${(error as Error).message}.`);
+    throw failed(`The directory ${dir} cannot be created: ${(error as Error).message}.`);
   }
   for (const file of TABLE_FILES) {
     const download = new Download(file, `${baseUrl.replace(/\/+$/, '')}/${file}`, options);
@@ -79,7 +79,7 @@ export async function readManifest(path: string): Promise<SourceFile[]> {
     const sha256: unknown = files.find((each) => each?.file === file)?.sha256;
     if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
       throw failed(
-        `The manifest ${path} should have a member files with the sha256 of ${file} in 64 hex digits, found ${shown(sha256)}.`,
+        `The manifest ${path} should have a member files with the sha256 of ${file} in 64 hex digits, found ${describeValue(sha256)}.`,
       );
     }
   }
@@ -113,9 +113,9 @@ class Download {
       const found = await this.#checked(this.#path);
       if (found === null || (sha256 !== undefined && found.sha256 !== sha256)) {
         const what = found === null ? 'is damaged' : `has the SHA-256 ${found.sha256}, expected ${sha256!}`;
-        throw failed(`${this.#path} is there already, but ${what}. Move it away and try again.`);
+        throw failed(`${this.#path} already exists, but ${what}. Move it away and try again.`);
       }
-      this.options.note(`${this.file} is there already.`);
+      this.options.note(`${this.file} already exists.`);
       return found;
     }
     const arrived = (await this.#fetch()) ?? (await this.#fetchAnew());
@@ -156,12 +156,12 @@ class Download {
 
   /** The parts of two attempts may come from different versions of a file. */
   async #fetchAnew(): Promise<DownloadedFile> {
-    this.options.note(`${this.file} arrived damaged; it is fetched again from its beginning.`);
+    this.options.note(`${this.file} arrived damaged; downloading it again from the start.`);
     await rm(this.#part, { force: true });
     const arrived = await this.#fetch();
     if (arrived === null) {
       await rm(this.#part, { force: true });
-      throw failed(`${this.url} is no intact gzip file. ${this.#byHand()}`);
+      throw failed(`${this.url} is not an intact gzip file. ${this.#byHand()}`);
     }
     return arrived;
   }
@@ -187,7 +187,7 @@ class Download {
       response.destroy();
       await rm(this.#part, { force: true });
       throw new Interrupted(
-        `the server sent ${shown(response.headers['content-range'])} when asked for ${offset}-`,
+        `the server sent ${describeValue(response.headers['content-range'])} when asked for ${offset}-`,
       );
     }
     const begin = resumes ? offset : 0;
@@ -241,7 +241,7 @@ class Download {
     }
     response.destroy();
     if (redirects === MAXIMUM_REDIRECTS) {
-      throw failed(`${this.url} cannot be downloaded: it redirects without end. ${this.#byHand()}`);
+      throw failed(`${this.url} cannot be downloaded: too many redirects. ${this.#byHand()}`);
     }
     return this.#respond(new URL(location, url).href, offset, redirects + 1);
   }
@@ -280,8 +280,8 @@ class Download {
 
   #byHand(): string {
     return (
-      `Fetch it by hand and put it at ${this.#path}, or name a mirror with --base-url; ` +
-      'what is there already will not be fetched again.'
+      `Download it manually to ${this.#path}, or give a mirror with --base-url; ` +
+      'existing files are not downloaded again.'
     );
   }
 }

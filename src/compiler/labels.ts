@@ -22,14 +22,14 @@ export async function readLabels(tables: TableReader): Promise<Labels> {
   await tables.readNeuronRows(
     'classification.csv.gz',
     ['root_id', 'super_class', 'class', 'sub_class', 'side'],
-    'one row a neuron',
+    'one row per neuron',
     (neuron, row) => {
       labels.superClasses[neuron] = tables.shared(row.text(1));
       labels.classes[neuron] = tables.shared(row.text(2));
       labels.subClasses[neuron] = tables.shared(row.text(3));
       labels.sides[neuron] = tables.shared(row.text(4));
       if (!(SIDES as readonly string[]).includes(labels.sides[neuron])) {
-        throw row.fault(4, 'left, right, center or nothing');
+        throw row.fault(4, 'left, right, center or empty');
       }
     },
   );
@@ -37,7 +37,7 @@ export async function readLabels(tables: TableReader): Promise<Labels> {
   await tables.readNeuronRows(
     'consolidated_cell_types.csv.gz',
     ['root_id', 'primary_type'],
-    'one row a neuron',
+    'one row per neuron',
     (neuron, row) => (labels.types[neuron] = tables.shared(row.text(1))),
   );
 

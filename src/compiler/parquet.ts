@@ -13,7 +13,7 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { SourceFile } from '../connectome/connectome.js';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { tableFault } from './csv.js';
 import type { Progress } from './progress.js';
 
@@ -57,7 +57,7 @@ export class ParquetTable {
         file,
         null,
         code === undefined
-          ? `expected a Parquet file, found something else or a part of one (${message})`
+          ? `expected a Parquet file, found another format or a truncated file (${message})`
           : `cannot be read at ${path}: ${message}`,
       );
     }
@@ -68,7 +68,7 @@ export class ParquetTable {
       throw tableFault(
         file,
         null,
-        `expected a column ${missing.join(', ')}, found the columns ${shown(names, 200)}`,
+        `expected a column ${missing.join(', ')}, found the columns ${describeValue(names, 200)}`,
       );
     }
     for (const name of columns) {
@@ -143,6 +143,6 @@ export class ParquetTable {
   }
 
   #damaged(column: string, row: number, why: string): CodedError {
-    return rowFault(this.file, row, `${column} cannot be read on from here, the file is damaged (${why})`);
+    return rowFault(this.file, row, `${column} cannot be read from here on: the file is damaged (${why})`);
   }
 }

@@ -223,7 +223,7 @@ describe('a populations file', () => {
     const path = join(mkdtempSync(join(tmpdir(), 'populations-')), 'none.json');
     expect(() => readPopulations(path)).toThrow(/none\.json cannot be read: .*ENOENT/);
     writeFileSync(path, '{"stimuli": [}');
-    expect(() => readPopulations(path)).toThrow(/none\.json is no JSON: /);
+    expect(() => readPopulations(path)).toThrow(/none\.json is not JSON: /);
   });
 });
 

@@ -14,7 +14,7 @@ import {
 } from '../connectome/populations.js';
 import { nearestNames } from '../connectome/nearest-names.js';
 import { describedSelector, type LabelledNeurons, LABELS, NeuronSelection } from '../connectome/selection.js';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 import { readChecked } from '../connectome/checked-json.js';
 
@@ -62,7 +62,7 @@ function inOrder<P extends { readonly id: string }>(
     if (!ids.includes(id)) {
       const near = nearestNames(id, ids);
       throw invalid(
-        `there is no ${kind} ${shown(id)}` +
+        `there is no ${kind} ${describeValue(id)}` +
           (near.length === 0 ? `; there are ${ids.join(', ')}` : `; near matches: ${near.join(', ')}`),
       );
     }
@@ -128,8 +128,8 @@ function checkKind(
   const other = chosen.find((i) => superClasses[i] !== '' && kindOf(i) !== kind);
   if (other !== undefined) {
     throw invalid(
-      `channel ${id}: its kind is ${shown(kind)}, but neuron ${ids[other]!} of type ${shown(types[other]!)} ` +
-        `has the super class ${shown(superClasses[other]!)}, which makes it ${shown(kindOf(other))}`,
+      `channel ${id}: its kind is ${describeValue(kind)}, but neuron ${ids[other]!} of type ${describeValue(types[other]!)} ` +
+        `has the super class ${describeValue(superClasses[other]!)}, which makes it ${describeValue(kindOf(other))}`,
     );
   }
 }

@@ -125,12 +125,12 @@ describe('a fault of the files', () => {
     [
       'a pair without synapses',
       pair(4, LOW, LOWEST, 0, 1),
-      'pairs.parquet, row 4: expected Connectivity to be a whole number from 1 on, found 0.',
+      'pairs.parquet, row 4: expected Connectivity to be a whole number of at least 1, found 0.',
     ],
     [
       'a place beyond the list',
       at('Postsynaptic_Index', 2, 4n),
-      'pairs.parquet, row 2: expected Postsynaptic_Index to be the place of a neuron in neurons.csv, 0 to 3, found 4.',
+      'pairs.parquet, row 2: expected Postsynaptic_Index to be the index of a neuron in neurons.csv, 0 to 3, found 4.',
     ],
     [
       'an id that the list lacks',
@@ -187,7 +187,7 @@ describe('a fault of the files', () => {
     [
       'a neuron twice',
       ({ lines }) => lines.push(lines[1]!),
-      `neurons.csv, line 6: expected one row a neuron, found ${HIGHEST} a second time (first on line 2).`,
+      `neurons.csv, line 6: expected one row per neuron, found ${HIGHEST} a second time (first on line 2).`,
     ],
     [
       'another list',
@@ -213,7 +213,7 @@ describe('a fault of the files', () => {
     );
     await refused(
       files.completeness,
-      /^neurons\.csv: expected a Parquet file, found something else or a part/,
+      /^neurons\.csv: expected a Parquet file, found another format or a truncated file/,
     );
     const bytes = readFileSync(files.connectivity);
     writeFileSync(files.connectivity, bytes.fill(0xff, 4, 300));

@@ -115,7 +115,11 @@ async function readPairs(
   const counts = new Uint16Array(table.rowCount);
   await table.readColumn(SYNAPSES, progress, (value, row) => {
     if (value < 1) {
-      throw rowFault(table.file, row, `expected ${SYNAPSES} to be a whole number from 1 on, found ${value}`);
+      throw rowFault(
+        table.file,
+        row,
+        `expected ${SYNAPSES} to be a whole number of at least 1, found ${value}`,
+      );
     }
     if (value > MAXIMUM_SYNAPSES_PER_CONNECTION) {
       throw rowFault(
@@ -191,7 +195,7 @@ async function readEnd(
       throw rowFault(
         table.file,
         row,
-        `expected ${indexColumn} to be the place of a neuron in ${source.file}, 0 to ${indexAt.length - 1}, found ${value}`,
+        `expected ${indexColumn} to be the index of a neuron in ${source.file}, 0 to ${indexAt.length - 1}, found ${value}`,
       );
     }
     neuron[row] = found;

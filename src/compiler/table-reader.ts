@@ -40,7 +40,7 @@ export class NeuronList {
     for (let place = 1; place < count; place++) {
       const [earlier, later] = [order[place - 1]!, order[place]!];
       if (highs[earlier] === highs[later] && lows[earlier] === lows[later]) {
-        throw duplicate(this.file, lines[later]!, 'one row a neuron', index.text(place), lines[earlier]!);
+        throw duplicate(this.file, lines[later]!, 'one row per neuron', index.text(place), lines[earlier]!);
       }
     }
     return { index, order };
@@ -111,7 +111,7 @@ export class TableReader {
       const neuron = this.#find(row, 0, unknown);
       const parts = /^\[ *(\d{1,9}) +(\d{1,9}) +(\d{1,9}) *\]$/.exec(row.text(1));
       if (parts === null) {
-        throw row.fault(1, 'three whole numbers of nm as in [227220 216884 139400]');
+        throw row.fault(1, 'three whole numbers in nm, such as [227220 216884 139400]');
       }
       if (neuron >= 0 && marked.isMarked[neuron] === 0) {
         marked.isMarked[neuron] = 1;

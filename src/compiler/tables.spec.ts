@@ -178,13 +178,13 @@ describe('a fault of a table', () => {
       'a neuron twice',
       'neurons.csv.gz',
       (text) => `${text}${text.split('\r\n')[1]}\r\n`,
-      'neurons.csv.gz, line 5: expected one row a neuron, found 20 a second time (first on line 2).',
+      'neurons.csv.gz, line 5: expected one row per neuron, found 20 a second time (first on line 2).',
     ],
     [
       'a type twice',
       'consolidated_cell_types.csv.gz',
       (text) => `${text}3,B,\n`,
-      'consolidated_cell_types.csv.gz, line 4: expected one row a neuron, found 3 a second time (first on line 3).',
+      'consolidated_cell_types.csv.gz, line 4: expected one row per neuron, found 3 a second time (first on line 3).',
     ],
     [
       'a pair twice in one neuropil',
@@ -203,19 +203,19 @@ describe('a fault of a table', () => {
       'an unknown transmitter',
       'neurons.csv.gz',
       replaced('ACH', 'HIST'),
-      'neurons.csv.gz, line 2: expected nt_type to be one of DA, SER, GABA, GLUT, ACH, OCT or nothing, found "HIST".',
+      'neurons.csv.gz, line 2: expected nt_type to be one of DA, SER, GABA, GLUT, ACH, OCT or empty, found "HIST".',
     ],
     [
       'an unknown side',
       'classification.csv.gz',
       replaced('left', 'middle'),
-      'classification.csv.gz, line 2: expected side to be left, right, center or nothing, found "middle".',
+      'classification.csv.gz, line 2: expected side to be left, right, center or empty, found "middle".',
     ],
     [
       'a position of two numbers',
       'coordinates.csv.gz',
       replaced('[1 2 3]', '[1 2]'),
-      'coordinates.csv.gz, line 2: expected position to be three whole numbers of nm as in [227220 216884 139400], found "[1 2]".',
+      'coordinates.csv.gz, line 2: expected position to be three whole numbers in nm, such as [227220 216884 139400], found "[1 2]".',
     ],
     [
       'a table of nothing',
@@ -235,7 +235,7 @@ describe('a fault of a table', () => {
     writeFileSync(join(dir, 'connections.csv.gz'), whole.subarray(0, whole.length - 9));
     await expect(readTables(dir)).rejects.toMatchObject({
       code: 'TABLE_INVALID',
-      message: expect.stringMatching(/^connections\.csv\.gz, line \d: .*the file is cut short\.$/),
+      message: expect.stringMatching(/^connections\.csv\.gz, line \d: .*it is truncated\.$/),
     });
   });
 

@@ -137,7 +137,7 @@ function transmitterOf(row: CsvRow): Transmitter {
   const named = row.text(1);
   if (named !== '') {
     if (!TRANSMITTERS.includes(named)) {
-      throw row.fault(1, `one of ${TRANSMITTERS.join(', ')} or nothing`);
+      throw row.fault(1, `one of ${TRANSMITTERS.join(', ')} or empty`);
     }
     return named as Transmitter;
   }

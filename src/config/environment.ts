@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { isIP } from 'node:net';
 import { plainToInstance, Transform } from 'class-transformer';
 import { IsIn, IsInt, IsNotEmpty, Max, Min, validateSync, ValidateBy, ValidateIf } from 'class-validator';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { isRedisUrl, withoutPassword } from './redis-url.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -48,7 +48,9 @@ export class Environment {
     { name: 'isProxyList', validator: { validate: isProxyList } },
     {
       message: ({ property, value }) =>
-        must(`a comma list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`)({
+        must(
+          `a comma-separated list of addresses, networks (10.0.0.0/8, not /0) or ${NAMED_NETWORKS.join(', ')}`,
+        )({
           property,
           value: entriesOf(value).find((entry) => !isProxy(entry)),
         }),
@@ -95,23 +97,23 @@ export class Environment {
 }
 
 export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
-  HOST: 'where the API listens',
-  PORT: 'where the API listens; 0 takes a free port',
-  METRICS_HOST: 'where Prometheus metrics are; the container image says 0.0.0.0',
-  METRICS_PORT: 'Prometheus metrics; 0 turns them off',
-  CONNECTOME_FILE: 'the connectome that is served',
-  WORKERS: 'CPU workers; the default is one less than the machine has cores',
-  BACKEND: 'what simulates: cpu, gpu, or the faster one of this machine',
+  HOST: 'address of the API',
+  PORT: 'port of the API; 0 takes a free port',
+  METRICS_HOST: 'address of the Prometheus metrics; 0.0.0.0 in the container image',
+  METRICS_PORT: 'port of the Prometheus metrics; 0 turns them off',
+  CONNECTOME_FILE: 'connectome to serve',
+  WORKERS: 'CPU workers; by default one fewer than the cores of the machine',
+  BACKEND: 'simulation backend: cpu, gpu, or auto for the faster one',
   GPU_ALLOW_SOFTWARE: '1 accepts a software GPU, for tests',
-  RATE_LIMIT: 'runs a minute and client; 0 turns the limit off',
-  TRUST_PROXY: 'proxies whose X-Forwarded-For, -Host and -Proto count',
-  PUBLIC_URL: 'base URL in the OpenAPI description; by default the address that was asked',
-  QUEUE_LIMIT: 'waiting runs; beyond, the service answers 503',
-  RUN_TIMEOUT_MS: 'from the complete arrival of a run; beyond, the service answers 503',
-  SHUTDOWN_MS: 'time to finish what runs when the service is stopped',
-  CACHE_BYTES: 'result cache; 0 turns it off',
+  RATE_LIMIT: 'runs per client and minute; 0 turns the limit off',
+  TRUST_PROXY: 'proxies whose X-Forwarded-For, -Host and -Proto are trusted',
+  PUBLIC_URL: 'base URL in the OpenAPI description; by default the address of the request',
+  QUEUE_LIMIT: 'runs that may wait; further ones are answered with 503',
+  RUN_TIMEOUT_MS: 'time limit of a run from its complete arrival; then 503',
+  SHUTDOWN_MS: 'time to finish accepted runs when the service stops',
+  CACHE_BYTES: 'size of the result cache; 0 turns it off',
   REDIS_URL: 'shares the rate limit between replicas',
-  LOG_LEVEL: 'what the log holds, from fatal to trace',
+  LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };
 
 /**
@@ -130,7 +132,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
     Object.values(constraints ?? {}),
   );
   if (environment.PORT !== 0 && environment.PORT === environment.METRICS_PORT) {
-    problems.push(`METRICS_PORT must be another port than PORT, got ${environment.METRICS_PORT} for both`);
+    problems.push(`METRICS_PORT must differ from PORT, got ${environment.METRICS_PORT} for both`);
   }
   if (problems.length > 0) {
     throw new CodedError('CONFIG_INVALID', `The environment cannot be used: ${problems.join('; ')}.`);
@@ -138,7 +140,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
   return Object.freeze(environment);
 }
 
-/** An integer in decimal digits alone: what Number() accepts beyond that is a slip of the pen. */
+/** An integer in decimal digits only: other forms that Number() accepts are typing errors. */
 function WholeNumber(minimum: number, maximum: number): PropertyDecorator {
   const message = must(`an integer from ${minimum} to ${maximum}`);
   return (target, property) => {
@@ -155,11 +157,11 @@ function OneOf(values: readonly string[]): PropertyDecorator {
 
 function must(allowed: string) {
   return ({ property, value }: { property: string; value: unknown }) =>
-    `${property} must be ${allowed}, got ${shown(value)}`;
+    `${property} must be ${allowed}, got ${describeValue(value)}`;
 }
 
 function isPublicUrl(value: unknown): boolean {
-  // What a URL may have beyond scheme, host, port and path would end up in the middle of each operation's address.
+  // Parts beyond scheme, host, port and path would end up in the middle of each operation's address.
   return /^https?:\/\/[^\s/?#@\\]+[^\s?#@\\]*$/i.test(String(value)) && URL.canParse(String(value));
 }
 
@@ -183,7 +185,7 @@ function isAddressOrNetwork(entry: string): boolean {
   return (
     bits > 0 &&
     rest.length === 0 &&
-    // A /0 would believe everybody, so Fastify refuses it.
+    // A /0 would trust every client, so Fastify refuses it.
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= bits))
   );
 }

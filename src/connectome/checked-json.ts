@@ -31,6 +31,6 @@ function parsed(path: string, code: ErrorCode): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CodedError(code, `${path} is no JSON: ${(error as Error).message}.`);
+    throw new CodedError(code, `${path} is not JSON: ${(error as Error).message}.`);
   }
 }

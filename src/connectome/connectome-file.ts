@@ -8,11 +8,11 @@ import { CodedError } from '../errors.js';
  */
 export async function readConnectomeFile(path: string): Promise<SharedArrayBuffer> {
   try {
-    // A pipe would keep whoever opens it, and a thread of the process, until somebody writes.
+    // Opening a pipe would block a thread until the other end writes.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const kind = await file.stat();
-      if (!kind.isFile()) throw new Error(`it must be a regular file, and is ${nameOf(kind)}`);
+      if (!kind.isFile()) throw new Error(`it must be a regular file, but is ${nameOf(kind)}`);
       const { size } = kind;
       const buffer = new SharedArrayBuffer(size);
       const bytes = new Uint8Array(buffer);

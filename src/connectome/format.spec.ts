@@ -99,8 +99,8 @@ describe('a file that is not what it should be', () => {
       Uint8Array.from(Buffer.from('PK'.padEnd(100))),
       /expected it to begin with "NESCONN/,
     ],
-    ['cut', copy().slice(0, -1), /promises \d+ bytes, found \d+/],
-    ['extended', Uint8Array.from([...file, 0]), /promises \d+ bytes, found \d+/],
+    ['cut', copy().slice(0, -1), /gives a length of \d+ bytes, found \d+/],
+    ['extended', Uint8Array.from([...file, 0]), /gives a length of \d+ bytes, found \d+/],
   ])('%s', (_, bytes, message) => {
     expect(refusal(bytes)).toMatch(message);
   });
@@ -143,7 +143,7 @@ describe('a file that is not what it should be', () => {
     [
       'another sum of synapses',
       metadataWith({ synapseCount: 7 }),
-      /promises 7 synapses, its connections have \d+/,
+      /gives 7 synapses, its connections have \d+/,
     ],
     ['a sign of 0', { signs: content.signs.with(5, 0) }, /sign of neuron 5 to be 1 or -1, found 0/],
     [
@@ -244,7 +244,7 @@ describe('a file that is not what it should be', () => {
   it('with metadata that is no JSON', () => {
     const broken = copy();
     broken[Buffer.from(broken).indexOf('{"name"')] = 0xff;
-    expect(refusal(sealed(broken))).toMatch(/its metadata is no JSON/);
+    expect(refusal(sealed(broken))).toMatch(/its metadata is not JSON/);
   });
 
   it('is refused whichever bit is flipped', () => {

@@ -1,6 +1,6 @@
 /** Writes and opens the connectome file; its layout stands in sections.ts. */
 import { createHash } from 'node:crypto';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 import { type Connectome, type ConnectomeMetadata, MAXIMUM_NEURONS } from './connectome.js';
 import { metadataFault } from './metadata.js';
 import {
@@ -66,7 +66,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   const magic = latin1(bytes.subarray(0, MAGIC.length));
   if (magic !== MAGIC) {
     throw invalid(
-      `expected it to begin with ${shown(MAGIC)}, found ${shown(magic)}: this is another kind of file`,
+      `expected it to begin with ${describeValue(MAGIC)}, found ${describeValue(magic)}: this is another kind of file`,
     );
   }
   const view = new DataView(buffer);
@@ -79,12 +79,12 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   }
   const length = view.getBigUint64(16, true);
   if (length !== BigInt(bytes.length)) {
-    throw invalid(`its header promises ${length} bytes, found ${bytes.length}`);
+    throw invalid(`its header gives a length of ${length} bytes, found ${bytes.length}`);
   }
   const promised = storedDigest(buffer);
   const actual = Buffer.from(digestOf(bytes)).toString('hex');
   if (actual !== promised) {
-    throw invalid(`its header promises the digest ${promised}, its content has ${actual}`);
+    throw invalid(`its header gives the digest ${promised}, its content has ${actual}`);
   }
   const sections = readSections(buffer);
   const metadata = parseMetadata(sections);
@@ -100,7 +100,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
 function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   const { neuronCount } = metadata;
   if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
-    throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${shown(neuronCount)}`);
+    throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${describeValue(neuronCount)}`);
   }
   for (const name of SECTION_NAMES) {
     const { length } = SECTIONS[name] as { length?: (metadata: ConnectomeMetadata) => number };
@@ -148,7 +148,7 @@ function checkSynapses(synapseCounts: Uint16Array, expected: number): void {
     sum += synapseCounts[k]!;
   }
   if (sum !== expected) {
-    throw invalid(`its metadata promises ${expected} synapses, its connections have ${sum}`);
+    throw invalid(`its metadata gives ${expected} synapses, its connections have ${sum}`);
   }
 }
 

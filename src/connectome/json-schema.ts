@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 
 /** @returns a check that gives the first fault of a value as a phrase that names its place, or null */
 export function compileSchema(schema: object): (value: unknown, document: string) => string | null {
@@ -11,7 +11,7 @@ function described({ instancePath, keyword, message, params, data }: ErrorObject
   const place = instancePath === '' ? document : instancePath;
   const allowed = (params as { allowedValues?: unknown[] }).allowedValues;
   if (keyword === 'additionalProperties') {
-    return `${place} has a member ${shown((params as { additionalProperty: string }).additionalProperty)} that is not allowed`;
+    return `${place} has a member ${describeValue((params as { additionalProperty: string }).additionalProperty)} that is not allowed`;
   }
-  return `${place} ${message}${allowed === undefined ? '' : ` (${allowed.map((each) => shown(each)).join(', ')})`}, found ${shown(data)}`;
+  return `${place} ${message}${allowed === undefined ? '' : ` (${allowed.map((each) => describeValue(each)).join(', ')})`}, found ${describeValue(data)}`;
 }

@@ -53,7 +53,7 @@ export const POPULATION_ID = '^[a-z][a-z0-9_]*$';
 export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
   descending: 'Descending neurons',
   motor: 'Motor neurons',
-  station: 'Stations on the way',
+  station: 'Intermediate stations',
 };
 
 export type StimulusId = (typeof STIMULUS_IDS)[number];

@@ -13,7 +13,7 @@
  * The digest covers every byte but itself, so no altered file is ever opened. docs/connectome-format.md describes
  * each section.
  */
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import {
   type Connectome,
   type ConnectomeMetadata,
@@ -115,7 +115,7 @@ export function readSections(buffer: ArrayBuffer | SharedArrayBuffer): Sections 
     const entry = HEADER_BYTES + i * TABLE_ENTRY_BYTES;
     const stored = latin1(new Uint8Array(buffer, entry, NAME_BYTES)).replace(/\0+$/, '');
     if (stored !== name.slice(0, NAME_BYTES)) {
-      throw invalid(`expected section ${i} to be ${name}, found ${shown(stored)}`);
+      throw invalid(`expected section ${i} to be ${name}, found ${describeValue(stored)}`);
     }
     const offset = Number(view.getBigUint64(entry + NAME_BYTES, true));
     const length = Number(view.getBigUint64(entry + NAME_BYTES + 8, true));
@@ -138,7 +138,7 @@ export function parseMetadata({ metadata }: Sections): unknown {
     // TextDecoder refuses shared memory, so it gets a copy.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(metadata)));
   } catch (error) {
-    throw invalid(`its metadata is no JSON: ${(error as Error).message}`);
+    throw invalid(`its metadata is not JSON: ${(error as Error).message}`);
   }
 }
 

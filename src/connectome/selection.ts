@@ -2,7 +2,7 @@
  * Selects neurons by type, class, side and id: for the compiler, the command line and the service alike. It asks
  * for labels through a plain view, so a brain that is being compiled and an open connectome are the same to it.
  */
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { SIDES, type Connectome } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
 import type { Selector } from './populations.js';
@@ -138,7 +138,7 @@ export function neuronsOfTypes(connectome: Connectome, patterns: readonly string
       const near = selection.nearestLabels('type', type);
       throw new CodedError(
         'INVALID_PARAMETER',
-        `No neuron has the type ${shown(type)}` +
+        `No neuron has the type ${describeValue(type)}` +
           (near.length === 0 ? '.' : `; near matches: ${near.join(', ')}.`),
       );
     }

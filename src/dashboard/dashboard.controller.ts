@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import type { StaticBody } from '../http/static-body.js';
 import { PageFiles } from './page-files.js';
 
@@ -36,7 +36,8 @@ export class DashboardController {
   @Get('assets/:file')
   asset(@Param('file') file: string, @Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
     const asset = this.files.assets.get(file);
-    if (asset === undefined) throw new CodedError('NOT_FOUND', `The page has no file ${shown(file)}.`);
+    if (asset === undefined)
+      throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(file)}.`);
     this.#send(asset, request, reply);
   }
 

@@ -3,7 +3,7 @@
  * `event,step,root_id`. Reading and comparing them; no file is opened here.
  */
 import type { Connectome } from '../connectome/connectome.js';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import type { InputEvents } from '../experiment/input-events.js';
 import { MAXIMUM_TRIAL_STEPS } from '../experiment/protocol.js';
 import type { SpikeRaster } from './simulation.js';
@@ -49,7 +49,7 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
   if (lines[0] !== HEADER) {
     throw new CodedError(
       'GOLDEN_INVALID',
-      `${name}, line 1: expected the columns ${HEADER}, found ${shown(lines[0])}`,
+      `${name}, line 1: expected the columns ${HEADER}, found ${describeValue(lines[0])}`,
     );
   }
   const stimulated = new Set<number>();
@@ -63,7 +63,10 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
     const [event, step = '', id = ''] = line.split(',');
     const neuron = indexById.get(id);
     if (neuron === undefined) {
-      throw new CodedError('GOLDEN_INVALID', `${where}: neuron ${shown(id)} is not in this connectome`);
+      throw new CodedError(
+        'GOLDEN_INVALID',
+        `${where}: neuron ${describeValue(id)} is not in this connectome`,
+      );
     }
     if (event === 'stimulated') {
       stimulated.add(neuron);
@@ -73,7 +76,7 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
       if (!/^\d{1,5}$/.test(step) || Number(step) >= MAXIMUM_TRIAL_STEPS) {
         throw new CodedError(
           'GOLDEN_INVALID',
-          `${where}: expected a step from 0 to ${MAXIMUM_TRIAL_STEPS - 1}, found ${shown(step)}`,
+          `${where}: expected a step from 0 to ${MAXIMUM_TRIAL_STEPS - 1}, found ${describeValue(step)}`,
         );
       }
       (event === 'kick' ? events : spikes).push(Number(step) * STEP_STRIDE + neuron);
@@ -81,7 +84,7 @@ export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<st
     } else {
       throw new CodedError(
         'GOLDEN_INVALID',
-        `${where}: expected stimulated, silenced, kick or spike, found ${shown(event)}`,
+        `${where}: expected stimulated, silenced, kick or spike, found ${describeValue(event)}`,
       );
     }
   });

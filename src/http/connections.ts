@@ -1,6 +1,6 @@
 /**
- * What happens on a connection below the router: clients that break off or never wait, bytes that are no HTTP, requests
- * that leave HTTP. Of what is answered here no hook knows, so each answer is complete in itself and is logged here.
+ * Handles connections below the router: clients that disconnect or never wait, bytes that are not HTTP, requests that
+ * leave HTTP. No hook sees these answers, so each one is complete and is logged here.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -68,7 +68,7 @@ export class Connections {
     }
   }
 
-  /** Ends every connection at once, whatever it is in the middle of. */
+  /** Closes every connection immediately. */
   closeAll(): void {
     for (const socket of this.#open) socket.destroy();
   }
@@ -87,7 +87,7 @@ export class Connections {
   }
 
   /**
-   * Ends a connection on which requests are sent and sent without waiting for answers. Node reads 64 kB of them at
+   * Closes a connection on which requests keep arriving without waiting for answers. Node reads 64 kB of them at
    * once, and 1,600 requests in these take 16 MB before the first is answered.
    */
   #limitUnanswered(server: Server): void {
@@ -95,12 +95,12 @@ export class Connections {
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
       const { socket } = request;
-      // What was read before the connection was ended still arrives.
+      // Requests read before the connection was closed still arrive.
       if (socket.destroyed) return;
       const unanswered = (this.#unanswered.get(socket) ?? 0) + 1;
       if (unanswered > UNANSWERED_REQUESTS_LIMIT) {
         log.log(
-          `Ended a connection of ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
+          `Closed a connection from ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
         );
         socket.destroy();
         return;
@@ -112,7 +112,7 @@ export class Connections {
     });
   }
 
-  /** Whatever the client sends after its CONNECT is not read as requests. */
+  /** Bytes after a CONNECT are not parsed as requests. */
   #refuseConnect(socket: Duplex): void {
     this.#answerRaw(
       socket,
@@ -165,7 +165,7 @@ function onceAnswered(response: ServerResponse | undefined, then: () => void): v
   else response.once('finish', then);
 }
 
-/** An answer that no hook sees; so it is logged here, under the id that it carries. */
+/** No hook sees this answer, so it is logged here, with its request id. */
 export function refusal(
   error: CodedError,
   requestId: string,

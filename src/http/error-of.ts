@@ -1,5 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import { CodedError, shown, type ErrorCode } from '../errors.js';
+import { CodedError, describeValue, type ErrorCode } from '../errors.js';
 import { BODY_LIMIT_BYTES } from './limits.js';
 
 /** What Fastify and Node call the failures that they find before any of our code runs. */
@@ -47,9 +47,13 @@ export function expectedErrorOf(thrown: unknown): CodedError | undefined {
 function fromNest(thrown: HttpException): CodedError | undefined {
   switch (thrown.getStatus()) {
     case 400:
-      return new CodedError('MALFORMED_REQUEST', `The request is not valid: ${shown(thrown.message)}.`, {
-        cause: thrown,
-      });
+      return new CodedError(
+        'MALFORMED_REQUEST',
+        `The request is not valid: ${describeValue(thrown.message)}.`,
+        {
+          cause: thrown,
+        },
+      );
     case 404:
       return new CodedError('NOT_FOUND', 'There is nothing at this path.', { cause: thrown });
     case 413:

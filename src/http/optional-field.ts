@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf, type ValidationError } from 'class-validator';
-import { shown } from '../errors.js';
+import { describeValue } from '../errors.js';
 
 /** What class-validator calls the rule of a field. */
 const ALLOWED = 'allowed';
@@ -27,5 +27,5 @@ export function OptionalField(rule: FieldRule, schema: ApiPropertyOptions): Prop
 
 /** Says which field is wrong, what it got and what is allowed. */
 export function messageOf({ property, value, constraints }: ValidationError): string {
-  return `${property} must be ${constraints![ALLOWED]}, got ${shown(value)}.`;
+  return `${property} must be ${constraints![ALLOWED]}, got ${describeValue(value)}.`;
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
@@ -37,7 +37,7 @@ function parseBody(contentType: string | undefined, body: Buffer): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new CodedError('MALFORMED_REQUEST', `The body is not valid JSON: ${shown(text)}.`, {
+    throw new CodedError('MALFORMED_REQUEST', `The body is not valid JSON: ${describeValue(text)}.`, {
       cause: error,
     });
   }
@@ -49,7 +49,7 @@ function checkType(contentType: string | undefined): void {
     'UNSUPPORTED_MEDIA_TYPE',
     contentType === undefined
       ? 'Content-Type is missing; send application/json.'
-      : `Content-Type must be application/json in UTF-8, got ${shown(contentType)}.`,
+      : `Content-Type must be application/json in UTF-8, got ${describeValue(contentType)}.`,
   );
 }
 
@@ -76,13 +76,13 @@ export function refuseCompressedBodies(request: FastifyRequest, reply: FastifyRe
     reply.header('connection', 'close');
     throw new CodedError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `Transfer-Encoding must be chunked or absent, got ${shown(transfer)}.`,
+      `Transfer-Encoding must be chunked or absent, got ${describeValue(transfer)}.`,
     );
   }
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new CodedError(
       'UNSUPPORTED_MEDIA_TYPE',
-      `Content-Encoding must be absent: compressed bodies are not accepted, got ${shown(encoding)}.`,
+      `Content-Encoding must be absent: compressed bodies are not accepted, got ${describeValue(encoding)}.`,
     );
   }
 }

@@ -7,7 +7,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { refusal, type Connections } from './connections.js';
 import { CORS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
@@ -122,7 +122,10 @@ function checkHost({ raw }: FastifyRequest): void {
   }
   const { host = '' } = raw.headers;
   if (!HOST.test(host)) {
-    throw new CodedError('MALFORMED_REQUEST', `Host must be a name or an address, got ${shown(host)}.`);
+    throw new CodedError(
+      'MALFORMED_REQUEST',
+      `Host must be a name or an address, got ${describeValue(host)}.`,
+    );
   }
 }
 
@@ -131,12 +134,12 @@ function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: Fast
   const path = request.url.split('?', 1)[0]!;
   const methods = routes.methodsOf(path);
   if (methods.length === 0) {
-    throw new CodedError('NOT_FOUND', `There is nothing at ${shown(path)}.`);
+    throw new CodedError('NOT_FOUND', `There is nothing at ${describeValue(path)}.`);
   }
   reply.header('allow', methods.join(', '));
   throw new CodedError(
     'METHOD_NOT_ALLOWED',
-    `The method at ${shown(path)} must be one of ${methods.join(', ')}, got ${shown(request.method)}.`,
+    `The method at ${describeValue(path)} must be one of ${methods.join(', ')}, got ${describeValue(request.method)}.`,
   );
 }
 
@@ -144,5 +147,8 @@ function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: Fasti
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
   // Nobody knows whether the body will come now, so nothing that follows could be told from it.
   reply.header('connection', 'close');
-  throw new CodedError('EXPECTATION_FAILED', `Expect must be 100-continue or absent, got ${shown(expect)}.`);
+  throw new CodedError(
+    'EXPECTATION_FAILED',
+    `Expect must be 100-continue or absent, got ${describeValue(expect)}.`,
+  );
 }

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { messageOf } from './optional-field.js';
 
 /**
@@ -15,13 +15,13 @@ export class StrictValidationPipe implements PipeTransform {
     const kind = type === 'body' ? 'body' : 'query';
     const sent = value === undefined ? {} : value;
     if (!isPlainObject(sent)) {
-      throw invalid(`The ${kind} must be a JSON object, got ${shown(sent)}.`);
+      throw invalid(`The ${kind} must be a JSON object, got ${describeValue(sent)}.`);
     }
     const allowed = fieldsOf(metatype as Type);
     for (const field of Object.keys(sent)) {
       if (!allowed.includes(field)) {
         const what = kind === 'body' ? 'field' : 'query parameter';
-        throw invalid(`${shown(field)} is not a ${what}; allowed: ${allowed.join(', ') || 'none'}.`);
+        throw invalid(`${describeValue(field)} is not a ${what}; allowed: ${allowed.join(', ') || 'none'}.`);
       }
     }
     // The fields of a DTO are plain values. class-transformer would look into what was sent in their place, as deep as

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { CodedError, shown } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { SAME_ORIGIN } from '../http/public-address.js';
 
 export const DOCS_PATH = 'docs';
@@ -34,7 +34,7 @@ export function serveSwaggerUi(
     .addHook('onRequest', async ({ url }) => {
       const path = url.split('?', 1)[0]!;
       if (path.startsWith(`/${DOCS_PATH}/`) && !allowed.has(path)) {
-        throw new CodedError('NOT_FOUND', `There is nothing at ${shown(path)}.`);
+        throw new CodedError('NOT_FOUND', `There is nothing at ${describeValue(path)}.`);
       }
     });
   SwaggerModule.setup(DOCS_PATH, app, document, {

@@ -231,7 +231,7 @@ export class ExperimentQueue {
       return false;
     }
     this.#leave(run);
-    run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has gone.'));
+    run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has disconnected.'));
     this.dispatch();
     return true;
   }
@@ -334,7 +334,7 @@ export class ExperimentQueue {
       isLost && isOverdue
         ? new CodedError(
             'DEADLINE_PASSED',
-            `The run computed for more than ${this.options.runTimeoutMs} ms and was ended.`,
+            `The run was stopped after computing for more than ${this.options.runTimeoutMs} ms.`,
             { cause: error },
           )
         : error,

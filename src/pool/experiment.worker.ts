@@ -38,7 +38,7 @@ const WARM_UP_ROUNDS = 3;
 /** Nobody reads it: who took the run back has told whoever waited. */
 const TAKEN_BACK: Outcome<never> = {
   ok: false,
-  failure: { code: 'RUN_CANCELLED', message: 'The run was taken back before it began.' },
+  failure: { code: 'RUN_CANCELLED', message: 'The run was cancelled before it started.' },
 };
 
 type Answer = (task: Task) => unknown;
@@ -84,7 +84,7 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
             result: { backend: batches ? 'gpu' : 'cpu', gpu: batches?.description },
           } satisfies Outcome<ResultOf['probe']>;
         case 'batch': {
-          if (batches === undefined) throw new Error('a batch came to a worker without a GPU');
+          if (batches === undefined) throw new Error('a worker without a GPU received a batch');
           const rasters = await batches.simulate(task.experiments);
           return moved<'batch'>(
             rasters,

@@ -97,7 +97,7 @@ export class PoolWorker {
   async run<Kind extends Task['kind']>(task: Task & { readonly kind: Kind }): Promise<ResultOf[Kind]> {
     if (this.#closed) {
       // Piscina would start workers anew.
-      throw new CodedError('WORKER_LOST', 'The workers were stopped before this was computed; try again.');
+      throw new CodedError('WORKER_LOST', 'The workers stopped before this run was computed; try again.');
     }
     let outcome: Outcome<ResultOf[Kind]>;
     this.#tasks++;

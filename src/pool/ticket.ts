@@ -1,7 +1,7 @@
 /**
  * Travels with a run that is handed to a worker, in memory that both threads share. The run ahead in a worker can still
- * be taken back: whoever changes the ticket first decides, so no run is both begun and taken back. And where a worker
- * ends, the tickets of its runs tell which of them it was computing.
+ * be cancelled: the first thread to change the ticket decides, so no run is both started and cancelled. When a worker
+ * ends, the tickets of its runs show which one it was computing.
  */
 export type Ticket = Int32Array<SharedArrayBuffer>;
 
@@ -10,12 +10,12 @@ const BEGUN = 1;
 const ENDED = 2;
 const TAKEN_BACK = 3;
 
-/** New for each time a run is handed over: a worker that is being ended may still look at the ticket of before. */
+/** A new one each time a run is handed over: a worker that is being stopped may still read the old ticket. */
 export function newTicket(): Ticket {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Called by the worker. False where the run was taken back: then nobody wants its result. */
+/** Called by the worker. False if the run was cancelled. */
 export function begin(ticket: Ticket): boolean {
   return Atomics.compareExchange(ticket, 0, HANDED, BEGUN) === HANDED;
 }

@@ -44,7 +44,7 @@ function windowOf({ RATE_LIMIT, REDIS_URL }: Environment, degradations: Degradat
     onAway: (why) =>
       degradations.begin({
         part: 'rate_limit',
-        reason: `Redis is away (${why}); every replica counts runs on its own.`,
+        reason: `Redis is unavailable (${why}); each replica counts runs on its own.`,
       }),
     onBack: () => degradations.end('rate_limit'),
   });

@@ -4,7 +4,7 @@ import type { SlidingWindow, WindowReading } from './sliding-window.js';
 /** A rate limit that takes longer than this to ask is not worth waiting for. */
 const ANSWER_WITHIN_MS = 250;
 const CONNECT_WITHIN_MS = 2_000;
-/** How often a Redis that is away is tried again. */
+/** How often an unavailable Redis is retried. */
 const RETRY_MS = 500;
 const KEY_PREFIX = 'nes:runs:';
 /** No client is called so: clients are addresses. Its key lies where theirs do, for rules that go by names. */
@@ -57,9 +57,9 @@ export interface RedisWindowOptions {
   readonly url: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Decides while Redis is away; until then it is told of everything that was allowed here. */
+  /** Decides while Redis is unavailable; until then it records every run allowed here. */
   readonly local: SlidingWindow;
-  /** Redis cannot be reached, or does not do what it is asked. */
+  /** Redis is unreachable or refuses commands. */
   readonly onAway: (reason: string) => void;
   readonly onBack: () => void;
 }
@@ -69,8 +69,8 @@ type ScriptedRedis = Redis & {
 };
 
 /**
- * One window for all replicas, in Redis. While Redis is away each replica has one of its own. One that refuses to
- * count, being full, read-only or forbidden to us, is as good as away.
+ * One window for all replicas, in Redis. While Redis is unavailable, each replica uses its own. A Redis that cannot
+ * count because it is full, read-only or denies us access is treated as unavailable.
  */
 export class RedisWindow implements SlidingWindow {
   readonly #redis: ScriptedRedis;
@@ -80,7 +80,7 @@ export class RedisWindow implements SlidingWindow {
 
   constructor(private readonly options: RedisWindowOptions) {
     this.#redis = new Redis(options.url, {
-      // What cannot be asked at once is decided here; it must neither wait nor be sent later.
+      // Without a connection the decision is made here: the command must neither wait nor be sent later.
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
@@ -88,7 +88,7 @@ export class RedisWindow implements SlidingWindow {
       connectTimeout: CONNECT_WITHIN_MS,
       disconnectTimeout: ANSWER_WITHIN_MS,
       retryStrategy: () => RETRY_MS,
-      // It was master until a failover; only a new connection finds who is that now.
+      // This was the master until a failover; only a new connection finds the new one.
       reconnectOnError: ({ message }) => message.includes('READONLY'),
     }) as ScriptedRedis;
     this.#redis.defineCommand('count', { numberOfKeys: 1, lua: COUNT_SCRIPT });
@@ -126,7 +126,7 @@ export class RedisWindow implements SlidingWindow {
     try {
       await this.#redis.lrem(key, -1, moment);
     } catch {
-      // Whether Redis is away the next count will tell. What is not taken out leaves with its minute.
+      // The next count shows whether Redis is available. An entry that stays expires with its minute.
     }
   }
 
@@ -142,7 +142,7 @@ export class RedisWindow implements SlidingWindow {
     this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_MS).unref();
   }
 
-  /** Neither connection nor PING is proof: a Redis that is full or read-only has both. Only counting is. */
+  /** A connection and a PING prove nothing: they also work when Redis is full or read-only. Only counting does. */
   async #probe(): Promise<void> {
     try {
       await this.#redis.count(`${KEY_PREFIX}${PROBE}`, 1, PROBE_WINDOW_MS);
@@ -155,7 +155,7 @@ export class RedisWindow implements SlidingWindow {
   }
 }
 
-/** Of what Redis answers the word it begins with: everybody may read it at /readyz, and the rest names users. */
+/** The first word of a Redis error: it is public at /readyz, and the rest may name users. */
 function codeOf(message: string): string {
   return /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0] ?? message;
 }

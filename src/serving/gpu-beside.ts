@@ -54,14 +54,14 @@ function report(state: GpuState, degradations: Degradations): void {
   switch (state.name) {
     case 'off':
       degradations.end('gpu');
-      log.log(`Simulating on the CPU alone: ${state.reason}`);
+      log.log(`Simulating on the CPU only: ${state.reason}`);
       break;
     case 'ready':
       degradations.end('gpu');
-      log.log(`Simulating on ${state.adapter} as well, batches of ${state.batchFrom} or more`);
+      log.log(`Also simulating on ${state.adapter}, in batches of ${state.batchFrom} or more`);
       break;
     case 'lost':
-      log.warn(`The GPU is lost: ${messageWithCause(state.error)}`);
-      degradations.begin({ part: 'gpu', reason: `The CPU does the work of the GPU: ${state.reason}` });
+      log.warn(`The GPU was lost: ${messageWithCause(state.error)}`);
+      degradations.begin({ part: 'gpu', reason: `The CPU has taken over from the GPU: ${state.reason}` });
   }
 }

@@ -15,12 +15,12 @@ import { WorkerFile } from './worker-file.provider.js';
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
-/** Kept of SHUTDOWN_MS for the answers to what had to be given up. */
+/** Reserved from SHUTDOWN_MS for the answers to abandoned runs. */
 const LONGEST_FAREWELL_MS = 1_000;
 
 /**
- * Loads the model in the background, so that the service answers from its first moment, and tells ModelHealth. A model
- * that fails is loaded again, ever more slowly, until it can be served. Ends it when the service ends.
+ * Loads the model in the background, so that the service answers from the start, and reports to ModelHealth. A model
+ * that fails is loaded again, with growing pauses, until it can be served. Stops it when the service stops.
  */
 @Injectable()
 export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
@@ -62,7 +62,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     const { SHUTDOWN_MS } = this.environment;
     const farewellMs = Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10);
     await within(SHUTDOWN_MS - farewellMs, served.queue.idle(), () => undefined);
-    // Whoever waits still is told so, instead of losing the connection.
+    // Waiting clients get an answer instead of a closed connection.
     await this.stop();
   }
 
@@ -93,8 +93,8 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
       if (this.health.draining) return;
       this.health.become({ name: 'warming', model: served });
       served.startGpu();
-      // A service that is being stopped refuses its own requests too; then nobody waits for it to be fast.
-      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Not warmed up: ${String(error)}`));
+      // A service that is stopping refuses its own requests too, and then needs no warm-up.
+      await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Warm-up failed: ${String(error)}`));
       // Its workers may have ended meanwhile.
       if (this.#served !== served) return;
       this.health.become({ name: 'ready', model: served });

@@ -6,19 +6,19 @@ import type { ExperimentQueue } from '../pool/experiment-queue.js';
 
 /** How often idle workers are asked whether they still answer, and missing ones are started again. */
 const WATCH_INTERVAL_MS = 5_000;
-/** For each worker. So many runs may end theirs, one after the other, before it is asked whose fault that is. */
+/** Per worker: this many runs in a row may end their worker before a probe looks for the cause. */
 const LOST_RUNS_PER_WORKER = 2;
 
 export interface WatchOptions {
-  /** A run that does no harm to a worker. */
+  /** A harmless run. */
   readonly trial: Experiment;
   readonly runTimeoutMs: number;
   readonly degradations: Degradations;
-  /** Told where the workers as a whole are of no use any more. */
+  /** Called when the pool as a whole has failed. */
   readonly onDead: (error: CodedError) => void;
 }
 
-/** Finds out whether workers are missing, are silent, or end again and again. */
+/** Detects workers that are missing, do not answer or keep ending. */
 export class WorkerWatch {
   /** Why a worker may have ended or not have started. */
   lastStrayError = 'no reason was given';
@@ -46,32 +46,32 @@ export class WorkerWatch {
     if (this.#ended) return;
     const { present, ready, workers, lostInARow } = this.pool;
     if (present === 0) {
-      this.#giveUp(`No worker is left and none could be started: ${this.lastStrayError}.`);
+      this.#giveUp(`No worker is running and none could be started: ${this.lastStrayError}.`);
       return;
     }
     if (lostInARow > LOST_RUNS_PER_WORKER * workers) void this.#tryOut();
     if (present < workers) {
-      const reason = `${present} of ${workers} workers are there; another could not be started.`;
+      const reason = `${present} of ${workers} workers are running; another could not be started.`;
       this.options.degradations.begin({ part: 'workers', reason });
     } else if (ready === workers) {
       this.options.degradations.end('workers');
     }
   }
 
-  /** Where run after run ends its worker, either the runs or the workers are bad: a harmless run tells which. */
+  /** If run after run ends its worker, the runs or the workers are at fault: a harmless run shows which. */
   async #tryOut(): Promise<void> {
     if (this.#isTryingOut) return;
     this.#isTryingOut = true;
     try {
       await this.pool.tryOut(this.options.trial, this.options.runTimeoutMs);
     } catch (cause) {
-      this.#giveUp('The workers end again and again without an answer.', cause);
+      this.#giveUp('The workers keep ending without an answer.', cause);
     } finally {
       this.#isTryingOut = false;
     }
   }
 
-  /** While runs are computed their own time limit finds a worker that hangs; this finds it when none is. */
+  /** During a run its time limit detects a hanging worker; this detects one while no run is computed. */
   async #probe(): Promise<void> {
     const isShort = this.pool.present < this.pool.workers;
     if (this.queue.running === 0 || isShort) {

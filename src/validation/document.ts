@@ -54,7 +54,7 @@ export function withTables(text: string, tables: Readonly<Record<string, string>
   const missing = new Set(Object.keys(tables));
   const filled = text.replace(PLACE, (_, name: string) => {
     if (!missing.delete(name))
-      throw new CodedError('USAGE', `The document asks for ${name}, which no study gives.`);
+      throw new CodedError('USAGE', `The document has a place for ${name}, but there is no such table.`);
     return placed(name, tables[name]!);
   });
   if (missing.size > 0) {

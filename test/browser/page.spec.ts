@@ -70,7 +70,7 @@ describeWith(['chromium'], 'the page', () => {
     const escape = await barOf('escape');
     expect(escape.from).toBe(0);
     expect(escape.length).toBeCloseTo(100 * answer.drive.escape, 5);
-    for (const heading of ['Descending neurons', 'Motor neurons', 'Stations on the way']) {
+    for (const heading of ['Descending neurons', 'Motor neurons', 'Intermediate stations']) {
       await page.locator('#channels').getByText(heading, { exact: true }).waitFor();
     }
     const types = page.locator('#types tbody tr');
@@ -89,7 +89,7 @@ describeWith(['chromium'], 'the page', () => {
   it('reopens the same experiments from its link', async () => {
     const first = await open(`${LOOM_HASH}`);
     await first.page.locator('#results').waitFor();
-    await first.page.getByRole('button', { name: 'Keep to compare' }).click();
+    await first.page.getByRole('button', { name: 'Keep for comparison' }).click();
     await first.page.getByText('Stimulus food', { exact: true }).click();
     await first.page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(
@@ -264,7 +264,7 @@ describeWith(['chromium'], 'the page', () => {
     const file = join(mkdtempSync(join(tmpdir(), 'late-connectome-')), 'late.connectome');
     const late = await startService({ CONNECTOME_FILE: file });
     const { page } = await openPage(browser, late);
-    await expectText(page, '#alert', /not available.*Try again in \d+ s/s);
+    await expectText(page, '#alert', /currently unavailable.*Try again in \d+ s/s);
     expect(await page.locator('#run').isDisabled()).toBe(true);
     writeFileSync(file, encodeConnectome(smallConnectome()));
     await page.locator('#run:enabled').waitFor({ timeout: 45_000 });
@@ -325,7 +325,7 @@ describeWith(['chromium'], 'the page', () => {
           const there = await startGateway(service);
           there.wayOf = (asked) => (asked.startsWith(path) ? way : service);
           const { page } = await openPage(browser, there);
-          await expectText(page, '#alert', /did not answer as it should.*Try again in \d+ s/s);
+          await expectText(page, '#alert', /Unexpected answer.*Try again in \d+ s/s);
           there.wayOf = () => service;
           await page.locator('#run:enabled').waitFor();
           expect(await page.locator('#alert').isVisible()).toBe(false);
@@ -342,7 +342,7 @@ describeWith(['chromium'], 'the page', () => {
       for (const status of [404, 408, 500, 502, 504]) {
         gateway.wayOf = () => ({ status, html: '' });
         await run.click();
-        await expectText(page, '#alert', new RegExp(`did not answer as it should.*${status}`, 's'));
+        await expectText(page, '#alert', new RegExp(`Unexpected answer.*${status}`, 's'));
       }
       gateway.wayOf = () => service;
       await page.getByRole('button', { name: 'Try again' }).click();

@@ -57,7 +57,7 @@ describe('npm run experiment', () => {
       blocks.find((block) => block.startsWith(`${heading} (mean rate, Hz)`));
     expect(blockOf('Descending neurons')).toContain('  escape ');
     expect(blockOf('Motor neurons')).toContain('  proboscis ');
-    expect(blockOf('Stations on the way')).toContain('  food_relay ');
+    expect(blockOf('Intermediate stations')).toContain('  food_relay ');
     expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
@@ -109,7 +109,7 @@ describe('npm run experiment', () => {
     const [one, other] = [join(directory, 'one.svg'), join(directory, 'other.svg')];
     expect(await experiment('--plot', one)).toMatchObject({
       status: 0,
-      stderr: `Raster and rates are in ${one}.\n`,
+      stderr: `Wrote raster and rates to ${one}.\n`,
     });
     await experiment('--plot', other);
     const svg = readFileSync(one, 'utf8');
@@ -145,7 +145,11 @@ describe('npm run experiment', () => {
   it.each([
     [['--stimulus', 'salt'], 2, '--stimulus should be one of sugar'],
     [['--view', 'drive', '--csv', 'x.csv'], 2, '--csv and --plot need the spikes'],
-    [['--url', 'http://localhost:1', '--silence', 'LC4'], 2, 'goes without --connectome and --silence'],
+    [
+      ['--url', 'http://localhost:1', '--silence', 'LC4'],
+      2,
+      'cannot be combined with --connectome or --silence',
+    ],
     [['--url', 'localhost'], 2, '--url should be an address'],
     [['--silence', 'S_suga'], 2, 'near matches: S_sugar'],
     [['--connectome', '/no/such.connectome'], 1, 'There is no connectome file /no/such.connectome'],

@@ -208,7 +208,7 @@ describe('model:inspect', () => {
     writeFileSync(path, bytes);
     const altered = await runBuilt('model-inspect', [path]);
     expect(altered).toMatchObject({ status: 1, stdout: '' });
-    expect(altered.stderr).toMatch(/^This connectome file cannot be used: its header promises the digest /);
+    expect(altered.stderr).toMatch(/^This connectome file cannot be used: its header gives the digest /);
   });
 });
 
@@ -278,17 +278,17 @@ describe('every command', () => {
     [
       'a threshold for statistics, which have theirs',
       ['--statistics', 'x', '--out', 'y', '--minimum-synapses', '3'],
-      'model:compile: --minimum-synapses goes without --statistics, which hold pairs with 5 synapses or more',
+      'model:compile: --minimum-synapses cannot be combined with --statistics, which hold pairs with 5 synapses or more',
     ],
     [
       'a connectivity file without its list of neurons',
       ['--connectivity', 'x', '--out', 'y'],
-      'model:compile: --connectivity FILE and --completeness FILE go together, and without --statistics',
+      'model:compile: --connectivity FILE and --completeness FILE must be given together, without --statistics',
     ],
     [
       'a rule of signs for a file that has its own',
       ['--connectivity', 'x', '--completeness', 'z', '--out', 'y', '--signs', 'predicted'],
-      'model:compile: --signs goes without --connectivity, a file that has the sign of each neuron',
+      'model:compile: --signs cannot be combined with --connectivity: that file has its own signs',
     ],
     [
       'an argument too many',
@@ -299,7 +299,7 @@ describe('every command', () => {
     const { status, stdout, stderr } = await runBuilt('model-compile', args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(message);
-    expect(stderr).toContain('npm run model:compile -- --help says more.');
+    expect(stderr).toContain('See npm run model:compile -- --help.');
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 /** docs/errors.md says what src/errors.ts says, in both directions, and its messages are those of the service. */
 import { readFileSync } from 'node:fs';
-import { ERRORS, shown, type ErrorCode } from '../../src/errors.js';
+import { ERRORS, describeValue, type ErrorCode } from '../../src/errors.js';
 import { ModelHealth } from '../../src/health/model-health.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../src/http/error-examples.js';
 import { internalError } from '../../src/http/error-of.js';
@@ -142,7 +142,7 @@ describe('the messages are what is said today', () => {
   });
 });
 
-describe('shown', () => {
+describe('describeValue', () => {
   it.each<[string, unknown, string]>([
     ['a string as JSON', 'a"b\n', '"a\\"b\\n"'],
     ['60 characters at most', 'x'.repeat(100), `"${'x'.repeat(59)}…`],
@@ -154,7 +154,7 @@ describe('shown', () => {
     ['nothing', undefined, 'undefined'],
     ['a number that JSON does not have', 2n ** 70n, '1180591620717411303424'],
   ])('%s', (_, value, text) => {
-    expect(shown(value)).toBe(text);
+    expect(describeValue(value)).toBe(text);
     expect(typeof value === 'string' && value.length < 10 ? JSON.parse(text) : value).toBe(value);
   });
 });

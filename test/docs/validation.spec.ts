@@ -29,7 +29,9 @@ describe('withTables', () => {
 
   it('refuses a table without a place and a place without a table', () => {
     expect(() => withTables('', { a: '' })).toThrow('The document has no place for a.');
-    expect(() => withTables(place, {})).toThrow('The document asks for a, which no study gives.');
+    expect(() => withTables(place, {})).toThrow(
+      'The document has a place for a, but there is no such table.',
+    );
   });
 });
 

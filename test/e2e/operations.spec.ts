@@ -252,7 +252,7 @@ it.each([
     'no parameter but db, family and password',
     '"redis://cache?sentinelPassword=***"',
   ],
-  ['METRICS_PORT', '8080', 'another port than PORT', '8080 for both'],
+  ['METRICS_PORT', '8080', 'must differ from PORT', '8080 for both'],
   ['REDIS_URL', 'redis://user:se/cret@cache', 'a URL that begins with redis://', '"***"'],
   [
     'REDIS_URL',

@@ -172,7 +172,7 @@ describe('CONNECTOME_FILE', () => {
     await service.untilReadyz(({ body }) => body['code'] === 'MODEL_FAILED');
     expect(service.log().map(({ msg }) => msg)).toContainEqual(
       expect.stringContaining(
-        `The connectome file ${path} cannot be read: it must be a regular file, and is ${kind}.`,
+        `The connectome file ${path} cannot be read: it must be a regular file, but is ${kind}.`,
       ),
     );
     expect(await service.stop()).toBe(0);

@@ -78,7 +78,7 @@ describe('workers that fail', () => {
     await sendRun(service.url, { seed: EXIT_SEED });
     await service.untilReadyz(({ body }) => body['status'] === 'degraded');
     expect((await service.readyz()).body).toMatchObject({
-      degraded: [{ part: 'workers', reason: '1 of 2 workers are there; another could not be started.' }],
+      degraded: [{ part: 'workers', reason: '1 of 2 workers are running; another could not be started.' }],
       workers: { configured: 2, ready: 1 },
     });
     expect(await service.metric('nes_degraded{part="workers"}')).toBe(1);

@@ -1,7 +1,7 @@
 /** Version 1's stimuli are presets: populations that the connectome's metadata describes, with their rates. */
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
 import { STIMULUS_IDS, type StimulusId, type StimulusPopulation } from '../../connectome/populations.js';
-import { CodedError, shown } from '../../errors.js';
+import { CodedError, describeValue } from '../../errors.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from './experiment.js';
 
 type Presets = Pick<ConnectomeMetadata, 'stimuli' | 'types'>;
@@ -27,7 +27,7 @@ export function presetOf(
     throw new CodedError(
       'STIMULUS_UNAVAILABLE',
       `stimulus must be ${available.length > 0 ? 'one of ' : ''}${[...available, 'none'].join(', ')} with the ` +
-        `connectome that is served, got ${shown(stimulus)}: ` +
+        `connectome that is served, got ${describeValue(stimulus)}: ` +
         (isUntyped ? 'it was compiled without cell types.' : 'it has no such preset.'),
     );
   }

@@ -93,7 +93,7 @@ describe('statistics on disk', () => {
       'groups.csv.gz',
       2,
       'A,up,central,x,,2,1,1,1,7,133 67,100 100,2 2 3,1 0 0 0 0 0',
-      /^groups.csv.gz, line 2: expected side to be left, right, center or nothing, found "up"/,
+      /^groups.csv.gz, line 2: expected side to be left, right, center or empty, found "up"/,
     ],
     [
       'groups.csv.gz',
@@ -135,13 +135,13 @@ describe('statistics on disk', () => {
       'groups.csv.gz',
       3,
       'B,right,central,,,2,-1,1,0,0,100 100,100 100,0 0 0,0 0 0 0 0 0',
-      /promises 3 neurons, the tables beside it have 4/,
+      /gives 3 neurons, the tables beside it have 4/,
     ],
     [
       'groups.csv.gz',
       3,
       'B,right,central,,,1,-1,1,0,0,,,0 9 0,',
-      /^groups.csv.gz was altered: statistics.json promises the SHA-256 "[0-9a-f]{64}", it has [0-9a-f]{64}/,
+      /^groups.csv.gz was altered: statistics.json gives the SHA-256 "[0-9a-f]{64}", it has [0-9a-f]{64}/,
     ],
     [
       'groups.csv.gz',
@@ -205,7 +205,7 @@ describe('statistics on disk', () => {
       'pairs.csv.gz',
       4,
       '1,,1,1,,,\n,1,1,1,,,',
-      /line 5: expected connections to be absent, as statistics.json promises 3 rows/,
+      /line 5: expected connections to be absent, as statistics.json gives 3 rows/,
     ],
     ['pairs.csv.gz', 4, '', /expected 3 rows, found 2/],
   ])('refuse %s with line %i as %s', async (file, line, text, message) => {
@@ -222,7 +222,7 @@ describe('statistics on disk', () => {
         const path = join(dir, 'groups.csv.gz');
         writeFileSync(path, readFileSync(path).subarray(0, -12));
       }),
-    ).toMatch(/groups.csv.gz.*cut short/);
+    ).toMatch(/groups.csv.gz.*truncated/);
     expect(
       await failureOf((dir) =>
         change(dir, 'statistics.json', (text) => text.replace('"format": 1', '"format": 2')),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { constants, gzipSync } from 'node:zlib';
 import { MAXIMUM_NEURONS, type SourceFile, SIDES } from '../../connectome/connectome.js';
-import { CodedError, shown } from '../../errors.js';
+import { CodedError, describeValue } from '../../errors.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { readChecked } from '../../connectome/checked-json.js';
 import { type CsvRow, readCsv } from '../csv.js';
@@ -207,7 +207,7 @@ function groupIn(row: CsvRow): CellGroup {
     positionSpreadUm: numbersIn(row, 13, cells === 1 ? 0 : SPREAD_NUMBERS, SPREAD_UM),
   };
   if (!(SIDES as readonly string[]).includes(group.side)) {
-    throw row.fault(1, 'left, right, center or nothing');
+    throw row.fault(1, 'left, right, center or empty');
   }
   if (group.selfConnections > cells) {
     throw row.fault(8, `at most the ${cells} cells of the group`);
@@ -273,7 +273,7 @@ class PairRows {
       );
     }
     if (this.#count === this.expected) {
-      throw row.fault(2, `absent, as ${MANIFEST_FILE} promises ${this.expected} rows`);
+      throw row.fault(2, `absent, as ${MANIFEST_FILE} gives ${this.expected} rows`);
     }
     const connections = row.count(2);
     const excess = row.countOrNone(3);
@@ -299,7 +299,7 @@ class PairRows {
       throw row.fault(5, `so few that the other cells have room for ${connections} connections`);
     }
     if (spread >= SYNAPSE_SPREADS.length) {
-      throw row.fault(6, `a number below ${SYNAPSE_SPREADS.length}, or nothing`);
+      throw row.fault(6, `a number below ${SYNAPSE_SPREADS.length}, or empty`);
     }
     const at = this.#count++;
     this.#pairs.pre[at] = this.#pre;
@@ -323,7 +323,7 @@ function checkTotals(expected: StatisticsTotals, found: StatisticsTotals): void 
   for (const name of ['groups', 'pairs', 'neurons', 'connections', 'synapses'] as const) {
     if (found[name] !== expected[name]) {
       throw invalid(
-        `${MANIFEST_FILE} promises ${expected[name]} ${name}, the tables beside it have ${found[name]}`,
+        `${MANIFEST_FILE} gives ${expected[name]} ${name}, the tables beside it have ${found[name]}`,
       );
     }
   }
@@ -337,7 +337,7 @@ function checkDigests(expected: readonly SourceFile[], found: readonly SourceFil
     const promised = expected.find((each) => each.file === file)?.sha256;
     if (promised !== sha256) {
       throw invalid(
-        `${file} was altered: ${MANIFEST_FILE} promises the SHA-256 ${shown(promised, 80)}, it has ${sha256}`,
+        `${file} was altered: ${MANIFEST_FILE} gives the SHA-256 ${describeValue(promised, 80)}, it has ${sha256}`,
       );
     }
   }

@@ -16,7 +16,7 @@ export class ExperimentForm {
   readonly #seed = byId<HTMLInputElement>('seed');
   readonly #buttons = [byId<HTMLButtonElement>('run'), byId<HTMLButtonElement>('next-seed')];
   #model: Model | undefined;
-  /** What the range stands for: it rounds to its steps itself, but a link may hold any number. */
+  /** The exact intensity: the range input rounds to its steps, but a link may hold any number. */
   #exactIntensity: number = FIELDS.intensity.default;
   /** The button that lost the focus when it was disabled. */
   #pressed: HTMLButtonElement | undefined;
@@ -53,7 +53,7 @@ export class ExperimentForm {
     this.write(DEFAULT_EXPERIMENT);
   }
 
-  /** Holds both buttons back that run something, or lets go of them where the keyboard left them. */
+  /** Disables or enables both run buttons; enabling restores the keyboard focus. */
   allowRuns(allowed: boolean): void {
     this.#pressed ??= this.#buttons.find((button) => button === document.activeElement);
     for (const button of this.#buttons) button.disabled = !allowed;

@@ -21,12 +21,12 @@ let stage: Stage | undefined;
 let results: Results | undefined;
 let current: Run | undefined;
 let kept: Run | undefined;
-/** The number of the last request for runs, by click or by address; what comes of an earlier one is dropped. */
+/** The number of the last request for runs, by click or by address; answers to earlier ones are dropped. */
 let lastRequest = 0;
 
 await start();
 
-/** Until the service has a model there is nothing to do but to ask again. */
+/** Asks again until the service has a model. */
 async function start(): Promise<void> {
   notices.status('Waiting for the model …');
   let model: Model;
@@ -55,7 +55,7 @@ function present(model: Model, atlas: CompactAtlas): void {
     stage.setTheme(readTheme());
   } catch {
     byId('shown-moment').textContent =
-      'This browser shows no WebGL, so the brain stays dark; the rest works.';
+      'This browser does not support WebGL, so the brain is not drawn. Everything else works.';
   }
   form.allowRuns(true);
   byId('keep').addEventListener('click', () => compareWith(current));
@@ -73,7 +73,7 @@ function present(model: Model, atlas: CompactAtlas): void {
   listenForCopies();
 }
 
-/** Runs what the part of the address after `#` says, unless it is on the page already. */
+/** Runs the experiment in the address after `#`, unless it is on the page already. */
 async function runFromAddress(model: Model): Promise<void> {
   const shared = fromHash(location.hash);
   if (shared.current === undefined) return;
@@ -101,7 +101,7 @@ async function run(experiment: Experiment): Promise<boolean> {
   return true;
 }
 
-/** On a narrow screen the brain lies below the button that made it play. */
+/** On a narrow screen the brain is below the Run button. */
 function bringIntoView(): void {
   const stageElement = byId('stage');
   if (stageElement.getBoundingClientRect().top < innerHeight / 2) return;
@@ -135,7 +135,7 @@ async function ask(experiment: Experiment, retry: () => void): Promise<Run | und
   }
 }
 
-/** Nothing is waited for any more. */
+/** Ends the wait for an answer. */
 function settle(): void {
   lastRequest++;
   notices.clear();
@@ -168,14 +168,14 @@ function describeModel(model: Model, atlas: CompactAtlas): void {
   const measured = atlas.estimated.reduce((sum, estimated) => sum + 1 - estimated, 0);
   const positions =
     measured === 0
-      ? 'Positions are sampled from the mean and the spread of each cell type.'
-      : `${grouped(measured)} cell bodies lie where they were measured; ${grouped(atlas.neuronCount - measured)} ` +
-        'positions are estimates, drawn fainter.';
+      ? 'Positions are sampled from the mean and spread of each cell type.'
+      : `${grouped(measured)} cell bodies have measured positions; ${grouped(atlas.neuronCount - measured)} ` +
+        'positions are estimated and drawn fainter.';
   byId('about-measured').textContent =
-    `Which neurons there are, of which type and transmitter: ${model.dataset}, release ${model.release}. ` +
+    `Neurons, cell types and transmitters: ${model.dataset}, release ${model.release}. ` +
     (model.wiring === 'measured'
       ? `Their ${grouped(model.synapse_count)} synapses are measured too. `
-      : 'Single connections are not measured here: they are sampled from measured cell-type statistics. ') +
+      : 'Individual connections are not measured: they are sampled from measured cell-type statistics. ') +
     positions;
   byId('formulas')
     .querySelector('dl')!

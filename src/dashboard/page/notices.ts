@@ -1,12 +1,12 @@
-/** What the page says while it waits, and when something went wrong. */
+/** Messages of the page while it waits and when a call has failed. */
 import { byId, element } from './dom.js';
 import type { ServiceFailure } from './service/client.js';
 
 const TITLES = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',
-  unavailable: 'The model is not available just now.',
-  failed: 'The service did not answer as it should.',
+  unavailable: 'The model is currently unavailable.',
+  failed: 'Unexpected answer from the service.',
   refused: 'The service refused this experiment.',
 };
 
@@ -15,7 +15,7 @@ export class Notices {
   readonly #alert = byId('alert');
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param text empty takes the last one away */
+  /** @param text empty clears the message */
   status(text: string): void {
     this.#status.textContent = text;
   }
@@ -27,9 +27,9 @@ export class Notices {
   }
 
   /**
-   * Shows why a call failed, with a button to try again where that can help. While the service asks to wait
-   * it counts down and holds the button back. The seconds are only for the eye: with every other change a
-   * screen reader would read the whole alert again.
+   * Shows why a call failed, with a button to try again where that can help. During the wait that the service asks
+   * for, the button is disabled and counts down. The seconds are hidden from screen readers, which would otherwise
+   * read the whole alert again at each change.
    * @param automatic tries again by itself when the countdown ends
    * @param onOver told when it ends
    */

@@ -1,4 +1,4 @@
-/** Everything that is shown of a run beside the brain, and of the run it is compared with. */
+/** The results of a run, and of the run it is compared with, beside the brain. */
 import type uPlot from 'uplot';
 import type { CompactAtlas } from '../../connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
@@ -91,7 +91,7 @@ export class Results {
     byId('summary').replaceChildren(
       entry('Spikes', ({ response }) => grouped(response.spikes.total)),
       entry('Neurons responding', ({ response }) => grouped(response.spikes.responding_neurons)),
-      entry('of them stimulated', ({ response }) => grouped(response.spikes.stimulated_neurons)),
+      entry('Neurons stimulated', ({ response }) => grouped(response.spikes.stimulated_neurons)),
       entry('Mean rate', ({ response }) => `${response.spikes.mean_rate_hz} Hz`),
     );
   }
@@ -108,7 +108,7 @@ export class Results {
       const stepHz = Number((quantum?.quantum_hz ?? 0).toPrecision(2));
       return {
         label,
-        title: `${description} ${grouped(neuron_count)} neurons: one spike is ${stepHz} Hz.`,
+        title: `${description} ${grouped(neuron_count)} neurons: one spike equals ${stepHz} Hz.`,
         value: response.channels[id] ?? 0,
         keptValue: keptResponse?.channels[id],
         text: `${response.channels[id] ?? 0}`,

@@ -20,7 +20,7 @@ export function fillTypeTable(
         type: 'button',
         class: 'quiet',
         'aria-pressed': String(type === marked),
-        title: 'Point out in the brain',
+        title: 'Highlight in the brain',
       },
       type.type,
     );

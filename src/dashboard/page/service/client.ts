@@ -8,12 +8,12 @@ const DEFAULT_RETRY_S = 5;
 /** The specification suggests this timeout for a run. */
 const TIMEOUT_MS = 60_000;
 
-/** What a run is answered with when sending the same one again would change nothing. */
+/** Statuses for which sending the same run again is useless. */
 const REFUSALS = [400, 413, 415];
 
 export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused';
 
-/** Why a call brought no answer, in a form that the page can show. */
+/** Why a call failed, in a form that the page can show. */
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure';
 
@@ -67,7 +67,7 @@ async function call<T>(
     if (error instanceof SyntaxError) {
       throw new ServiceFailure(
         'failed',
-        'The answer is not the service’s own: it is not JSON.',
+        'The answer is not JSON, so it is not from the service.',
         DEFAULT_RETRY_S,
       );
     }
@@ -80,7 +80,7 @@ async function call<T>(
   }
 }
 
-/** Proxies answer, too, and replicas may differ for a while, so most of what is no answer is worth another try. */
+/** Proxies may answer too, and replicas may differ for a while, so most failures are worth another try. */
 async function failureOf(response: Response, isOfRun: boolean): Promise<ServiceFailure> {
   const message = await errorOf(response);
   if (isOfRun && REFUSALS.includes(response.status)) return new ServiceFailure('refused', message, 0);
