@@ -10,7 +10,7 @@ const touch = (path: string, atS: number): void => {
   utimesSync(join(root, path), atS, atS);
 };
 const older = (path: string) =>
-  `${path} is newer than the build that the tests would run: npm run build makes it anew.`;
+  `${path} is newer than the build under test: run npm run build.`;
 
 describe('buildFault', () => {
   it('names a source that is newer than the build, and lets specs be newer', () => {
