@@ -2,7 +2,7 @@ import { HttpException } from '@nestjs/common';
 import { CodedError, describeValue, type ErrorCode } from '../errors.js';
 import { BODY_LIMIT_BYTES } from './limits.js';
 
-/** What Fastify and Node call the failures that they find before any of our code runs. */
+/** Error codes of Fastify and Node for failures before any of our code runs. */
 const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     code: 'BODY_TOO_LARGE',
@@ -31,7 +31,7 @@ const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>
 
 /** Finds the entry of the error table for whatever was thrown; undefined for a broken invariant. */
 export function expectedErrorOf(thrown: unknown): CodedError | undefined {
-  // What broke in a worker arrives as INTERNAL, with a message for the log.
+  // A failure in a worker arrives as INTERNAL, with a message for the log.
   if (thrown instanceof CodedError) return thrown.code === 'INTERNAL' ? undefined : thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
   if (typeof code === 'string' && Object.hasOwn(KNOWN_CODES, code)) return known(code, thrown);
@@ -43,7 +43,7 @@ export function expectedErrorOf(thrown: unknown): CodedError | undefined {
   return undefined;
 }
 
-/** On their way through Nest errors of Fastify keep nothing but their status. */
+/** Nest keeps only the status of Fastify's errors. */
 function fromNest(thrown: HttpException): CodedError | undefined {
   switch (thrown.getStatus()) {
     case 400:
@@ -70,7 +70,7 @@ function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {
   return new CodedError(code, message, { cause });
 }
 
-/** What a client sees of a broken invariant: that it is not to blame, and nothing of the inside. */
+/** The answer for a broken invariant: not the client's fault, and no internals. */
 export function internalError(cause: unknown): CodedError {
   return new CodedError('INTERNAL', 'The service failed in an unexpected way; its log has the details.', {
     cause,

@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify';
 
-/** Which paths exist and with which methods: the router alone knows no difference between 404 and 405. */
+/** The existing paths and their methods: the router alone does not distinguish 404 from 405. */
 export class KnownRoutes {
   readonly #routes: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
 

@@ -59,7 +59,7 @@ function isJsonInUtf8(contentType: string): boolean {
   const charsets = [...parameters.matchAll(PARAMETER)]
     .filter(([, name]) => /^charset(\*|$)/i.test(name!))
     .map(([, , value]) => value!.replace(/^"(.*)"$/, '$1').toLowerCase());
-  // Which of two would count is a matter of opinion (RFC 6838, section 4.3 calls it an error).
+  // It is undefined which of two would count (RFC 6838, section 4.3 calls it an error).
   return (
     type.toLowerCase() === 'application/json' &&
     charsets.length <= 1 &&
@@ -70,9 +70,9 @@ function isJsonInUtf8(contentType: string): boolean {
 /** @throws CodedError UNSUPPORTED_MEDIA_TYPE for a compressed body, which is none of the types accepted */
 export function refuseCompressedBodies(request: FastifyRequest, reply: FastifyReply): void {
   const { 'content-encoding': encoding, 'transfer-encoding': transfer } = request.headers;
-  // Node undoes the chunks and would hand over what is still compressed below them.
+  // Node removes the chunked encoding and would pass on a body that is still compressed.
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
-    // Unless it is chunked last, nobody knows where it ends and the next request begins.
+    // Unless chunked comes last, the end of the body and the start of the next request are unknown.
     reply.header('connection', 'close');
     throw new CodedError(
       'UNSUPPORTED_MEDIA_TYPE',

@@ -1,6 +1,6 @@
 /**
- * Everything between the parsed request and the first line of a controller: one place for what every request and
- * every answer has in common. What happens before there is a request is in connections.ts.
+ * Everything between the parsed request and the controller: what all requests and answers have in common.
+ * connections.ts handles what happens before there is a request.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -32,7 +32,7 @@ export interface AdapterOptions {
 }
 
 export interface SharedOptions {
-  /** Whether the service is about to end. */
+  /** Whether the service is stopping. */
   readonly isEnding: () => boolean;
   /** The same as the adapter's. */
   readonly connections: Connections;
@@ -50,7 +50,7 @@ export function createAdapter({
     return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs,
-    // Nothing sent and nothing taken: a client that does not read its answer would hold its connection for ever.
+    // Time without traffic in either direction: a client that does not read its answer would keep its connection open for ever.
     connectionTimeout: Math.min(runTimeoutMs + requestTimeoutMs, LARGEST_TIMEOUT_MS),
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,
     routerOptions: { maxParamLength: limits.PARAMETER_LIMIT_CHARACTERS },
@@ -145,7 +145,7 @@ function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: Fast
 
 function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: FastifyReply): void {
   if (expect === undefined || expect.toLowerCase() === '100-continue') return;
-  // Nobody knows whether the body will come now, so nothing that follows could be told from it.
+  // It is unknown whether the body will follow, so it could not be distinguished from the next request.
   reply.header('connection', 'close');
   throw new CodedError(
     'EXPECTATION_FAILED',

@@ -29,13 +29,13 @@ import type {
 } from './task.js';
 import { begin, end } from './ticket.js';
 
-/** Level 6 takes twice the time of 3 for 2 % fewer bytes; what is compressed once may take it. */
+/** Level 6 takes twice the time of 3 for 2 % fewer bytes: acceptable for a body compressed once. */
 const RUN_GZIP_LEVEL = 3;
 const ATLAS_GZIP_LEVEL = 6;
-/** The first runs of a fresh thread are slow, each stimulus's own too; nobody's request should be one of them. */
+/** The first runs of a new thread are slow, and so is the first of each stimulus; no request should be one of them. */
 const WARM_UP_ROUNDS = 3;
 
-/** Nobody reads it: who took the run back has told whoever waited. */
+/** Nobody reads it: the thread that cancelled the run has informed its clients. */
 const TAKEN_BACK: Outcome<never> = {
   ok: false,
   failure: { code: 'RUN_CANCELLED', message: 'The run was cancelled before it started.' },
@@ -77,7 +77,7 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
           return moved<'atlas'>(result, Object.values(result) as Uint8Array[]);
         }
         case 'probe':
-          // Here and not above, because what a worker throws at its start loses its code on the way.
+          // Here and not above: an error thrown at the start of a worker loses its code.
           if (gpu !== undefined) batches ??= await openGpu(connectome, runner, gpu);
           return {
             ok: true,
@@ -140,7 +140,7 @@ function compressed(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(gzipSync(bytes, { level }));
 }
 
-/** Hands the memory of the result over instead of copying it. */
+/** Transfers the memory of the result instead of copying it. */
 function moved<Kind extends keyof ResultOf>(
   result: ResultOf[Kind],
   arrays: readonly (ArrayBufferView | undefined)[],

@@ -4,13 +4,13 @@ import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
 
 /**
  * Of a worker's JavaScript objects; the brain and the engine's state lie outside. A run of a whole brain takes some
- * 15 MB, the atlas most. A worker beyond it ends alone, where Node's default would end the container.
+ * 15 MB, the atlas most. A worker beyond it ends alone; with Node's default the container would end.
  */
 const WORKER_HEAP_MB = 256;
 
 /**
- * One that is starting is on its way to its first task, or to its first after the one before it ended. One that is
- * closed refuses every task.
+ * A starting worker is before its first task, or before the first task after a restart. A closed worker refuses
+ * every task.
  */
 export type WorkerState = 'ready' | 'starting' | 'closed';
 
@@ -18,11 +18,11 @@ export interface PoolWorkerOptions {
   readonly workerData: WorkerData;
   readonly workerFile: string | URL;
   readonly onStrayError: (error: Error) => void;
-  /** Told after an experiment was answered. */
+  /** Called after an answered experiment. */
   readonly onAnswered: () => void;
-  /** Told when it has ended and had something to do. */
+  /** Called when it has ended while it had tasks. */
   readonly onLost: () => void;
-  /** Told after it has ended, or its successor has come. */
+  /** Called after it has ended, or its successor has started. */
   readonly onChange: () => void;
 }
 
@@ -54,7 +54,7 @@ export class PoolWorker {
       resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
       recordTiming: false,
     });
-    // Without a listener an error that belongs to no task would end the process.
+    // Without a listener, an error outside a task would end the process.
     this.#piscina.on('error', options.onStrayError);
     this.#piscina.on('workerCreate', () => {
       this.#started++;
@@ -64,7 +64,7 @@ export class PoolWorker {
     this.#piscina.on('workerDestroy', () => {
       this.#isReady = false;
       if (this.#tasks > 0 && !this.#closed) options.onLost();
-      // Piscina tells before it strikes the worker off its list, and before it decides about another.
+      // Piscina emits this before it removes the worker from its list and decides about a replacement.
       setImmediate(() => this.#tell());
     });
   }
@@ -83,7 +83,7 @@ export class PoolWorker {
     return Math.max(0, this.#started - 1);
   }
 
-  /** Tasks that it was given and has not answered. */
+  /** Tasks not answered yet. */
   get tasks(): number {
     return this.#tasks;
   }
@@ -96,7 +96,7 @@ export class PoolWorker {
   /** @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered */
   async run<Kind extends Task['kind']>(task: Task & { readonly kind: Kind }): Promise<ResultOf[Kind]> {
     if (this.#closed) {
-      // Piscina would start workers anew.
+      // Piscina would start new workers.
       throw new CodedError('WORKER_LOST', 'The workers stopped before this run was computed; try again.');
     }
     let outcome: Outcome<ResultOf[Kind]>;
@@ -117,7 +117,7 @@ export class PoolWorker {
     return outcome.result;
   }
 
-  /** Ends the worker in the middle of what it does, which is rejected; another one takes its place. */
+  /** Ends the worker during its task, which is rejected; a new one replaces it. */
   restart(): void {
     for (const thread of this.#piscina.threads) void thread.terminate();
   }

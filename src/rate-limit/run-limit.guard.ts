@@ -17,7 +17,7 @@ const counts = new WeakMap<FastifyRequest, RunCount>();
 
 /**
  * Counts the runs of each client. A guard comes after the body was read and before its fields are looked at: a body
- * that is no JSON does not count, a field with a wrong value does.
+ * that is not JSON does not count, a field with a wrong value does.
  */
 @Injectable()
 export class RunLimitGuard extends ThrottlerGuard {
@@ -73,8 +73,8 @@ export class RunLimitGuard extends ThrottlerGuard {
 }
 
 /**
- * To be awaited before the answer leaves: whoever asks again must find the place free. Then as many runs pass in all
- * as without the refusal, however many come at once.
+ * Await this before the answer is sent, so that a retry finds the place free. Then as many runs pass in total as
+ * without the refusal, however many arrive at once.
  */
 export async function giveBackUnlessBegun(
   error: unknown,

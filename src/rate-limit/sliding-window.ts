@@ -2,19 +2,19 @@ import { LRUCache } from 'lru-cache';
 
 export interface WindowReading {
   readonly allowed: boolean;
-  /** How many more may come at this moment. */
+  /** Events that are allowed at this moment. */
   readonly remaining: number;
   /** Until the oldest that is counted leaves the window, and one more may come. */
   readonly resetMs: number;
-  /** There where one was counted: takes it out again, as if it had not been asked for. */
+  /** Present if the event was counted: removes it again. */
   readonly giveBack?: () => void | Promise<void>;
 }
 
 /** Counts what clients do; in memory, or shared between replicas. */
 export interface SlidingWindow {
-  /** Counts one if it is allowed; what is refused is not counted, so that waiting always helps. */
+  /** Counts an event if it is allowed; refused events do not count, so that waiting always helps. */
   count(client: string): WindowReading | Promise<WindowReading>;
-  /** Lets go of whatever it holds. */
+  /** Releases its resources. */
   close?(): void;
 }
 
@@ -24,7 +24,7 @@ export const MAXIMUM_CLIENTS = 50_000;
 export interface WindowOptions {
   readonly limit: number;
   readonly windowMs: number;
-  /** Beyond, the clients that were away the longest are forgotten: a flood of addresses cannot fill memory. */
+  /** Beyond this, the clients idle longest are dropped: a flood of addresses cannot fill memory. */
   readonly maximumClients: number;
   readonly nowMs: () => number;
 }

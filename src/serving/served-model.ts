@@ -21,7 +21,7 @@ export interface OpeningOptions {
   readonly degradations: Degradations;
   /** Restarts of the workers of earlier models. */
   readonly earlierRestarts: number;
-  /** Told when this model can be served no longer. */
+  /** Called when this model can no longer be served. */
   readonly onLost: (model: ServedModel, error: CodedError) => void;
 }
 
@@ -55,7 +55,7 @@ export class ServedModel implements LoadedModel {
     const { environment, workerFile, degradations } = options;
     const buffer = await readConnectomeFile(environment.CONNECTOME_FILE);
     const connectome = openConnectome(buffer);
-    // Workers come and go before there is anybody to be told.
+    // Workers start and end before there is a listener.
     let model = undefined as ServedModel | undefined;
     const pool = await ExperimentPool.start({
       workers: environment.WORKERS,
@@ -107,12 +107,12 @@ export class ServedModel implements LoadedModel {
     this.gpuStage?.start();
   }
 
-  /** From now on idle workers are asked now and then whether they still answer. */
+  /** Starts to probe idle workers at intervals. */
   watchIdleWorkers(): void {
     this.watch.start();
   }
 
-  /** Workers that end from now on are meant to. */
+  /** Workers that end from now on are expected to. */
   stopWatching(): void {
     this.watch.end();
   }

@@ -9,8 +9,7 @@ const touch = (path: string, atS: number): void => {
   writeFileSync(join(root, path), '');
   utimesSync(join(root, path), atS, atS);
 };
-const older = (path: string) =>
-  `${path} is newer than the build that the tests would run: npm run build makes it anew.`;
+const older = (path: string) => `${path} is newer than the build under test: run npm run build.`;
 
 describe('buildFault', () => {
   it('names a source that is newer than the build, and lets specs be newer', () => {

@@ -46,7 +46,5 @@ export function buildFault(root: string, sources: readonly string[]): string | n
     const file = statSync(join(root, name));
     return file.isFile() && file.mtimeMs > builtAtMs;
   });
-  return newer === undefined
-    ? null
-    : `${newer} is newer than the build that the tests would run: npm run build makes it anew.`;
+  return newer === undefined ? null : `${newer} is newer than the build under test: run npm run build.`;
 }
