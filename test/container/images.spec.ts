@@ -19,6 +19,7 @@ const MINUTES = 60_000;
 const DEFAULTS = readEnvironment({});
 const PASSWORD = 'secret';
 const LIMITED = [...HARDENED, '--memory', '512m', '--env', 'WORKERS=1', '--env', 'RATE_LIMIT=0'];
+const PRINT_METRICS = `fetch('http://127.0.0.1:${DEFAULTS.METRICS_PORT}/metrics').then(async (answer) => console.log(await answer.text()));`;
 /** By the kernel, when its memory is used up: nobody else sends SIGKILL here. */
 const KILLED = 137;
 
@@ -103,8 +104,11 @@ describeOnDemand(['podman'], 'containers', () => {
       async () => {
         const container = await start(images.gpu, LIMITED);
         const url = await container.untilReady();
-        const ready = (await (await fetch(`${url}/readyz`)).json()) as { backend: string; gpu: object };
-        expect(ready).toMatchObject({ backend: 'cpu', gpu: { state: 'off' } });
+        // It is ready before it knows whether there is a GPU.
+        const readyz = async () =>
+          (await (await fetch(`${url}/readyz`)).json()) as { backend: string; gpu: { state: string } };
+        await until(async () => (await readyz()).gpu.state !== 'starting');
+        expect(await readyz()).toMatchObject({ backend: 'cpu', gpu: { state: 'off' } });
         expect(await engine.podman('exec', container.name, 'ldconfig', '-p')).toContain('libvulkan.so.1');
       },
       2 * MINUTES,
@@ -166,9 +170,15 @@ describeOnDemand(['podman'], 'containers', () => {
       async () => {
         const container = await start(images.cpu, [...LIMITED, '--env', 'QUEUE_LIMIT=1000']);
         const url = await container.untilReady();
-        const runs = Array.from({ length: 200 }, (_, seed) => sendRun(url, { stimulus: 'food', seed }));
-        // All of them were sent before the first is answered.
-        await Promise.race(runs);
+        let answered = 0;
+        const runs = Array.from({ length: 200 }, (_, seed) =>
+          sendRun(url, { stimulus: 'food', duration_ms: 200, intensity: 2, seed }).finally(() => answered++),
+        );
+        await until(async () => {
+          const metrics = await container.evaluate(PRINT_METRICS);
+          const queued = (state: string) => valueOf(metrics, `nes_queue_runs{state="${state}"}`) ?? 0;
+          return answered + queued('waiting') + queued('running') >= runs.length;
+        });
         expect(await container.stop()).toBe(0);
         expect((await Promise.all(runs)).map(({ status }) => status)).toEqual(runs.map(() => 200));
       },
