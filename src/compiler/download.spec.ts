@@ -252,7 +252,7 @@ describe('a download that cannot succeed', () => {
     [
       '500 for ever',
       (_, response) => void response.writeHead(500).end(),
-      /the server answered 500\. Fetch it/,
+      /the server answered 500\. Download it/,
       3,
     ],
     [

@@ -301,7 +301,7 @@ describe('npm run config', () => {
   });
 
   it('is a table for people', () => {
-    expect(config([], {})).toMatch(/^HOST +0\.0\.0\.0 +default +where the API listens$/m);
+    expect(config([], {})).toMatch(/^HOST +0\.0\.0\.0 +default +address of the API$/m);
   });
 
   it.each([
