@@ -35,9 +35,9 @@ export interface RunAnswer {
 export type Timings = Pick<QueuedResult, 'queueMs' | 'timings' | 'spikes' | 'backend'>;
 
 /** A run under way, and how many still want its result. */
-interface Flight {
+interface RunInFlight {
   readonly run: QueuedRun;
-  readonly landing: Promise<{ readonly result: RunResult; readonly timings: Timings }>;
+  readonly result: Promise<{ readonly result: RunResult; readonly timings: Timings }>;
   clients: number;
 }
 
@@ -50,7 +50,7 @@ interface Flight {
 export class RunService {
   /** Every simulation that was finished, once, however many waited for it. */
   readonly simulated = new Subject<Timings>();
-  readonly #flights = new Map<string, Flight>();
+  readonly #inFlight = new Map<string, RunInFlight>();
   readonly #cache: LRUCache<string, RunResult> | undefined;
 
   constructor(
@@ -85,10 +85,10 @@ export class RunService {
         return { result: asView(known, key, order.view), cacheStatus: 'hit', timings: undefined };
       }
     }
-    const joined = keys.find((key) => this.#flights.has(key));
+    const joined = keys.find((key) => this.#inFlight.has(key));
     const key = joined ?? keys[0]!;
-    const flight = this.#flights.get(key) ?? this.#depart(key, order);
-    const { result, timings } = await this.#wait(flight, key, order.whenGone);
+    const running = this.#inFlight.get(key) ?? this.#start(key, order);
+    const { result, timings } = await this.#wait(running, key, order.whenGone);
     const computed = this.#cache?.has(key) ? 'fwd=miss; stored' : 'fwd=miss';
     return {
       result: asView(result, key, order.view),
@@ -97,32 +97,32 @@ export class RunService {
     };
   }
 
-  #depart(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): Flight {
+  #start(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): RunInFlight {
     const { queue } = this.health.modelForRuns();
     const run = queue.submit({ kind: 'experiment', experiment, view, gzip }, client);
-    const landing = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
-    const flight: Flight = { run, landing, clients: 0 };
-    this.#flights.set(key, flight);
-    landing.then(
+    const result = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
+    const running: RunInFlight = { run, result, clients: 0 };
+    this.#inFlight.set(key, running);
+    result.then(
       ({ result, timings }) => {
-        this.#forget(key, flight);
+        this.#forget(key, running);
         if (isWarmUp) return;
         this.simulated.next(timings);
         this.#cache?.set(key, result);
       },
-      () => this.#forget(key, flight),
+      () => this.#forget(key, running),
     );
-    return flight;
+    return running;
   }
 
   /** Until the result is there, the client's deadline has passed, or the client has gone. */
   async #wait(
-    flight: Flight,
+    running: RunInFlight,
     key: string,
     whenGone: RunOrder['whenGone'],
-  ): Promise<Awaited<Flight['landing']>> {
+  ): Promise<Awaited<RunInFlight['result']>> {
     const { RUN_TIMEOUT_MS } = this.environment;
-    flight.clients++;
+    running.clients++;
     let timer: NodeJS.Timeout | undefined;
     let stopListening: (() => void) | undefined;
     const givenUp = new Promise<never>((_, reject) => {
@@ -139,17 +139,17 @@ export class RunService {
       );
     });
     try {
-      return await Promise.race([flight.landing, givenUp]);
+      return await Promise.race([running.result, givenUp]);
     } finally {
       clearTimeout(timer);
       stopListening!();
-      flight.clients--;
-      if (flight.clients === 0 && flight.run.cancel()) this.#forget(key, flight);
+      running.clients--;
+      if (running.clients === 0 && running.run.cancel()) this.#forget(key, running);
     }
   }
 
-  #forget(key: string, flight: Flight): void {
-    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  #forget(key: string, running: RunInFlight): void {
+    if (this.#inFlight.get(key) === running) this.#inFlight.delete(key);
   }
 }
 
