@@ -23,6 +23,7 @@ const PRINT_METRICS = `fetch('http://127.0.0.1:${DEFAULTS.METRICS_PORT}/metrics'
 /** By the kernel, when its memory is used up: nobody else sends SIGKILL here. */
 const KILLED = 137;
 
+/** Skipped in the suite, visibly: building and running images takes minutes, so they have a command of their own. */
 const describeOnDemand: typeof describeWith =
   process.env['CONTAINERS'] === undefined
     ? (_, name, body) => describe.skip(`${name} (npm run test:container)`, body)

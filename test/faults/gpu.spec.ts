@@ -4,12 +4,12 @@ import { startProcess, until, type ServiceProcess } from '../support/service-pro
 import { IS_FULL, observed } from './extent.js';
 
 const RUNS = 30;
-/** In short it is a part of test/e2e/gpu.spec.ts. */
-const messageWithCause: typeof describeWith = IS_FULL
+/** Skipped in short, visibly: test/e2e/gpu.spec.ts has the same in small there. */
+const describeInFull: typeof describeWith = IS_FULL
   ? describeWith
   : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body);
 
-messageWithCause(['gpu'], 'the process of the GPU', () => {
+describeInFull(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;
 
   beforeAll(async () => {
