@@ -14,9 +14,13 @@ const mayImport = {
   engine: ['connectome', 'experiment'],
   // One folder a version of the API: what a request means, and the bytes of its answers.
   'answers/v1': ['connectome', 'experiment', 'engine'],
-  // How that version describes and checks itself over HTTP; workers never load it.
+  'answers/v2': ['connectome', 'experiment', 'engine'],
+  // How a version describes and checks itself over HTTP; workers never load it.
   'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http', 'openapi'],
-  pool: ['connectome', 'experiment', 'engine', 'answers/v1'],
+  'answers/v2/api': ['connectome', 'experiment', 'engine', 'answers/v2', 'http', 'openapi'],
+  // From the tables of an answer to the bytes of CSV, Arrow and Parquet.
+  'answers/v2/formats': ['connectome', 'answers/v2'],
+  pool: ['connectome', 'experiment', 'engine', 'answers/v1', 'answers/v2'],
   config: [],
   http: ['config'],
   health: ['connectome', 'pool', 'http'],
@@ -24,6 +28,18 @@ const mayImport = {
   serving: ['connectome', 'answers/v1', 'pool', 'config', 'health'],
   'rate-limit': ['config', 'http', 'health'],
   run: ['answers/v1', 'answers/v1/api', 'pool', 'config', 'http', 'health', 'rate-limit'],
+  // POST /api/v2/experiments, GET /api/v2/neurons and /api/v2/node-sets.
+  experiments: [
+    'connectome',
+    'answers/v2',
+    'answers/v2/api',
+    'answers/v2/formats',
+    'pool',
+    'config',
+    'http',
+    'health',
+    'rate-limit',
+  ],
   atlas: ['connectome', 'http', 'health'],
   model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
   metrics: ['config', 'http', 'health', 'serving', 'run'],
@@ -40,6 +56,9 @@ const mayImport = {
     'engine',
     'answers/v1',
     'answers/v1/api',
+    'answers/v2',
+    'answers/v2/api',
+    'answers/v2/formats',
     'openapi',
     'pool',
     'config',

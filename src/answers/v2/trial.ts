@@ -1,0 +1,80 @@
+/**
+ * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
+ * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
+ */
+import type { Protocol } from '../../experiment/protocol.js';
+
+export interface TrialTask {
+  readonly protocol: Protocol;
+  readonly reports: readonly ReportTask[];
+  /** Whether the counts of all neurons are needed: of a baseline, whose responders decide what comes next. */
+  readonly countsAll: boolean;
+}
+
+/** What is read of a trial for one report. */
+export interface ReportTask {
+  readonly type: 'rate' | 'histogram' | 'spikes' | 'inputs';
+  /** Ascending indices into the connectome. */
+  readonly neurons: Uint32Array;
+  /** The group of each of them, from 0. */
+  readonly groups: Uint32Array;
+  readonly groupCount: number;
+  /** Steps of 0.1 ms: from startStep up to, not including, endStep. */
+  readonly startStep: number;
+  readonly endStep: number;
+  /** Of a histogram. */
+  readonly binSteps?: number;
+  /** Of tables: rows that are returned at most, the first in the order of time. */
+  readonly maximumRows?: number;
+}
+
+/** All that is known of a trial afterwards. */
+export interface TrialReading {
+  /** Spikes of all neurons. */
+  readonly spikes: number;
+  /** Neurons with at least one spike. */
+  readonly responding: number;
+  readonly inputEvents: number;
+  readonly synapticEvents: number;
+  /** Where the event budget ended the trial. */
+  readonly stoppedAtStep?: number;
+  /** In the order of the task's reports. */
+  readonly reports: readonly ReportReading[];
+  /** Where the task asked for it: neurons with at least one spike, ascending, and the number of their spikes. */
+  readonly counts?: { readonly neurons: Uint32Array; readonly spikes: Uint32Array };
+}
+
+export type ReportReading = RateReading | HistogramReading | TableReading;
+
+export interface RateReading {
+  readonly type: 'rate';
+  /** Spikes of each group. */
+  readonly spikes: Uint32Array;
+  /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
+  readonly responding: Uint32Array;
+}
+
+export interface HistogramReading {
+  readonly type: 'histogram';
+  /** Spikes of each group and bin: group * bins + bin. The last bin may be short. */
+  readonly spikes: Uint32Array;
+  readonly responding: Uint32Array;
+}
+
+/** Spikes or input events as columns, in the order of step, then neuron. */
+export interface TableReading {
+  readonly type: 'spikes' | 'inputs';
+  readonly steps: Uint16Array;
+  readonly neurons: Uint32Array;
+  /** Of `inputs`: the place of the input in the document. */
+  readonly inputs?: Uint8Array;
+  /** Whether there were more rows than the task allowed. */
+  readonly truncated: boolean;
+}
+
+/** An array in shared memory: sending it to a worker copies nothing. */
+export function sharedArray(values: ArrayLike<number>): Uint32Array {
+  const array = new Uint32Array(new SharedArrayBuffer(values.length * Uint32Array.BYTES_PER_ELEMENT));
+  array.set(values);
+  return array;
+}
