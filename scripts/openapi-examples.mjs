@@ -64,12 +64,12 @@ const examples = Object.entries(instances).map(([schema, instance]) => [
 const drive = await run({ stimulus: 'loom' }, 'drive');
 
 const source = `/**
- * Written by npm run openapi:examples. Answers of the brain that ships to {"stimulus": "loom"}, the frame of
- * that to {"stimulus": "heat", "duration_ms": 50}, and what GET /api/v1/model says; members by schema.
+ * Written by npm run openapi:examples. Responses of the default brain to {"stimulus": "loom"}, a frame of the response
+ * to {"stimulus": "heat", "duration_ms": 50}, and the body of GET /api/v1/model; members by schema.
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = ${JSON.stringify(Object.fromEntries(examples))};
 
-/** The whole answer to {"stimulus": "loom"} with view=drive. */
+/** The complete response to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = ${JSON.stringify(drive)};
 `;
 writeFileSync(TARGET, await format(source, { ...(await resolveConfig(TARGET)), filepath: TARGET }));

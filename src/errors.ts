@@ -1,32 +1,32 @@
 /**
- * Every failure that the service or its commands expect, in one table. What is not in it is a broken
- * invariant: it ends the task it happens in with INTERNAL, never the process.
+ * Every expected failure of the service and its commands, in one table. Any other exception is a bug: it ends the
+ * current task with INTERNAL, never the process.
  *
- * `status` is what an HTTP client sees, `exitCode` what a shell sees, `meaning` what docs/errors.md says.
- * The message of a single error is written where it is raised: it names the field or file, the value that
- * was found and what is allowed.
+ * `status` is the HTTP status, `exitCode` the exit code of a command, `meaning` the text in docs/errors.md and
+ * OpenAPI. The code that raises an error writes its message, which names the field or file, the value found and what
+ * is allowed.
  */
 export const ERRORS = {
   INVALID_PARAMETER: {
     status: 400,
     exitCode: 2,
-    meaning: 'A field, a query parameter or the body itself is not allowed.',
+    meaning: 'A field, a query parameter or the body is not valid.',
   },
   STIMULUS_UNAVAILABLE: {
     status: 400,
     exitCode: 2,
-    meaning: 'The connectome that is served has no preset for this stimulus.',
+    meaning: 'The loaded connectome does not define this stimulus.',
   },
   MALFORMED_REQUEST: {
     status: 400,
     exitCode: 2,
-    meaning: 'The bytes are no valid HTTP request, or the body is no valid JSON.',
+    meaning: 'The request is not valid HTTP, or its body is not valid JSON.',
   },
   NOT_FOUND: { status: 404, exitCode: 2, meaning: 'There is no resource at this path.' },
   METHOD_NOT_ALLOWED: {
     status: 405,
     exitCode: 2,
-    meaning: 'The path exists, but not with this method; Allow lists those that do.',
+    meaning: 'The path does not support this method; the header Allow lists those it supports.',
   },
   REQUEST_TIMEOUT: {
     status: 408,
@@ -43,7 +43,7 @@ export const ERRORS = {
   RATE_LIMITED: {
     status: 429,
     exitCode: 1,
-    meaning: 'The client has posted more runs in a minute than allowed; Retry-After says when to try again.',
+    meaning: 'The client sent more runs within a minute than it may; Retry-After says when to try again.',
   },
   HEADERS_TOO_LARGE: {
     status: 431,
@@ -53,7 +53,7 @@ export const ERRORS = {
   INTERNAL: {
     status: 500,
     exitCode: 1,
-    meaning: 'The service broke one of its own rules; the log has the details.',
+    meaning: 'An unexpected error occurred in the service; its log has the details.',
   },
   MODEL_LOADING: {
     status: 503,
@@ -71,22 +71,22 @@ export const ERRORS = {
   RUN_CANCELLED: {
     status: 503,
     exitCode: 1,
-    meaning: 'Every client that waited for the run has disconnected.',
+    meaning: 'Every client waiting for the run has disconnected.',
   },
   WORKER_LOST: {
     status: 503,
     exitCode: 1,
-    meaning: 'The worker that computed the run ended before it answered.',
+    meaning: 'The worker computing the run exited before it finished.',
   },
   GPU_UNAVAILABLE: {
     status: 503,
     exitCode: 1,
-    meaning: 'There is no GPU that the service could use, or the connectome does not fit it.',
+    meaning: 'The service found no usable GPU, or the connectome does not fit on it.',
   },
   GPU_FAILED: {
     status: 503,
     exitCode: 1,
-    meaning: 'The GPU was lost or refused work; the CPU repeats the runs that it held.',
+    meaning: 'The GPU was lost or rejected work; the CPU repeats the runs assigned to it.',
   },
   CONNECTOME_MISSING: {
     status: 503,
@@ -96,18 +96,18 @@ export const ERRORS = {
   CONNECTOME_INVALID: {
     status: 503,
     exitCode: 1,
-    meaning: 'The connectome file is truncated or altered, or has another format or version.',
+    meaning: 'The connectome file is damaged, or its format or version is not supported.',
   },
   CONFIG_INVALID: {
     status: 500,
     exitCode: 2,
-    meaning: 'An environment variable holds a value that is not allowed.',
+    meaning: 'An environment variable has an invalid value.',
   },
-  USAGE: { status: 500, exitCode: 2, meaning: 'A command was called with arguments it does not know.' },
+  USAGE: { status: 500, exitCode: 2, meaning: 'A command was called with invalid arguments.' },
   TABLE_INVALID: {
     status: 500,
     exitCode: 1,
-    meaning: 'A table of the connectome release cannot be read as what it should be.',
+    meaning: 'An input table does not have the expected format or content.',
   },
   POPULATIONS_INVALID: {
     status: 500,
@@ -117,35 +117,35 @@ export const ERRORS = {
   STATISTICS_INVALID: {
     status: 500,
     exitCode: 1,
-    meaning: 'The cell-type statistics are incomplete or altered.',
+    meaning: 'The cell-type statistics are incomplete or damaged.',
   },
   DOWNLOAD_FAILED: {
     status: 500,
     exitCode: 1,
-    meaning: 'A table could not be downloaded or is not what it should be.',
+    meaning: 'A table could not be downloaded, or the download is not the expected file.',
   },
   SERVICE_UNREACHABLE: {
     status: 500,
     exitCode: 1,
-    meaning: 'The service that a command was to ask does not answer, or is another kind of service.',
+    meaning: 'The service at the given URL does not respond, or is not a Neural Experiment Service.',
   },
   GOLDEN_INVALID: {
     status: 500,
     exitCode: 1,
-    meaning: 'A golden file cannot be read, has no spikes or does not fit the connectome.',
+    meaning: 'A golden file cannot be read, has no spikes or does not match the connectome.',
   },
 } as const satisfies Record<string, { status: number; exitCode: number; meaning: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What is left of an error after it crossed a thread or process boundary. */
+/** The part of an error that crosses a thread or process boundary. */
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
 export interface CodedErrorOptions extends ErrorOptions {
-  /** After how many seconds trying again makes sense, where somebody knows. */
+  /** Seconds after which to try again, if known. */
   readonly retryAfterS?: number;
 }
 
@@ -185,14 +185,14 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** Characters that act on a terminal, a log or a page instead of being seen: controls, directions, separators. */
+/** Characters that control a terminal, a log or a page instead of being displayed: controls, directions, separators. */
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** How a value that somebody sent is shown in a message: as JSON, on one line, cut to a readable length. */
+/** A received value as messages show it: as JSON, on one line, truncated to a readable length. */
 export function describeValue(value: unknown, maximumLength = 60): string {
   let text: string;
   try {
-    // JSON has no number beyond the doubles and would say null.
+    // JSON.stringify writes null for infinities and NaN.
     text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   } catch {
     text = String(value);
@@ -202,7 +202,7 @@ export function describeValue(value: unknown, maximumLength = 60): string {
   return characters.length > maximumLength ? `${characters.slice(0, maximumLength).join('')}…` : text;
 }
 
-/** As JSON may write any character. */
+/** In the \u notation of JSON. */
 function escaped(character: string): string {
   return Array.from(
     { length: character.length },
@@ -210,7 +210,7 @@ function escaped(character: string): string {
   ).join('');
 }
 
-/** For whoever keeps the service running: also with what a process said before it ended. */
+/** The message for operators: it includes the last output of a process that ended. */
 export function messageWithCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return typeof error.cause === 'string' ? `${error.message} ${error.cause}`.trim() : error.message;

@@ -1,9 +1,8 @@
 /**
- * What all commands share: options described once (for the parser and for --help), one way to fail.
+ * Shared by all commands: the options, described once for the parser and for --help, and the handling of errors.
  *
- * A command ends with status 0, with the status its `run` returns, with 2 for wrong usage, or with
- * the status of the coded error it threw. An error is one line on standard error; only a defect of the
- * program itself, which is no coded error, shows where it happened.
+ * A command exits with 0, with the status that its `run` returns, or with the exit code of the CodedError that it
+ * throws. An error is one line on standard error; only a bug prints a stack trace.
  */
 import { parseArgs } from 'node:util';
 import { CodedError } from '../errors.js';
@@ -13,7 +12,7 @@ export interface OptionDescription {
   readonly type: 'string' | 'boolean';
   /** For --help. */
   readonly help: string;
-  /** What a value stands for in --help, such as DIR; options of type string only. */
+  /** Placeholder of the value in --help, such as DIR; options of type string only. */
   readonly value?: string;
   readonly required?: boolean;
   /** May be given several times; its value is a list then. Options of type string only. */
@@ -34,7 +33,7 @@ type OptionValue<O extends OptionDescription> = O['type'] extends 'boolean'
 type Given<O extends OptionDescription> = O extends { required: true } | { default: string } ? true : false;
 
 export interface Positionals {
-  /** What they stand for in --help, such as FILE. */
+  /** Placeholder in --help, such as FILE. */
   readonly name: string;
   readonly help: string;
   readonly minimum: number;
@@ -48,8 +47,8 @@ export interface Command<O extends Options> {
   readonly options: O;
   readonly positionals?: Positionals;
   /**
-   * @param progress of this command: to be ended before anything is written to standard output; whatever else may
-   *   happen, it is ended after the command and before an error is shown
+   * @param progress of this command. It has to be ended before anything is written to standard output; in any case it
+   *   is ended after the command and before an error is printed
    * @returns the exit status, or nothing for 0
    */
   run(
@@ -109,7 +108,7 @@ function parse<const O extends Options>(command: Command<O>, args: string[]) {
       ),
     });
   } catch (error) {
-    // What follows the first sentence is advice that is right for few commands.
+    // The first sentence names the error; the rest is advice that does not fit most commands.
     throw usage(command, (error as Error).message.split(/\.(?:\s|$)|\n/, 1)[0]!);
   }
   const names = parsed.tokens!.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
@@ -156,7 +155,7 @@ function withNegativeNumbers({ options }: Command<Options>, args: readonly strin
   return joined;
 }
 
-/** For what the parser cannot know, such as two options of which one is needed. */
+/** An error that the parser cannot detect, such as two options of which one is required. */
 export function usage(command: { readonly name: string }, what: string): CodedError {
   return new CodedError('USAGE', `${command.name}: ${what}. See npm run ${command.name} -- --help.`);
 }

@@ -5,9 +5,9 @@ import { runCommand } from './command.js';
 
 await runCommand({
   name: 'config',
-  summary: 'Prints the effective configuration, or every problem in it.',
+  summary: 'Prints the effective configuration, or an error that lists every invalid variable.',
   options: {
-    json: { type: 'boolean', help: 'As JSON, for programs.' },
+    json: { type: 'boolean', help: 'Print JSON.' },
   },
   async run({ json }) {
     const environment = readEnvironment(process.env);

@@ -22,7 +22,7 @@ import { writeWhole } from './write-whole.js';
 await runCommand({
   name: COMMAND_NAME,
   summary:
-    'Runs an experiment on the brain: stimulus in; spikes, rates and drives out.\n' +
+    'Simulates the response of the brain to a stimulus: spikes, rates and drives.\n' +
     `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
   options: {
     ...ARM_OPTIONS,
@@ -31,19 +31,19 @@ await runCommand({
       type: 'string',
       value: 'TYPE',
       multiple: true,
-      help: 'Compare with a cell type silenced (its outputs cut).',
+      help: 'Compare with this cell type silenced (outputs removed).',
     },
-    connectome: { type: 'string', value: 'FILE', help: 'Connectome to run on, by default CONNECTOME_FILE.' },
-    url: { type: 'string', value: 'URL', help: 'Run on the service at this address instead.' },
-    json: { type: 'boolean', help: 'Print the HTTP body; of several runs, a summary.' },
+    connectome: { type: 'string', value: 'FILE', help: 'Connectome to use; by default CONNECTOME_FILE.' },
+    url: { type: 'string', value: 'URL', help: 'Use the service at this URL instead.' },
+    json: { type: 'boolean', help: 'Print the HTTP body, or a summary of several runs.' },
     view: {
       type: 'string',
       choices: QUERY_FIELDS.view.allowed,
       default: QUERY_FIELDS.view.default,
-      help: 'View of the HTTP body.',
+      help: 'Members of the HTTP body.',
     },
-    csv: { type: 'string', value: 'FILE', help: 'Write every spike as a row.' },
-    plot: { type: 'string', value: 'FILE', help: 'Write raster and channel rates as SVG.' },
+    csv: { type: 'string', value: 'FILE', help: 'Write a CSV file with a row for each spike.' },
+    plot: { type: 'string', value: 'FILE', help: 'Write an SVG plot of spikes and channel rates.' },
   },
   async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {

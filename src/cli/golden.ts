@@ -11,25 +11,25 @@ import { readGoldenFile } from './golden-file.js';
 
 await runCommand({
   name: 'golden',
-  summary: 'Replays golden runs, event for event, and counts missing and extra spikes.',
+  summary: 'Simulates the input events of golden files and counts missing and extra spikes.',
   options: {
     connectome: {
       type: 'string',
       value: 'FILE',
       required: true,
-      help: 'The connectome of the golden runs.',
+      help: 'Connectome of the golden files.',
     },
     engine: {
       type: 'string',
       value: 'NAME',
       default: 'kernel',
       choices: ['kernel', 'reference'],
-      help: 'The engine of the service, or the reference engine.',
+      help: 'The engine of the service or the reference engine.',
     },
   },
   positionals: {
     name: 'GOLDEN.csv.gz',
-    help: 'Lines event,step,root_id; plain or gzipped.',
+    help: 'CSV files with the columns event, step, root_id; may be gzipped.',
     minimum: 1,
     maximum: 1000,
   },

@@ -19,43 +19,45 @@ const COMMAND = { name: 'model:compile' };
 await runCommand({
   ...COMMAND,
   summary:
-    'Compiles a connectome file from the tables of a release, from the files of Shiu et al. 2024 or from cell-type statistics.',
+    'Compiles a connectome file from the tables of a release, the files of Shiu et al. 2024 or cell-type statistics.',
   options: {
-    tables: { type: 'string', value: 'DIR', help: 'Directory with the five Codex tables: measured wiring.' },
+    tables: {
+      type: 'string',
+      value: 'DIR',
+      help: 'Compile measured wiring from the five Codex tables in this directory.',
+    },
     connectivity: {
       type: 'string',
       value: 'FILE',
       help:
-        'Connectivity_783.parquet of Shiu et al. 2024 instead: measured wiring with the signs of that file. ' +
-        '--tables then adds types, sides and positions.',
+        'Compile measured wiring, with its signs, from Connectivity_783.parquet of Shiu et al. 2024; --tables then ' +
+        'only adds types, sides and positions.',
     },
     completeness: {
       type: 'string',
       value: 'FILE',
-      help: 'Completeness_783.csv: the neurons of the connectivity file.',
+      help: 'Completeness_783.csv, the list of neurons for --connectivity.',
     },
     statistics: {
       type: 'string',
       value: 'DIR',
-      help: 'Directory with cell-type statistics instead: synthetic wiring, sampled from them.',
+      help: 'Sample synthetic wiring from the cell-type statistics in this directory.',
     },
-    out: { type: 'string', value: 'FILE', required: true, help: 'The file to write.' },
+    out: { type: 'string', value: 'FILE', required: true, help: 'Connectome file to write.' },
     signs: {
       type: 'string',
       choices: ['corrected', 'predicted'],
-      help:
-        'Which neurons inhibit: data/signs.json decides for tables; statistics hold the signs of both rules; ' +
-        'a connectivity file has its own (default corrected).',
+      help: 'Sign rule, default corrected; see data/signs.json. Not for --connectivity, which contains the signs.',
     },
     'minimum-synapses': {
       type: 'string',
       value: 'N',
-      help: `Leaves out pairs of neurons with fewer synapses; not for statistics; by default ${MINIMUM_SYNAPSES}.`,
+      help: `Omit connections with fewer synapses; default ${MINIMUM_SYNAPSES}. Not for --statistics.`,
     },
     populations: {
       type: 'string',
       value: 'FILE',
-      help: 'Stimuli and channels, by default data/populations.json.',
+      help: 'Definitions of stimuli and channels; by default data/populations.json.',
     },
   },
   async run(options, _, progress) {

@@ -15,19 +15,19 @@ const name = 'model:download';
 
 await runCommand({
   name,
-  summary: 'Downloads the five Codex tables of release 783; existing files are kept.',
+  summary: 'Downloads the five Codex tables of release 783. Existing files are kept.',
   options: {
     out: { type: 'string', value: 'DIR', required: true, help: 'Directory for the tables.' },
     'base-url': {
       type: 'string',
       value: 'URL',
       default: TABLES_URL,
-      help: 'Base URL of the tables, for a mirror.',
+      help: 'Base URL of the tables; set it to use a mirror.',
     },
     manifest: {
       type: 'string',
       value: 'FILE',
-      help: 'Check their SHA-256 against this file, a manifest.json of an earlier download.',
+      help: 'Check the tables against the SHA-256 in this manifest.json of an earlier download.',
     },
   },
   async run({ out, 'base-url': baseUrl, manifest }, _, progress) {

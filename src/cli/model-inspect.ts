@@ -6,11 +6,11 @@ import { reportOf, reportText } from './connectome-report.js';
 
 await runCommand({
   name: 'model:inspect',
-  summary: 'Checks a connectome file and reports what is in it.',
+  summary: 'Checks a connectome file and prints a summary of its content.',
   options: {
-    json: { type: 'boolean', help: 'The report as JSON.' },
+    json: { type: 'boolean', help: 'Print JSON.' },
   },
-  positionals: { name: 'FILE', help: 'A file made by model:compile.', minimum: 1, maximum: 1 },
+  positionals: { name: 'FILE', help: 'Connectome file.', minimum: 1, maximum: 1 },
   async run({ json }, [path]) {
     const file = await readConnectomeFile(path!);
     const report = reportOf(openConnectome(file), file.byteLength);

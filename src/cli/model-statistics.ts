@@ -9,14 +9,14 @@ import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'model:statistics',
-  summary: 'Measures cell-type statistics on the tables of a release.',
+  summary: 'Measures cell-type statistics on the tables of a release, for model:compile --statistics.',
   options: {
     tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
-    out: { type: 'string', value: 'DIR', required: true, help: 'Directory to write the statistics to.' },
+    out: { type: 'string', value: 'DIR', required: true, help: 'Directory for the statistics.' },
     remark: {
       type: 'string',
       value: 'TEXT',
-      help: 'A note on these tables, stored with the statistics and with each brain sampled from them.',
+      help: 'A sentence on these tables; statistics and the brains sampled from them store it as provenance.',
     },
   },
   async run({ tables, out, remark }, _, progress) {

@@ -7,9 +7,9 @@ import { writeWhole } from './write-whole.js';
 
 await runCommand({
   name: 'openapi',
-  summary: 'Writes the OpenAPI description that GET /api/v1/openapi serves.',
+  summary: 'Writes the OpenAPI description of the service to a file.',
   options: {
-    out: { type: 'string', value: 'FILE', help: 'The file to write.', default: 'openapi.json' },
+    out: { type: 'string', value: 'FILE', help: 'File to write.', default: 'openapi.json' },
   },
   async run({ out }) {
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));

@@ -18,23 +18,33 @@ const COMMAND_NAME = 'validate:synthesis';
 await runCommand({
   name: COMMAND_NAME,
   summary:
-    'Compares the responses of synthetic brains with those of the tables. Status 1 where the default\n' +
-    'brain is out of tolerance.',
+    'Compares the responses of synthetic brains with those of the tables. Exits with 1 if the default brain\n' +
+    'exceeds a tolerance.',
   options: {
     tables: {
       type: 'string',
       value: 'DIR',
       required: true,
-      help: 'The tables that the statistics were measured on.',
+      help: 'Tables from which the statistics were measured.',
     },
-    statistics: { type: 'string', value: 'DIR', default: 'data/cell-types', help: 'The statistics.' },
+    statistics: {
+      type: 'string',
+      value: 'DIR',
+      default: 'data/cell-types',
+      help: 'Directory with the statistics.',
+    },
     brains: {
       type: 'string',
       value: 'N',
       default: '5',
-      help: 'Brains to sample: the default one and others with other seeds.',
+      help: 'Number of brains: the default one and others with other seeds.',
     },
-    seeds: { type: 'string', value: 'N', default: '4', help: 'Runs of each stimulus, with seeds from 1 on.' },
+    seeds: {
+      type: 'string',
+      value: 'N',
+      default: '4',
+      help: 'Runs of each stimulus, with the seeds 1 to N.',
+    },
   },
   async run(options, _, progress) {
     const brains = countOf('brains', options.brains);

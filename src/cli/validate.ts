@@ -25,20 +25,20 @@ import { writeWhole } from './write-whole.js';
 await runCommand({
   name: 'validate',
   summary:
-    'Validates the model on the tables of a release: both sign rules, dose, lesion, shuffled wiring, silent\n' +
-    'channels, and the synthetic brain compared with the tables. Prints the tables of docs/validation.md.',
+    'Validates the model on the tables of a release: published results, sign rules, doses, lesions, shuffled\n' +
+    'wiring, drives and the synthetic brain. Prints the tables of docs/validation.md.',
   options: {
     tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
     statistics: {
       type: 'string',
       value: 'DIR',
       default: 'data/cell-types',
-      help: 'Statistics to sample a brain from.',
+      help: 'Directory with the statistics of the synthetic brain.',
     },
-    document: { type: 'string', value: 'FILE', help: 'Writes the tables into this document.' },
-    images: { type: 'string', value: 'DIR', help: 'Writes the plots there.' },
-    published: { type: 'boolean', help: 'Only the published results, and their table in the document.' },
-    json: { type: 'boolean', help: 'Prints all numbers as JSON instead.' },
+    document: { type: 'string', value: 'FILE', help: 'Update the tables in this document.' },
+    images: { type: 'string', value: 'DIR', help: 'Directory for the plots.' },
+    published: { type: 'boolean', help: 'Reproduce only the published results.' },
+    json: { type: 'boolean', help: 'Print all numbers as JSON instead.' },
   },
   async run({ tables, statistics, document, images, published, json }, _, progress) {
     // Check the outputs now, not after all computations.

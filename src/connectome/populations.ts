@@ -41,15 +41,16 @@ export const CHANNEL_IDS = [
 ] as const;
 
 /**
- * What the neurons of a channel are. Descending and motor neurons leave the brain, so their rates stand for actions;
- * a station is a sensory neuron, projection neuron or interneuron on the way there, and stands for a cue.
+ * Kinds of channels. Descending and motor neurons project out of the brain, so their rates represent actions. A
+ * station consists of neurons upstream of these (sensory neurons, projection neurons, interneurons) and represents a
+ * cue.
  */
 export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
 
-/** The names that a connectome may give: part of addresses and tables, so nothing that has to be quoted there. */
+/** Pattern of population ids. They are part of addresses and tables, so they contain nothing that needs escaping. */
 export const POPULATION_ID = '^[a-z][a-z0-9_]*$';
 
-/** For people, as the heading of the channels of a kind. */
+/** Heading of the channels of a kind in tables and on the page. */
 export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
   descending: 'Descending neurons',
   motor: 'Motor neurons',
@@ -60,24 +61,24 @@ export type StimulusId = (typeof STIMULUS_IDS)[number];
 export type ChannelId = (typeof CHANNEL_IDS)[number];
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
-/** Picks neurons; every member given must agree. In strings `*` stands for any run of characters. */
+/** Selects the neurons that match every member that is present. In strings `*` matches any sequence of characters. */
 export interface Selector {
   readonly type?: string;
   readonly class?: string;
   readonly sub_class?: string;
   readonly super_class?: string;
   readonly side?: 'left' | 'right' | 'center';
-  /** Types (with wildcards) that are left out again. */
+  /** Types to exclude, with wildcards. */
   readonly except?: readonly string[];
   /**
-   * Root ids of release 783. Types are renamed between versions of the tables, ids are not: compiled from
-   * tables, a selector with ids takes these neurons and reports where the type disagrees; in a
-   * synthetic brain the type decides.
+   * Root ids of release 783. Types are renamed between versions of the tables, ids are not. So with tables, a selector
+   * with ids selects these neurons, and the compiler reports ids whose type does not match; in a synthetic brain the
+   * type decides.
    */
   readonly root_ids?: readonly string[];
 }
 
-/** A publication, and what it says of the neurons in question. */
+/** A publication, and its subject: what it is cited for. */
 export interface Citation {
   readonly text: string;
   readonly doi: string;

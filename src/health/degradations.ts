@@ -1,14 +1,14 @@
 import { Injectable, Logger } from '@nestjs/common';
 
-/** A part that works less well than it should while the service as a whole goes on. */
+/** A part that works with restrictions while the service as a whole continues. */
 export interface Degradation {
-  /** From a closed list: it is a label of the metrics. */
+  /** From a fixed list, because it is a label of the metrics. */
   readonly part: 'workers' | 'rate_limit' | 'gpu';
-  /** For people, in one sentence. */
+  /** One sentence for operators. */
   readonly reason: string;
 }
 
-/** Who works less well than it should, told once in the log when it begins and once when it ends. */
+/** The degraded parts. The log has one line when a degradation begins and one when it ends. */
 @Injectable()
 export class Degradations {
   readonly #log = new Logger(Degradations.name);

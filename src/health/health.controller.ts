@@ -5,7 +5,7 @@ import type { GpuState } from '../pool/gpu/gpu-stage.js';
 import { Degradations } from './degradations.js';
 import { backendOf, ModelHealth } from './model-health.js';
 
-/** For whoever runs the service; not part of the public API. */
+/** For operators; not part of the public API. */
 @ApiExcludeController()
 @Controller()
 export class HealthController {
@@ -14,13 +14,13 @@ export class HealthController {
     private readonly degradations: Degradations,
   ) {}
 
-  /** The process is up and its event loop turns. */
+  /** The process is alive and its event loop runs. */
   @Get('livez')
   live(@Res() reply: FastifyReply): void {
     reply.header('cache-control', 'no-store').send({ status: 'alive' });
   }
 
-  /** Runs are answered, if not as well as they should: 503 while the model loads, has failed or the service drains. */
+  /** 200 if runs are accepted, possibly with degraded parts; 503 while the model loads, has failed or the service drains. */
   @Get('readyz')
   ready(@Res() reply: FastifyReply): void {
     const { id, connectome, workers, gpu } = this.health.modelWhenReady();

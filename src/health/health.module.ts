@@ -3,7 +3,7 @@ import { Degradations } from './degradations.js';
 import { HealthController } from './health.controller.js';
 import { ModelHealth } from './model-health.js';
 
-/** Global, because whatever serves something of the model asks it whether the model is there. */
+/** Global, because every module that uses the model needs its state. */
 @Global()
 @Module({
   controllers: [HealthController],

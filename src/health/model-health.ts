@@ -5,7 +5,7 @@ import type { ExperimentQueue } from '../pool/experiment-queue.js';
 import type { GpuState } from '../pool/gpu/gpu-stage.js';
 import type { AtlasResult, Backend } from '../pool/task.js';
 
-/** A model that is served, as those see it who answer requests. */
+/** The loaded model, as request handlers use it. */
 export interface LoadedModel {
   readonly id: string;
   readonly connectome: Connectome;
@@ -18,22 +18,22 @@ export interface LoadedModel {
 export interface WorkerCounts {
   readonly configured: number;
   readonly ready: number;
-  /** Workers that were started in place of one that ended. */
+  /** Workers that were started to replace one that exited. */
   readonly restarts: number;
 }
 
 export type ModelState =
   | { readonly name: 'loading' }
-  /** Runs are answered, but the first ones would be slow. */
+  /** Runs are accepted, but the first ones would be slow. */
   | { readonly name: 'warming'; readonly model: LoadedModel }
   | { readonly name: 'ready'; readonly model: LoadedModel }
   | { readonly name: 'failed'; readonly error: CodedError; readonly retryAtMs: number };
 
-/** What a client is told to wait while nobody knows how long loading takes. */
+/** Retry-After while the model loads; how long that takes is not known. */
 const LOADING_RETRY_AFTER_S = 2;
 const DRAINING_RETRY_AFTER_S = 5;
 
-/** Whether there is a model to answer with. Folder serving decides that; whoever needs the model asks here. */
+/** The state of the model. Folder serving sets it; all users of the model read it here. */
 @Injectable()
 export class ModelHealth {
   #state: ModelState = { name: 'loading' };
@@ -57,8 +57,8 @@ export class ModelHealth {
   }
 
   /**
-   * @returns the model, for reading it
-   * @throws CodedError MODEL_LOADING, or MODEL_FAILED with what it failed with
+   * @returns the model, for requests that only read it
+   * @throws CodedError MODEL_LOADING, or MODEL_FAILED with the code of the cause
    */
   model(): LoadedModel {
     switch (this.#state.name) {
@@ -72,7 +72,7 @@ export class ModelHealth {
       case 'failed':
         throw new CodedError(
           'MODEL_FAILED',
-          // The code's meaning and not the message, which names files of the machine.
+          // Not the message of the cause, which names files on this machine.
           `The model cannot be served at present (${this.#state.error.code}). ` +
             `${ERRORS[this.#state.error.code].meaning} The service keeps trying.`,
           { cause: this.#state.error, retryAfterS: secondsUntil(this.#state.retryAtMs) },
@@ -82,7 +82,7 @@ export class ModelHealth {
 
   /**
    * @returns the model, for running an experiment
-   * @throws CodedError also DRAINING when the service is about to stop
+   * @throws CodedError as model(), and DRAINING if the service is about to stop
    */
   modelForRuns(): LoadedModel {
     if (this.#draining) {
@@ -94,19 +94,19 @@ export class ModelHealth {
   }
 
   /**
-   * @returns the model, for those who send work only to a service that is at its best
-   * @throws CodedError as modelForRuns
+   * @returns the model, once it is warm
+   * @throws CodedError as modelForRuns(), and MODEL_LOADING while the service warms up
    */
   modelWhenReady(): LoadedModel {
     const model = this.modelForRuns();
     if (this.#state.name === 'ready') return model;
-    throw new CodedError('MODEL_LOADING', 'The model is loaded and warms up; try again in a moment.', {
+    throw new CodedError('MODEL_LOADING', 'The model is loaded and warming up; try again in a moment.', {
       retryAfterS: LOADING_RETRY_AFTER_S,
     });
   }
 }
 
-/** What simulates, given enough work. */
+/** The backend that simulates batches of runs. */
 export function backendOf(gpu: GpuState): Backend {
   return gpu.name === 'ready' ? 'gpu' : 'cpu';
 }

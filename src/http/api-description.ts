@@ -9,11 +9,11 @@ export interface Description {
   readonly summary: string;
   readonly description: string;
   readonly schema: object;
-  /** Beside those that every request can meet. */
+  /** In addition to FAILURES_OF_ANY_REQUEST. */
   readonly failures?: readonly PublicErrorCode[];
 }
 
-/** What the server itself refuses, whatever is asked for. */
+/** Errors that any request can cause, whatever its path. */
 export const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
   'MALFORMED_REQUEST',
   'REQUEST_TIMEOUT',
@@ -22,7 +22,7 @@ export const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
   'INTERNAL',
 ];
 
-/** Documents a resource that stays the same for long and is asked for with If-None-Match. */
+/** Documents a resource that rarely changes and supports If-None-Match. */
 export function ApiDescription({
   operationId,
   summary,
@@ -35,7 +35,7 @@ export function ApiDescription({
     ApiHeader({
       name: 'If-None-Match',
       required: false,
-      description: 'ETags of bodies that the client has; where one is current, the answer is 304.',
+      description: 'ETags of bodies that the client already has; if one is current, the response is 304.',
       schema: { type: 'string' },
     }),
     ApiResponse({
@@ -46,7 +46,7 @@ export function ApiDescription({
     } as ApiResponseOptions),
     ApiResponse({
       status: 304,
-      description: 'The client has the current body already; this answer has none.',
+      description: 'The client already has the current body; this response has no body.',
       headers: NOT_MODIFIED_HEADERS,
     }),
     ApiFailures([...FAILURES_OF_ANY_REQUEST, ...failures]),

@@ -10,7 +10,7 @@ import {
   type HeaderDescriptions,
 } from './api-headers.js';
 
-/** Refused before a run is counted, so nothing is said of the rate limit. */
+/** Rejected before the run is counted, so these responses have no headers for the rate limit. */
 const UNCOUNTED_STATUSES: readonly number[] = [
   ERRORS.REQUEST_TIMEOUT.status,
   ERRORS.BODY_TOO_LARGE.status,

@@ -3,21 +3,21 @@ import ipaddr from 'ipaddr.js';
 
 const IPV6_NETWORK_BYTES = 8;
 /**
- * Where IPv6 addresses of these ranges hold the IPv4 address of their owner. Its owner has 65,536 networks of 6to4
- * (RFC 3056), and a /64 as good as every one of Teredo's servers can give (RFC 4380). Everybody who arrives through a
- * translator (RFC 6052, RFC 7915, RFC 8215) shares one /64.
+ * Offset of the IPv4 address that is embedded in IPv6 addresses of these ranges. By its IPv6 address alone, one 6to4
+ * host could use 65,536 networks (RFC 3056) and one Teredo host a /64 of every Teredo server (RFC 4380), while all
+ * clients behind a translator (RFC 6052, RFC 7915, RFC 8215) would share one /64.
  */
 const IPV4_AT_BYTE: Readonly<Record<string, number>> = { '6to4': 2, teredo: 12, rfc6052: 12, rfc6145: 12 };
-/** Teredo inverts the bits, so that no translator on the way rewrites the address. */
+/** Teredo inverts the bits of the address, so that no translator rewrites it. */
 const INVERTED_RANGE = 'teredo';
-/** An address as some proxies pass it on, with the port of the connection: 192.0.2.1:80, [2001:db8::1]:80. */
+/** An address with the port of the connection, as some proxies send it: 192.0.2.1:80, [2001:db8::1]:80. */
 const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})$/i;
-/** Whoever cannot be told from others; a trusted proxy that passes on anything but addresses has this alone. */
+/** Shared by all clients without a valid address, for example behind a trusted proxy that does not send addresses. */
 const UNKNOWN = 'unknown';
 
 const clients = new WeakMap<FastifyRequest, string>();
 
-/** The client of a request; connections.ts sees to it that it is known also after the connection is gone. */
+/** The client of a request. connections.ts ensures that it is known even after the connection has closed. */
 export function clientOf(request: FastifyRequest): string {
   let client = clients.get(request);
   if (client === undefined) {
@@ -28,11 +28,10 @@ export function clientOf(request: FastifyRequest): string {
 }
 
 /**
- * What tells clients apart: an IPv4 address, or the /64 of an IPv6 address, because a single customer is
- * given at least that many. An IPv6 address that stands for an IPv4 address (mapped, translated, 6to4, Teredo) is
- * that IPv4 address. What is no address at all shares one key, so that neither the length nor the number of keys is
- * up to whoever sends it.
- * @param address as Fastify sees it, behind the proxies that are trusted
+ * The key that identifies a client: an IPv4 address, or the /64 prefix of an IPv6 address, because providers assign
+ * at least a /64 to each customer. An IPv6 address that embeds an IPv4 address (mapped, translated, 6to4, Teredo) gives
+ * that IPv4 address. All other values share one key, so that clients control neither the length nor the number of keys.
+ * @param address as Fastify determines it, behind the trusted proxies
  */
 export function clientKey(address: string | undefined): string {
   const [, bracketed, ipv4] = WITH_PORT.exec(address ?? '') ?? [];

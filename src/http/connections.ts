@@ -74,8 +74,8 @@ export class Connections {
   }
 
   #admit(socket: Socket): void {
-    // Reset before it was accepted: nobody can tell any more whose it was, and what was sent cannot be answered.
-    // Of every other connection Node keeps the address once it was asked for, also after the connection is gone.
+    // Reset before it was accepted: its address is no longer known, and there is nobody to respond to. For every other
+    // connection Node keeps the address after it was first read, even when the connection has closed.
     if (socket.remoteAddress === undefined) {
       socket.destroy();
       return;

@@ -1,20 +1,20 @@
 import type { ErrorCode } from '../errors.js';
 
-/** The failures that an HTTP client can meet, each with a message as the service writes it. */
+/** The errors that an HTTP client can receive, each with a message as the service writes it. */
 export const EXAMPLE_MESSAGES = {
   INVALID_PARAMETER: 'duration_ms must be one of 50, 100, 150, 200, got 75.',
   STIMULUS_UNAVAILABLE:
-    'stimulus must be none with the connectome that is served, got "sugar": it was compiled without cell types.',
+    'stimulus must be none for the loaded connectome, got "sugar": it was compiled without cell types, so it defines no stimuli.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
-  BODY_TOO_LARGE: 'The request body is larger than the 8192 bytes that are allowed.',
+  BODY_TOO_LARGE: 'The request body is larger than 8192 bytes, the maximum.',
   REQUEST_TIMEOUT: 'The request did not arrive completely within the time allowed.',
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',
   RATE_LIMITED: 'At most 30 runs a minute are allowed for each client; try again in 60 s.',
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
-  INTERNAL: 'The service failed in an unexpected way; its log has the details.',
+  INTERNAL: 'An unexpected error occurred in the service; its log has the details.',
   MODEL_LOADING: 'The model is still being loaded; try again in a moment.',
   MODEL_FAILED:
     'The model cannot be served at present (CONNECTOME_MISSING). The connectome file does not exist or cannot be ' +

@@ -2,22 +2,25 @@ import { HttpException } from '@nestjs/common';
 import { CodedError, describeValue, type ErrorCode } from '../errors.js';
 import { BODY_LIMIT_BYTES } from './limits.js';
 
-/** Error codes of Fastify and Node for failures before any of our code runs. */
+/** Error codes of Fastify and Node for requests that fail before any code of this project runs. */
 const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     code: 'BODY_TOO_LARGE',
-    message: `The request body is larger than the ${BODY_LIMIT_BYTES} bytes that are allowed.`,
+    message: `The request body is larger than ${BODY_LIMIT_BYTES} bytes, the maximum.`,
   },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'MALFORMED_REQUEST',
-    message: 'The body does not have the length that Content-Length promises.',
+    message: 'The length of the body differs from Content-Length.',
   },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: {
     code: 'UNSUPPORTED_MEDIA_TYPE',
     message: 'Content-Type is not valid; send application/json.',
   },
-  FST_ERR_BAD_URL: { code: 'MALFORMED_REQUEST', message: 'The path is not valid: it cannot be decoded.' },
-  FST_ERR_MAX_PARAM_LENGTH: { code: 'NOT_FOUND', message: 'There is nothing at this path: it is too long.' },
+  FST_ERR_BAD_URL: { code: 'MALFORMED_REQUEST', message: 'The path cannot be decoded.' },
+  FST_ERR_MAX_PARAM_LENGTH: {
+    code: 'NOT_FOUND',
+    message: 'There is nothing at this path, which is too long.',
+  },
   HPE_HEADER_OVERFLOW: {
     code: 'HEADERS_TOO_LARGE',
     message: 'The request headers are larger than this server accepts.',
@@ -26,12 +29,15 @@ const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>
     code: 'REQUEST_TIMEOUT',
     message: 'The request did not arrive completely within the time allowed.',
   },
-  ECONNRESET: { code: 'MALFORMED_REQUEST', message: 'The connection ended before the request did.' },
+  ECONNRESET: {
+    code: 'MALFORMED_REQUEST',
+    message: 'The connection closed before the request was complete.',
+  },
 };
 
-/** Finds the entry of the error table for whatever was thrown; undefined for a broken invariant. */
+/** Finds the entry of the error table for a thrown value; undefined if it is a bug. */
 export function expectedErrorOf(thrown: unknown): CodedError | undefined {
-  // A failure in a worker arrives as INTERNAL, with a message for the log.
+  // A bug in a worker arrives as INTERNAL, with a message for the log.
   if (thrown instanceof CodedError) return thrown.code === 'INTERNAL' ? undefined : thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
   if (typeof code === 'string' && Object.hasOwn(KNOWN_CODES, code)) return known(code, thrown);
@@ -70,9 +76,9 @@ function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {
   return new CodedError(code, message, { cause });
 }
 
-/** The answer for a broken invariant: not the client's fault, and no internals. */
+/** The response to a bug: it must not reveal internals. */
 export function internalError(cause: unknown): CodedError {
-  return new CodedError('INTERNAL', 'The service failed in an unexpected way; its log has the details.', {
+  return new CodedError('INTERNAL', 'An unexpected error occurred in the service; its log has the details.', {
     cause,
   });
 }

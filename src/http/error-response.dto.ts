@@ -2,16 +2,16 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { CodedError, ErrorCode } from '../errors.js';
 import { PUBLIC_ERROR_CODES } from './error-examples.js';
 
-/** The body of every failure, from whatever layer. */
+/** The body of every error response, from any layer. */
 export class ErrorResponse {
   @ApiProperty({
-    description: 'What is wrong: the field, what it got and what is allowed. For people.',
+    description: 'A sentence for people: the field, the value received and what is allowed.',
     example: 'stimulus must be one of sugar, loom, none, got "salt".',
   })
   readonly error: string;
 
   @ApiProperty({
-    description: 'The same in one word, for programs; docs/errors.md lists them.',
+    description: 'A constant for programs; docs/errors.md lists them all.',
     enum: PUBLIC_ERROR_CODES,
     example: 'INVALID_PARAMETER',
   })

@@ -2,20 +2,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Subject } from 'rxjs';
 import { isWarmUp } from './warm-up.js';
 
-/** What nginx logs where the client left before its answer; no answer carries it. */
+/** The status that nginx logs if the client disconnected before the response; no response has it. */
 export const CLIENT_GONE_STATUS = 499;
 
 export interface FinishedRequest {
   readonly request: FastifyRequest;
-  /** Of the answer as it left, or CLIENT_GONE_STATUS where it did not leave whole. */
+  /** Status of the response, or CLIENT_GONE_STATUS if it was not sent completely. */
   readonly status: number;
-  /** From the arrival of the headers to the last byte handed to the system. */
+  /** From the arrival of the headers to the last byte passed to the operating system. */
   readonly elapsedMs: number;
 }
 
 /**
- * Sees every request end, however it ends, and knows how many are open. A preflight is answered before this
- * and is not seen.
+ * Reports the end of every request, however it ends, and counts the open ones. Preflights are answered earlier and not
+ * reported.
  */
 export class RequestWatch {
   readonly finished = new Subject<FinishedRequest>();
@@ -26,7 +26,7 @@ export class RequestWatch {
     return this.#open;
   }
 
-  /** Call this before any other hook is added: what a hook refuses is to be seen too. */
+  /** Has to be called before any other hook is added, so that requests rejected by a hook are reported as well. */
   attach(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', async (request, reply) => {
       if (isWarmUp(request)) return;
@@ -38,8 +38,8 @@ export class RequestWatch {
         if (isOpen) this.#finish(request, reply);
         isOpen = false;
       };
-      // The answer's own event comes also when the connection breaks; Fastify's onResponse does not. An answer that
-      // waits behind others has none then, so the connection is watched as well.
+      // Unlike Fastify's onResponse, the `close` event of a response also fires if the connection breaks, except for a
+      // response that waits behind others on its connection. So the connection is monitored as well.
       reply.raw.once('close', finish);
       socket.once('close', finish);
     });

@@ -5,8 +5,8 @@ import { CodedError } from '../errors.js';
 import { Metrics } from './metrics.js';
 
 /**
- * GET /metrics on a port of its own, so that it need not be open to the world; of the loopback unless told otherwise. Lives until everything else
- * has stopped: the drain can be watched.
+ * GET /metrics on a separate port, which need not be public; on the loopback interface unless METRICS_HOST is set. It
+ * stays open until everything else has stopped, so that a shutdown can be observed.
  */
 @Injectable()
 export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -18,7 +18,7 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     private readonly metrics: Metrics,
   ) {}
 
-  /** @throws CodedError CONFIG_INVALID when the port cannot be had */
+  /** @throws CodedError CONFIG_INVALID if it cannot listen there */
   async onApplicationBootstrap(): Promise<void> {
     const { METRICS_HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === 0) return;

@@ -5,7 +5,7 @@ import { MetricsServer } from './metrics-server.js';
 
 @Module({})
 export class MetricsModule {
-  /** @param serving the module that tells of workers and the GPU */
+  /** @param serving the module that provides the state of the workers and the GPU */
   static with(serving: DynamicModule): DynamicModule {
     return { module: MetricsModule, imports: [RunModule, serving], providers: [Metrics, MetricsServer] };
   }

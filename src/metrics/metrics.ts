@@ -8,11 +8,11 @@ import { reportOf } from '../run/run-report.js';
 import { ModelLoader } from '../serving/model-loader.js';
 import { RunService, type CacheStatus, type Timings } from '../run/run.service.js';
 
-/** From a tenth of a millisecond, a small brain, to the longest a run may take by default. */
+/** From 0.1 ms, for a small brain, to the default time limit of a run. */
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
 const RUN_PATH = apiPath('1', 'run');
-/** Where an answer came from; `shared` waited for the simulation of an equal request. */
+/** Source of a response; `shared` is the simulation of an equal request in progress. */
 const SOURCES: Readonly<Record<CacheStatus, string>> = {
   hit: 'cache',
   'fwd=miss': 'simulation',
@@ -22,13 +22,13 @@ const SOURCES: Readonly<Record<CacheStatus, string>> = {
 const MODEL_STATES = ['loading', 'warming', 'ready', 'failed', 'draining'] as const;
 
 /**
- * Everything Prometheus is told. Names begin with nes_ (Neural Experiment Service) and end with their unit; labels
- * take values of closed lists only, so that no client can make series. docs/operations.md explains each.
+ * All metrics. Names begin with nes_ (Neural Experiment Service) and end with their unit. Label values come from fixed
+ * lists, so clients cannot create new series. docs/operations.md explains each metric.
  */
 @Injectable()
 export class Metrics {
   readonly registry = new Registry();
-  readonly #runs = this.#counter('nes_runs_total', 'Run requests by what they asked for and their status', [
+  readonly #runs = this.#counter('nes_runs_total', 'Run requests by stimulus, view and status', [
     'stimulus',
     'view',
     'status',
@@ -38,28 +38,33 @@ export class Metrics {
     'route',
     'status',
   ]);
-  readonly #cache = this.#counter('nes_cache_answers_total', 'Answered runs by where the answer came from', [
-    'source',
-  ]);
+  readonly #cache = this.#counter(
+    'nes_cache_answers_total',
+    'Successful runs by source of the response: cache, simulation or shared with an equal run',
+    ['source'],
+  );
   readonly #simulations = this.#counter('nes_simulations_total', 'Simulations finished, by backend', [
     'backend',
   ]);
   readonly #spikes = this.#counter('nes_spikes_total', 'Spikes simulated');
   readonly #total = new Histogram({
     name: 'nes_run_duration_seconds',
-    help: 'From the arrival of a run to the last byte of its answer, answered runs only',
+    help: 'Time from the arrival of a run to the last byte of its response, successful runs only',
     labelNames: ['view'],
     buckets: TOTAL_BUCKETS_S,
     registers: [this.registry],
   });
   readonly #queue = this.#histogram(
     'nes_run_queue_seconds',
-    'A simulation waiting for its worker, the way there and back included',
+    'Time a run waits for its worker, including the transfer there and back',
   );
-  readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'The simulation itself');
-  readonly #serialise = this.#histogram('nes_run_serialise_seconds', 'Readout, body and compression');
+  readonly #simulate = this.#histogram('nes_run_simulate_seconds', 'Time to simulate a run');
+  readonly #serialise = this.#histogram(
+    'nes_run_serialise_seconds',
+    'Time for readout, body and compression',
+  );
 
-  /** Asked for the lines of the log that were lost so far. */
+  /** Returns the number of log lines dropped so far. */
   droppedLogLines: () => number = () => 0;
 
   constructor(
@@ -79,7 +84,7 @@ export class Metrics {
     this.#requests.inc({ route, status });
     if (route !== RUN_PATH || request.method !== 'POST') return;
     const report = reportOf(request);
-    // What was refused before its parameters were known is counted under empty labels.
+    // A request rejected before its parameters were known is counted with empty labels.
     this.#runs.inc({ stimulus: report?.experiment.stimulus ?? '', view: report?.view ?? '', status });
     if (status === 429) this.#rateLimited.inc();
     if (report?.answer === undefined || status !== 200) return;
@@ -97,17 +102,27 @@ export class Metrics {
 
   #watchModel(): void {
     const { health, loader } = this;
-    this.#gauge('nes_model_state', 'The state the model is in, 1 for one of them', ['state'], (gauge) => {
-      const current = health.draining ? 'draining' : health.state.name;
-      for (const state of MODEL_STATES) gauge.set({ state }, state === current ? 1 : 0);
-    });
-    this.#gauge('nes_model_info', 'What is served', ['model', 'connectome_digest'], (gauge) => {
-      gauge.reset();
-      if (health.state.name !== 'ready') return;
-      const { id, connectome } = health.state.model;
-      gauge.set({ model: id, connectome_digest: connectome.digest }, 1);
-    });
-    this.#gauge('nes_backend_info', 'What simulates', ['backend'], (gauge) => {
+    this.#gauge(
+      'nes_model_state',
+      'State of the model: 1 for the current state, 0 for the others',
+      ['state'],
+      (gauge) => {
+        const current = health.draining ? 'draining' : health.state.name;
+        for (const state of MODEL_STATES) gauge.set({ state }, state === current ? 1 : 0);
+      },
+    );
+    this.#gauge(
+      'nes_model_info',
+      'Id and digest of the loaded model',
+      ['model', 'connectome_digest'],
+      (gauge) => {
+        gauge.reset();
+        if (health.state.name !== 'ready') return;
+        const { id, connectome } = health.state.model;
+        gauge.set({ model: id, connectome_digest: connectome.digest }, 1);
+      },
+    );
+    this.#gauge('nes_backend_info', 'Backend that runs simulations', ['backend'], (gauge) => {
       gauge.reset();
       if (health.state.name === 'ready') gauge.set({ backend: backendOf(health.state.model.gpu) }, 1);
     });
@@ -117,7 +132,7 @@ export class Metrics {
     });
     new Counter({
       name: 'nes_worker_restarts_total',
-      help: 'Workers started in place of one that ended',
+      help: 'Workers started to replace one that exited',
       registers: [this.registry],
       collect() {
         this.reset();
@@ -126,7 +141,7 @@ export class Metrics {
     });
     new Counter({
       name: 'nes_gpu_runs_total',
-      help: 'Runs the GPU was given: certified, repeated on the CPU for want of a certificate, or lost with it',
+      help: 'Runs sent to the GPU: certified, repeated on the CPU because they had no certificate, or lost with the GPU',
       labelNames: ['outcome'],
       registers: [this.registry],
       collect() {
@@ -134,7 +149,7 @@ export class Metrics {
         for (const [outcome, count] of Object.entries(loader.gpuRuns)) this.inc({ outcome }, count);
       },
     });
-    this.#gauge('nes_queue_runs', 'Simulations under way, by state', ['state'], (gauge) => {
+    this.#gauge('nes_queue_runs', 'Runs waiting for a worker or being simulated', ['state'], (gauge) => {
       const queue = health.state.name === 'ready' ? health.state.model.queue : undefined;
       gauge.set({ state: 'waiting' }, queue?.waiting ?? 0);
       gauge.set({ state: 'running' }, queue?.running ?? 0);
@@ -151,14 +166,14 @@ export class Metrics {
     const droppedLogLines = () => this.droppedLogLines();
     new Counter({
       name: 'nes_log_lines_dropped_total',
-      help: 'Lines of the log that were lost because nobody took them',
+      help: 'Log lines dropped because the reader did not keep up',
       registers: [this.registry],
       collect() {
         this.reset();
         this.inc(droppedLogLines());
       },
     });
-    this.#gauge('nes_degraded', '1 for each part that works less well than it should', ['part'], (gauge) => {
+    this.#gauge('nes_degraded', '1 for each degraded part', ['part'], (gauge) => {
       gauge.reset();
       for (const { part } of this.degradations.list()) gauge.set({ part }, 1);
     });

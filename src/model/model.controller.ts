@@ -23,8 +23,8 @@ export class ModelController {
     operationId: 'getModel',
     summary: 'Describes the model.',
     description:
-      'What is simulated: where the wiring comes from, the stimuli to choose from, the channels and drives ' +
-      'that are read, every constant, every limit, and what the model is not.',
+      'The source of the wiring, the available stimuli, the channels and drives, all constants and limits, and the ' +
+      'limitations of the model.',
     schema: { $ref: getSchemaPath(Model) },
     failures: ['MODEL_LOADING', 'MODEL_FAILED'],
   })

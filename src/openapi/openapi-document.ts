@@ -3,7 +3,7 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 import { apiPath, type ApiVersion } from '../http/api-versions.js';
 import { SAME_ORIGIN } from '../http/public-address.js';
 
-/** What a version of the API says of itself. Its operations and schemas are read from its controllers. */
+/** The description of a version of the API, except for operations and schemas, which come from its controllers. */
 export interface VersionDescription {
   readonly version: ApiVersion;
   /** The version in full, such as 1.0.0. */
@@ -12,7 +12,7 @@ export interface VersionDescription {
   readonly description: string;
   /** Groups of operations, by name. */
   readonly tags: Readonly<Record<string, string>>;
-  /** An example for each member of an answer that is no object, by schema. */
+  /** An example for each member of a response that is not an object, by schema. */
   readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Schemas whose instances may have further members, all of them numbers. */
   readonly openSchemas: readonly string[];
@@ -20,7 +20,7 @@ export interface VersionDescription {
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
-/** The OpenAPI description of one version. The same for every instance, but for `servers`. */
+/** The OpenAPI description of one version. Except for `servers` it is the same for every instance. */
 export function describeApi(
   app: INestApplication,
   { version, fullVersion, description, tags, examples, openSchemas }: VersionDescription,
@@ -84,8 +84,8 @@ function schemasUsedBy(
 }
 
 /**
- * Puts the schema of a request into its operation: of a component, openapi-typescript takes every field with a default
- * for one that is always present, and would ask for all of them.
+ * Inlines the schema of a request into its operation: in a component, openapi-typescript makes every field that has a
+ * default a required one.
  */
 function describeRequestInPlace(
   requestBody: object | undefined,
@@ -99,7 +99,7 @@ function describeRequestInPlace(
   }
 }
 
-/** Gives the members of an answer's schema what the service has answered there. */
+/** Adds values from real responses as examples to the members of a schema. */
 function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {
   const properties = Object.entries(schema.properties).map(([name, property]) => [
     name,
@@ -109,8 +109,8 @@ function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>
 }
 
 /**
- * OpenAPI 3.1 schemas are JSON Schema 2020-12, which the decorators do not speak fully: there `example` is a
- * list, a reference may stand beside a description, and an object takes any member unless it says otherwise.
+ * OpenAPI 3.1 schemas are JSON Schema 2020-12, which the decorators do not fully support: `examples` is a list, a
+ * reference may have a description beside it, and an object allows additional members unless its schema forbids them.
  */
 function toJsonSchema(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(toJsonSchema);

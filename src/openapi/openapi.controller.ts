@@ -33,7 +33,7 @@ export class OpenApiController {
   @ApiDescription({
     operationId: 'getOpenApi',
     summary: 'Describes the interface.',
-    description: 'This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.',
+    description: 'This document: OpenAPI 3.1 as JSON. /docs displays it in the browser.',
     schema: {
       type: 'object',
       required: ['openapi', 'info', 'paths'],
@@ -43,7 +43,7 @@ export class OpenApiController {
         servers: {
           type: 'array',
           description:
-            'The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked.',
+            'Base URL of the service: PUBLIC_URL if the service sets it, otherwise the address of the request.',
           items: { type: 'object' },
         },
         security: {
@@ -52,7 +52,7 @@ export class OpenApiController {
           items: { type: 'object' },
         },
         tags: { type: 'array', description: 'Groups of operations.', items: { type: 'object' } },
-        paths: { type: 'object', description: 'Every operation.' },
+        paths: { type: 'object', description: 'All operations.' },
         components: { type: 'object', description: 'The schemas that operations refer to.' },
       },
     },

@@ -1,6 +1,6 @@
 /**
- * The tables of docs/validation.md. The sentences around them are written by people; each table stands between two
- * comments with its name, and is written anew by `npm run validate`.
+ * The tables of docs/validation.md. `npm run validate` generates each table between two comments with its name; the
+ * text around them is written by hand.
  */
 import { CHANNEL_IDS } from '../connectome/populations.js';
 import { CodedError } from '../errors.js';
@@ -8,7 +8,7 @@ import type { PublishedResult } from './published.js';
 import { PATHWAYS, type Report } from './report.js';
 import { SHUFFLES, type Spread, type StimulusDrives, type StimulusResponse } from './studies.js';
 
-/** Glomeruli that recruit more than this many neurons have set the olfactory system on fire. */
+/** A glomerulus that recruits more neurons than this has triggered a runaway. */
 export const RUNAWAY_NEURONS = 1000;
 const PLACE = /<!-- begin (\w+) -->\n[^]*?<!-- end \1 -->/g;
 const STRONGEST_CHANNELS = 3;
@@ -26,8 +26,8 @@ const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   sugar: (report) => lesionTable(report, 'sugar'),
   discrimination: discriminationTable,
   drives: driveTable,
-  told: ({ drives }) => toldTable(drives.measured),
-  toldOfSynthetic: ({ drives }) => toldTable(drives.synthetic),
+  assigned: ({ drives }) => assignmentTable(drives.measured),
+  assignedSynthetic: ({ drives }) => assignmentTable(drives.synthetic),
   silent: silentChannels,
   synthesis: synthesisTable,
   models: modelTable,
@@ -63,10 +63,10 @@ export function withTables(text: string, tables: Readonly<Record<string, string>
   return filled;
 }
 
-/** The published numbers beside ours. */
+/** Published results and ours, side by side. */
 export function publishedTable(results: readonly PublishedResult[]): string {
   return table(
-    ['stimulated', 'read', 'published', 'here', 'difference', 'can these tables decide it?'],
+    ['stimulated', 'measured', 'published', 'here', 'difference', 'decidable with these tables?'],
     results.map(({ name, reads, published, ours, decides }) => [
       name,
       reads,
@@ -152,12 +152,12 @@ function glomerulusTable({ glomeruli }: Report): string {
     ];
   });
   return table(
-    ['rule', 'glomeruli', `recruit more than ${RUNAWAY_NEURONS}`, 'least', 'median', 'most'],
+    ['rule', 'glomeruli', `recruit more than ${RUNAWAY_NEURONS}`, 'minimum', 'median', 'maximum'],
     rows,
   );
 }
 
-/** How strongly the channels answer for which the literature expects it. */
+/** Rates of the channels for which the literature predicts a response. */
 function doseTable({ doses }: Report): string {
   return doseRows(
     PATHWAYS.map(({ stimulus, channel }) => ({
@@ -218,7 +218,7 @@ function lesionTable({ lesions }: Report, stimulus: string): string {
   const own = lesions.filter((each) => each.stimulus === stimulus);
   const intact = own.find(({ silenced }) => silenced.length === 0)!;
   const others = own.filter((each) => each !== intact);
-  // Where types were tried one by one, those that matter; the sort is stable.
+  // If types were silenced one at a time, only those with the largest effect; the sort is stable.
   const rows = others.every(({ silenced }) => silenced.length === 1)
     ? others.sort((a, b) => a.rateHz.mean - b.rateHz.mean).slice(0, STRONGEST_LESIONS)
     : others;
@@ -234,7 +234,7 @@ function lesionTable({ lesions }: Report, stimulus: string): string {
 
 function discriminationTable({ discrimination, shuffled }: Report): string {
   return table(
-    ['wiring', 'runs', 'told right', 'taken for another'],
+    ['wiring', 'runs', 'identified', 'confusions'],
     [
       ['as measured', discrimination] as const,
       ...SHUFFLES.map((kept) => [`shuffled, ${kept} kept`, shuffled[kept].discrimination] as const),
@@ -242,12 +242,12 @@ function discriminationTable({ discrimination, shuffled }: Report): string {
       name,
       String(runs),
       `${Math.round((100 * right) / runs)} %`,
-      mistaken.map(({ stimulus, takenFor, times }) => `${stimulus} for ${takenFor} ${times}`).join(', '),
+      mistaken.map(({ stimulus, takenFor, times }) => `${stimulus} as ${takenFor}: ${times}`).join(', '),
     ]),
   );
 }
 
-/** Means, in two digits; what is 0 in every run stays empty. */
+/** Means with two digits; a cell is empty if the drive is 0 in every run. */
 function driveTable({ drives: { measured } }: Report): string {
   return table(
     ['stimulus', ...measured[0]!.drives.map(({ id }) => id)],
@@ -258,12 +258,12 @@ function driveTable({ drives: { measured } }: Report): string {
   );
 }
 
-function toldTable(stimuli: readonly StimulusDrives[]): string {
+function assignmentTable(stimuli: readonly StimulusDrives[]): string {
   return table(
     ['stimulus', ...stimuli.map(({ stimulus }) => stimulus)],
-    stimuli.map(({ stimulus, toldAs }) => [
+    stimuli.map(({ stimulus, assignedTo }) => [
       stimulus,
-      ...toldAs.map((times) => (times === 0 ? '' : String(times))),
+      ...assignedTo.map((times) => (times === 0 ? '' : String(times))),
     ]),
   );
 }

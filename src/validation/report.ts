@@ -118,7 +118,7 @@ export function report(
   };
   const ofShuffles = Object.fromEntries(SHUFFLES.map((kept) => [kept, ofShuffle(kept)] as const));
   begin('Telling stimuli apart by their channels');
-  const told = discrimination(subjects.corrected, SEEDS);
+  const ofMeasured = discrimination(subjects.corrected, SEEDS);
   begin('Telling stimuli apart by their drives');
   const ofDrives = {
     measured: stimulusDrives(subjects.corrected, SEEDS),
@@ -150,7 +150,7 @@ export function report(
     glomeruli: ofGlomeruli,
     doses,
     shuffled: ofShuffles as Record<Shuffle, ShuffleReport>,
-    discrimination: told,
+    discrimination: ofMeasured,
     drives: ofDrives,
     lesions: ofLesions,
     spontaneous,

@@ -349,7 +349,7 @@ function withTargets(
 }
 
 export interface Discrimination {
-  /** Runs that are told to be of their own stimulus, of all. */
+  /** Runs assigned to their own stimulus. */
   readonly right: number;
   readonly runs: number;
   /** Stimuli that were taken for others, with how often. */
@@ -362,7 +362,7 @@ export interface Discrimination {
 
 /** Can a client tell from the channels alone which stimulus there was? All channels are measured in Hz. */
 export function discrimination(subject: Subject, seeds: readonly number[]): Discrimination {
-  const told = toldByNearestMean(
+  const assigned = assignedToNearestMean(
     STIMULUS_IDS.map((stimulus) =>
       seeds.map((seed) => {
         const { rates } = subject.stimulate(stimulus, seed);
@@ -370,14 +370,14 @@ export function discrimination(subject: Subject, seeds: readonly number[]): Disc
       }),
     ),
   );
-  const mistaken = told.flatMap((times, own) =>
+  const mistaken = assigned.flatMap((times, own) =>
     times.flatMap((count, other) =>
       count > 0 && other !== own
         ? [{ stimulus: STIMULUS_IDS[own]!, takenFor: STIMULUS_IDS[other]!, times: count }]
         : [],
     ),
   );
-  const right = told.reduce((sum, times, own) => sum + times[own]!, 0);
+  const right = assigned.reduce((sum, times, own) => sum + times[own]!, 0);
   return { right, runs: STIMULUS_IDS.length * seeds.length, mistaken };
 }
 
@@ -386,7 +386,7 @@ export interface StimulusDrives {
   /** Every drive of the service, in the order of a body. */
   readonly drives: readonly { readonly id: string; readonly value: Spread }[];
   /** Runs of this stimulus that its drives were taken for each stimulus, in the order of STIMULUS_IDS. */
-  readonly toldAs: readonly number[];
+  readonly assignedTo: readonly number[];
 }
 
 /** What each stimulus makes of a body, and whether a client can tell from the drives alone which stimulus it was. */
@@ -397,11 +397,11 @@ export function stimulusDrives(subject: Subject, seeds: readonly number[]): Stim
       return DRIVES.map(({ id }) => drives[id]!);
     }),
   );
-  const told = toldByNearestMean(runs);
+  const assigned = assignedToNearestMean(runs);
   return STIMULUS_IDS.map((stimulus, own) => ({
     stimulus,
     drives: DRIVES.map(({ id }, k) => ({ id, value: spreadOf(runs[own]!.map((vector) => vector[k]!)) })),
-    toldAs: told[own]!,
+    assignedTo: assigned[own]!,
   }));
 }
 
@@ -410,7 +410,7 @@ export function stimulusDrives(subject: Subject, seeds: readonly number[]): Stim
  * @param vectors of each run of each stimulus
  * @returns how many runs of stimulus i are taken for stimulus j, at [i][j]
  */
-function toldByNearestMean(vectors: readonly (readonly (readonly number[])[])[]): number[][] {
+function assignedToNearestMean(vectors: readonly (readonly (readonly number[])[])[]): number[][] {
   const meanOf = (runs: readonly (readonly number[])[]): number[] =>
     runs[0]!.map((_, k) => spreadOf(runs.map((vector) => vector[k]!)).mean);
   const means = vectors.map(meanOf);

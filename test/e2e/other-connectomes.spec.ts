@@ -77,7 +77,7 @@ describe('a connectome with few stimuli and channels of other names', () => {
     expect(await response.json()).toEqual({
       code: 'STIMULUS_UNAVAILABLE',
       error:
-        'stimulus must be one of loom, heat, none with the connectome that is served, got "sugar": it has no such preset.',
+        'stimulus must be one of loom, heat, none for the loaded connectome, got "sugar", which it does not define.',
     });
     expect((await service.post({ stimulus: 'salt' })).status).toBe(400);
   });
@@ -94,7 +94,7 @@ it('a connectome without cell types, stimuli and channels answers to none', asyn
   expect(await refused.json()).toEqual({
     code: 'STIMULUS_UNAVAILABLE',
     error:
-      'stimulus must be none with the connectome that is served, got "loom": it was compiled without cell types.',
+      'stimulus must be none for the loaded connectome, got "loom": it was compiled without cell types, so it defines no stimuli.',
   });
   await service.stop();
 });

@@ -247,7 +247,7 @@ describe('the waiting line', () => {
     const { status, text } = await send({ seed: 7 }).answer;
     expect(status).toBe(500);
     expect(JSON.parse(text)).toEqual({
-      error: 'The service failed in an unexpected way; its log has the details.',
+      error: 'An unexpected error occurred in the service; its log has the details.',
       code: 'INTERNAL',
     });
     await until(() => /TypeError.*experiment\.worker/.test(JSON.stringify(service.log())));

@@ -36,9 +36,9 @@ describe('the drives of the default brain', () => {
   }, 120_000);
 
   it.each(STIMULUS_IDS)('tell %s from the other stimuli', (id) => {
-    const { toldAs } = stimuli.find(({ stimulus }) => stimulus === id)!;
-    expect(toldAs.reduce((sum, times) => sum + times)).toBe(SEEDS.length);
-    expect(toldAs[STIMULUS_IDS.indexOf(id)]).toBeGreaterThanOrEqual(0.9 * SEEDS.length);
+    const { assignedTo } = stimuli.find(({ stimulus }) => stimulus === id)!;
+    expect(assignedTo.reduce((sum, times) => sum + times)).toBe(SEEDS.length);
+    expect(assignedTo[STIMULUS_IDS.indexOf(id)]).toBeGreaterThanOrEqual(0.9 * SEEDS.length);
   });
 
   it.each(STIMULUS_IDS)('do for %s what is expected of a fly', (id) => {

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Runs an experiment.
-         * @description Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is optional; an empty object, or no body at all, runs the default experiment.
+         * @description Applies a stimulus, simulates the whole brain and returns its activity. Every field is optional; an empty object, or no body, runs the default experiment.
          */
         post: operations["runExperiment"];
         delete?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Describes the model.
-         * @description What is simulated: where the wiring comes from, the stimuli to choose from, the channels and drives that are read, every constant, every limit, and what the model is not.
+         * @description The source of the wiring, the available stimuli, the channels and drives, all constants and limits, and the limitations of the model.
          */
         get: operations["getModel"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Describes the interface.
-         * @description This description, in OpenAPI 3.1 as JSON. /docs shows it as a page.
+         * @description This document: OpenAPI 3.1 as JSON. /docs displays it in the browser.
          */
         get: operations["getOpenApi"];
         put?: never;
@@ -80,12 +80,12 @@ export interface components {
              */
             stimulated_neurons: number;
             /**
-             * @description Neurons with at least one spike, the stimulated ones included.
+             * @description Neurons with at least one spike, including stimulated ones.
              * @example 703
              */
             responding_neurons: number;
             /**
-             * @description Mean rate of the responding neurons, in Hz; 0 where none responds.
+             * @description Mean rate of the responding neurons, in Hz; 0 if none responds.
              * @example 95.01
              */
             mean_rate_hz: number;
@@ -285,17 +285,17 @@ export interface components {
         };
         DriveRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @description Identifies the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each terminated by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed, exactly as written in this body.
              * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
-             * @description id of the model that was simulated, as in GET /api/v1/model.
+             * @description Id of the simulated model, as in GET /api/v1/model.
              * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description What the fly is given; none leaves it alone.
+             * @description Stimulus applied to the brain; none applies no stimulus.
              * @example loom
              * @enum {string}
              */
@@ -307,12 +307,12 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
+             * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed of the random stimulus train; the same seed gives the same run.
+             * @description Seed of the random input events; the same seed gives the same run.
              * @example 42
              */
             seed: number;
@@ -336,11 +336,11 @@ export interface components {
              * @example 2313358
              */
             connections: number;
-            /** @description What the whole brain did. */
+            /** @description Spikes of the whole brain. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
+            /** @description Engineered drives for an animated body, rounded to 4 decimals. They are not biology. */
             drive: components["schemas"]["Drives"];
         };
         Frame: {
@@ -379,7 +379,7 @@ export interface components {
         };
         TopType: {
             /**
-             * @description Cell type; for neurons without one, "untyped" and their super-class.
+             * @description Cell type; for neurons without a type, "untyped" and their super-class.
              * @example LPLC2
              */
             type: string;
@@ -416,17 +416,17 @@ export interface components {
         };
         FullRun: {
             /**
-             * @description Names the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each ended by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed with the characters that they have in this body.
+             * @description Identifies the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each terminated by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed, exactly as written in this body.
              * @example efca9dd70f8ea11a1a626e0d549d4a97
              */
             id: string;
             /**
-             * @description id of the model that was simulated, as in GET /api/v1/model.
+             * @description Id of the simulated model, as in GET /api/v1/model.
              * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             model: string;
             /**
-             * @description What the fly is given; none leaves it alone.
+             * @description Stimulus applied to the brain; none applies no stimulus.
              * @example loom
              * @enum {string}
              */
@@ -438,12 +438,12 @@ export interface components {
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
-             * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
+             * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
              * @example 1
              */
             intensity: number;
             /**
-             * @description Seed of the random stimulus train; the same seed gives the same run.
+             * @description Seed of the random input events; the same seed gives the same run.
              * @example 42
              */
             seed: number;
@@ -467,25 +467,25 @@ export interface components {
              * @example 2313358
              */
             connections: number;
-            /** @description What the whole brain did. */
+            /** @description Spikes of the whole brain. */
             spikes: components["schemas"]["Spikes"];
             /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
             channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered body drives, rounded to 4 decimals. They are engineering, not biology. */
+            /** @description Engineered drives for an animated body, rounded to 4 decimals. They are not biology. */
             drive: components["schemas"]["Drives"];
-            /** @description The run in frames of 5 ms, which together hold every spike. */
+            /** @description The run in frames of 5 ms. Together they contain every spike. */
             frames: components["schemas"]["Frame"][];
-            /** @description The cell types with the most spikes, by spikes, then by name. */
+            /** @description Cell types with the most spikes, sorted by spikes, then by name. */
             top_types: components["schemas"]["TopType"][];
         };
         ErrorResponse: {
             /**
-             * @description What is wrong: the field, what it got and what is allowed. For people.
+             * @description A sentence for people: the field, the value received and what is allowed.
              * @example stimulus must be one of sugar, loom, none, got "salt".
              */
             error: string;
             /**
-             * @description The same in one word, for programs; docs/errors.md lists them.
+             * @description A constant for programs; docs/errors.md lists them all.
              * @example INVALID_PARAMETER
              * @enum {string}
              */
@@ -510,7 +510,7 @@ export interface components {
              */
             software: string;
             /**
-             * @description Licence of the connectome and of what is derived from it (SPDX).
+             * @description Licence of the connectome and of data derived from it (SPDX).
              * @example CC-BY-NC-4.0
              */
             data: string;
@@ -527,20 +527,20 @@ export interface components {
              */
             doi: string;
             /**
-             * @description What it stands for here.
+             * @description What it is cited for.
              * @example the connectome
              */
             subject: string;
         };
         Pruning: {
             /**
-             * @description Pairs of neurons with fewer synapses were left out.
+             * @description Connections with fewer synapses were omitted.
              * @example 5
              */
             minimum_synapses: number;
             /**
-             * @description The same in words.
-             * @example Connections are summed over neuropils; those with fewer than 5 synapses are left out.
+             * @description The same as a sentence.
+             * @example A connection holds all synapses from one neuron to another, in all neuropils together; connections with fewer than 5 are omitted.
              */
             description: string;
         };
@@ -552,14 +552,14 @@ export interface components {
              */
             id: "predicted" | "corrected" | "as given";
             /**
-             * @description How it is decided whether a neuron excites or inhibits.
-             * @example As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are largely GABAergic; all other sensory neurons excite. The corrections are an inference.
+             * @description How the rule determines whether a neuron is excitatory or inhibitory.
+             * @example By the predicted transmitter, with three corrections: all photoreceptors, including the ocellar ones, are inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an inference.
              */
             description: string;
         };
         Selector: {
             /**
-             * @description Cell type; * stands for any run of characters.
+             * @description Cell type; * matches any sequence of characters.
              * @example LC4
              */
             type?: string;
@@ -585,14 +585,14 @@ export interface components {
              */
             side?: "left" | "right" | "center";
             /**
-             * @description Cell types that are left out again.
+             * @description Cell types to exclude.
              * @example [
              *       "BM_InOm"
              *     ]
              */
             except?: string[];
             /**
-             * @description Root ids of release 783, which decide where the wiring was measured.
+             * @description Root ids of release 783. If the wiring is measured, they select the neurons.
              * @example [
              *       "720575940613869777"
              *     ]
@@ -601,23 +601,23 @@ export interface components {
         };
         Stimulus: {
             /**
-             * @description Name for people.
+             * @description Name for display.
              * @example Looming object
              */
             label: string;
             /**
-             * @description What these neurons are, and what to bear in mind about them.
+             * @description The neurons, and their limitations as a model.
              * @example An object that approaches: LPLC2 and LC4, the looming detectors of the lobula that feed the giant fibre (Klapoetke et al. 2017, von Reyn et al. 2017).
              */
             description: string;
-            /** @description Which neurons these are: all that any selector picks. */
+            /** @description The neurons that match any of these selectors. */
             selectors: components["schemas"]["Selector"][];
             /**
-             * @description How many neurons these are.
+             * @description Number of neurons.
              * @example 314
              */
             neuron_count: number;
-            /** @description Where the choice of neurons comes from. */
+            /** @description Sources for the choice of neurons. */
             citations: components["schemas"]["Citation"][];
             /**
              * @description Value of `stimulus` in a run request.
@@ -626,7 +626,7 @@ export interface components {
              */
             id: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter";
             /**
-             * @description Mean events of each neuron at intensity 1, in Hz.
+             * @description Mean rate of input events to each neuron at intensity 1, in Hz.
              * @example 150
              */
             nominal_rate_hz: number;
@@ -646,23 +646,23 @@ export interface components {
         };
         Channel: {
             /**
-             * @description Name for people.
+             * @description Name for display.
              * @example Escape
              */
             label: string;
             /**
-             * @description What these neurons are, and what to bear in mind about them.
+             * @description The neurons, and their limitations as a model.
              * @example The giant fibre DNp01, which triggers the fast take-off.
              */
             description: string;
-            /** @description Which neurons these are: all that any selector picks. */
+            /** @description The neurons that match any of these selectors. */
             selectors: components["schemas"]["Selector"][];
             /**
-             * @description How many neurons these are.
+             * @description Number of neurons.
              * @example 2
              */
             neuron_count: number;
-            /** @description Where the choice of neurons comes from. */
+            /** @description Sources for the choice of neurons. */
             citations: components["schemas"]["Citation"][];
             /**
              * @description Member of `channels` in a run response.
@@ -670,12 +670,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. station: sensory, projection or interneurons on the way there, whose rates stand for a cue.
+             * @description Kind of its neurons. descending and motor: neurons that project out of the brain, whose rates represent actions. station: neurons upstream of these (sensory neurons, projection neurons, interneurons), whose rates represent a cue.
              * @example descending
              * @enum {string}
              */
             kind: "descending" | "motor" | "station";
-            /** @description Rates are multiples of this, 1 / (neurons x duration), before they are rounded. */
+            /** @description Smallest step of the rate for each duration, 1 / (neurons x duration): unrounded rates are multiples of it. */
             quanta: components["schemas"]["Quantum"][];
         };
         DriveDescription: {
@@ -695,12 +695,12 @@ export interface components {
              */
             maximum: number;
             /**
-             * @description How the drive is read from the channels, in Hz, of the same response.
+             * @description How the drive is computed from the channels of the same response, in Hz.
              * @example 1 - exp(-channels.escape / 60)
              */
             formula: string;
             /**
-             * @description A drive is made for animation; it is no biology.
+             * @description Drives are made for animation; they are not biology.
              * @example true
              * @enum {boolean}
              */
@@ -713,7 +713,7 @@ export interface components {
         };
         WordParameter: {
             /**
-             * @description Values that are accepted.
+             * @description Allowed values.
              * @example [
              *       "sugar",
              *       "loom",
@@ -730,14 +730,14 @@ export interface components {
              */
             allowed: string[];
             /**
-             * @description Value where none is given.
+             * @description Default value.
              * @example sugar
              */
             default: string;
         };
         NumberParameter: {
             /**
-             * @description Values that are accepted.
+             * @description Allowed values.
              * @example [
              *       50,
              *       100,
@@ -747,84 +747,84 @@ export interface components {
              */
             allowed: number[];
             /**
-             * @description Value where none is given.
+             * @description Default value.
              * @example 100
              */
             default: number;
         };
         RangeParameter: {
             /**
-             * @description Lowest value that is accepted.
+             * @description Lowest allowed value.
              * @example 0
              */
             minimum: number;
             /**
-             * @description Highest value that is accepted.
+             * @description Highest allowed value.
              * @example 2
              */
             maximum: number;
             /**
-             * @description Value where none is given.
+             * @description Default value.
              * @example 1
              */
             default: number;
         };
         Parameters: {
-            /** @description What the fly is given; none leaves it alone. */
+            /** @description Stimulus applied to the brain; none applies no stimulus. */
             stimulus: components["schemas"]["WordParameter"];
             /** @description Simulated time in ms. */
             duration_ms: components["schemas"]["NumberParameter"];
-            /** @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence. */
+            /** @description Strength of the stimulus, without unit; it scales the nominal rate of the input events. */
             intensity: components["schemas"]["RangeParameter"];
-            /** @description Seed of the random stimulus train; the same seed gives the same run. */
+            /** @description Seed of the random input events; the same seed gives the same run. */
             seed: components["schemas"]["RangeParameter"];
         };
         NetworkConstant: {
             /**
-             * @description Name of the constant, its unit last.
+             * @description Name of the constant, ending with its unit.
              * @example step_ms
              */
             name: string;
             /**
-             * @description Its value, in `unit`; a potential may be negative.
+             * @description Value, in `unit`. Potentials may be negative.
              * @example 0.1
              */
             value: number;
             /**
-             * @description Its unit.
+             * @description Unit of the value.
              * @example ms
              * @enum {string}
              */
             unit: "ms" | "mV" | "steps";
             /**
-             * @description What it does.
+             * @description Meaning of the constant.
              * @example time step; integration within it is exact
              */
             meaning: string;
             /**
-             * @description Where it comes from.
+             * @description Source of the value.
              * @example Shiu et al. 2024, doi:10.1038/s41586-024-07763-9
              */
             source: string;
         };
         Model: {
             /**
-             * @description Names the model down to the bytes of its wiring; `model` of every run.
+             * @description Id of the model: dataset, release, wiring, sign rule and the start of the digest; `model` in every run.
              * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
-             * @description Name for people.
+             * @description Name for display.
              * @example FlyWire FAFB 783, synthetic wiring
              */
             name: string;
             /**
-             * @description Version of the engine; changes when any result may change.
+             * @description Version of the engine; it changes whenever a result may change.
              * @example 2
              */
             version: string;
             /**
-             * @description The data set that the connectome comes from.
+             * @description Data set from which the connectome was compiled.
              * @example FlyWire FAFB
              */
             dataset: string;
@@ -834,13 +834,13 @@ export interface components {
              */
             release: number;
             /**
-             * @description measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so single connections mean nothing.
+             * @description measured: every connection is in the release. synthetic: connections were sampled from cell-type statistics, so a single connection has no meaning.
              * @example synthetic
              * @enum {string}
              */
             wiring: "measured" | "synthetic";
             /**
-             * @description How this connectome came about, in plain sentences.
+             * @description Sentences on how the connectome was made.
              * @example [
              *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
              *       "The statistics were measured on the following wiring.",
@@ -851,7 +851,7 @@ export interface components {
              *     ]
              */
             provenance: string[];
-            /** @description The files it was compiled from. */
+            /** @description Files from which it was compiled. */
             sources: components["schemas"]["Source"][];
             /** @description Licences. */
             licence: components["schemas"]["Licence"];
@@ -863,7 +863,7 @@ export interface components {
              */
             neuron_count: number;
             /**
-             * @description Connections: ordered pairs of neurons with synapses from the one to the other.
+             * @description Connections: ordered pairs of neurons (presynaptic, postsynaptic).
              * @example 2313358
              */
             connection_count: number;
@@ -872,9 +872,9 @@ export interface components {
              * @example 28451730
              */
             synapse_count: number;
-            /** @description What was left out of the connectome. */
+            /** @description Connections that were omitted. */
             pruning: components["schemas"]["Pruning"];
-            /** @description Who excites and who inhibits. */
+            /** @description Rule that determines which neurons are excitatory and which inhibitory. */
             sign_rule: components["schemas"]["SignRuleDescription"];
             /**
              * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
@@ -882,33 +882,33 @@ export interface components {
              */
             connectome_digest: string;
             /**
-             * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices that `frames` use. It never changes under this path.
+             * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices in `frames`. The atlas at this path never changes.
              * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
              */
             atlas_url: string;
-            /** @description The ten stimuli; `none` stands beside them. */
+            /** @description Stimuli of this connectome; `none` is always allowed as well. */
             stimuli: components["schemas"]["Stimulus"][];
-            /** @description The named populations whose rates are read. */
+            /** @description Named groups of neurons whose mean rates a run reports. */
             channels: components["schemas"]["Channel"][];
             /** @description The body drives and their formulas. */
             drives: components["schemas"]["DriveDescription"][];
-            /** @description What a run request may hold. */
+            /** @description Fields of a run request. */
             parameters: components["schemas"]["Parameters"];
             /** @description Every constant of the network. */
             network: components["schemas"]["NetworkConstant"][];
             /**
-             * @description What this model is not, in plain sentences.
+             * @description Limitations of the model.
              * @example [
-             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.",
-             *       "Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.",
-             *       "Gap junctions, neuromodulators, glia, plasticity and learning are left out.",
-             *       "It has no body and no feedback from one: nothing that the brain does changes its input.",
-             *       "A neuron without input is silent: there is no spontaneous activity.",
-             *       "The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).",
-             *       "Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.",
-             *       "Channels are few neurons over a short time, so their rates come in steps; quanta says how large.",
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but single neurons and connections have no meaning.",
+             *       "All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.",
+             *       "Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.",
+             *       "There is no body and no feedback: the activity of the brain does not affect its input.",
+             *       "There is no spontaneous activity: a neuron without input is silent.",
+             *       "All synapses have the same strength, which was fitted once, to feeding (Shiu et al. 2024).",
+             *       "Stimuli are Poisson trains to whole populations of neurons at once, not images, tones or odours.",
+             *       "Channels have few neurons and runs are short, so rates are discrete; quanta lists the step sizes.",
              *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
-             *       "Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action."
+             *       "Drives are engineered readings of channels for animation, not biology. If the neurons that command an action stay silent, they read neurons upstream of these: a channel of kind station represents a cue, not an action."
              *     ]
              */
             limitations: string[];
@@ -925,19 +925,19 @@ export interface operations {
     runExperiment: {
         parameters: {
             query?: {
-                /** @description full is everything; drive is the same run without frames and top_types. */
+                /** @description full contains everything; drive is the same run without frames and top_types. */
                 view?: "full" | "drive";
             };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** @description The experiment, in JSON of at most 8 KiB, not compressed. */
+        /** @description The experiment: uncompressed JSON of at most 8 KiB. */
         requestBody?: {
             content: {
                 "application/json": {
                     /**
-                     * @description What the fly is given; none leaves it alone.
+                     * @description Stimulus applied to the brain; none applies no stimulus.
                      * @default sugar
                      * @example loom
                      * @enum {string}
@@ -951,13 +951,13 @@ export interface operations {
                      */
                     duration_ms?: 50 | 100 | 150 | 200;
                     /**
-                     * @description Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.
+                     * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
                      * @default 1
                      * @example 1
                      */
                     intensity?: number;
                     /**
-                     * @description Seed of the random stimulus train; the same seed gives the same run.
+                     * @description Seed of the random input events; the same seed gives the same run.
                      * @default 42
                      * @example 42
                      */
@@ -969,27 +969,27 @@ export interface operations {
             /** @description The run: FullRun with view=full, DriveRun with view=drive. */
             200: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
+                    /** @description Runs that a client may send in any 60 seconds. */
                     "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
+                    /** @description Runs that this client may still send now. */
                     "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
                     "RateLimit-Reset"?: number;
-                    /** @description Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request. */
+                    /** @description Durations in ms: total, and also queue, simulate and serialise if the run was computed for this request. */
                     "Server-Timing"?: string;
-                    /** @description Where the answer comes from (RFC 9211): "neural-experiment-service; hit", or "fwd=miss" with "stored" where it was computed for this request and "collapsed" where an equal request was under way. */
+                    /** @description Origin of the response (RFC 9211): "neural-experiment-service; hit" from the cache; "fwd=miss" with "stored" if it was computed for this request, with "collapsed" if it was computed for an equal request in progress. */
                     "Cache-Status"?: string;
-                    /** @description What simulated. It never shows in the body. */
+                    /** @description The processor that ran the simulation. The body does not depend on it. */
                     "X-Backend"?: "cpu" | "gpu";
-                    /** @description The body is gzipped where the client accepts that. */
+                    /** @description The body is compressed with gzip if the client accepts it. */
                     Vary?: string;
                     [name: string]: unknown;
                 };
@@ -997,22 +997,22 @@ export interface operations {
                     "application/json": components["schemas"]["FullRun"] | components["schemas"]["DriveRun"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body itself is not allowed. `STIMULUS_UNAVAILABLE`: The connectome that is served has no preset for this stimulus. `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `STIMULUS_UNAVAILABLE`: The loaded connectome does not define this stimulus. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             400: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
+                    /** @description Runs that a client may send in any 60 seconds. */
                     "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
+                    /** @description Runs that this client may still send now. */
                     "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
                     "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
@@ -1023,11 +1023,11 @@ export interface operations {
             /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
             408: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1040,11 +1040,11 @@ export interface operations {
             /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB. */
             413: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1057,11 +1057,11 @@ export interface operations {
             /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
             415: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1074,11 +1074,11 @@ export interface operations {
             /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
             417: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1088,24 +1088,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The client has posted more runs in a minute than allowed; Retry-After says when to try again. */
+            /** @description `RATE_LIMITED`: The client sent more runs within a minute than it may; Retry-After says when to try again. */
             429: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
+                    /** @description Runs that a client may send in any 60 seconds. */
                     "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
+                    /** @description Runs that this client may still send now. */
                     "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
                     "RateLimit-Reset"?: number;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1116,11 +1116,11 @@ export interface operations {
             /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
             431: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1130,22 +1130,22 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: The service broke one of its own rules; the log has the details. */
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
             500: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
+                    /** @description Runs that a client may send in any 60 seconds. */
                     "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
+                    /** @description Runs that this client may still send now. */
                     "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
                     "RateLimit-Reset"?: number;
                     [name: string]: unknown;
                 };
@@ -1153,24 +1153,24 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many runs are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker that computed the run ended before it answered. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many runs are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             503: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Runs that a client may post in any 60 seconds. */
+                    /** @description Runs that a client may send in any 60 seconds. */
                     "RateLimit-Limit"?: number;
-                    /** @description Runs that this client may post at this moment. */
+                    /** @description Runs that this client may still send now. */
                     "RateLimit-Remaining"?: number;
-                    /** @description Seconds until the oldest run that counts leaves the 60 seconds, so that one more may come. */
+                    /** @description Seconds until the oldest counted run is 60 seconds old, so that one more run is allowed. */
                     "RateLimit-Reset"?: number;
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1184,7 +1184,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags of bodies that the client has; where one is current, the answer is 304. */
+                /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1195,17 +1195,17 @@ export interface operations {
             /** @description The description. */
             200: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
-                    /** @description Names the bytes of the body; send it back in If-None-Match. */
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
-                    /** @description no-cache: ask again, with If-None-Match. */
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
                     "Cache-Control"?: string;
-                    /** @description The body is gzipped where the client accepts that. */
+                    /** @description The body is compressed with gzip if the client accepts it. */
                     Vary?: string;
                     [name: string]: unknown;
                 };
@@ -1213,33 +1213,33 @@ export interface operations {
                     "application/json": components["schemas"]["Model"];
                 };
             };
-            /** @description The client has the current body already; this answer has none. */
+            /** @description The client already has the current body; this response has no body. */
             304: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
-                    /** @description Names the bytes of the body; send it back in If-None-Match. */
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
-                    /** @description no-cache: ask again, with If-None-Match. */
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
                     "Cache-Control"?: string;
-                    /** @description The body is gzipped where the client accepts that. */
+                    /** @description The body is compressed with gzip if the client accepts it. */
                     Vary?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             400: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1252,11 +1252,11 @@ export interface operations {
             /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
             408: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1269,11 +1269,11 @@ export interface operations {
             /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
             417: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1286,11 +1286,11 @@ export interface operations {
             /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
             431: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1300,14 +1300,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: The service broke one of its own rules; the log has the details. */
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
             500: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1320,15 +1320,15 @@ export interface operations {
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
             503: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
-                    /** @description Seconds after which trying again makes sense. */
+                    /** @description Seconds to wait before trying again. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1342,7 +1342,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description ETags of bodies that the client has; where one is current, the answer is 304. */
+                /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -1353,17 +1353,17 @@ export interface operations {
             /** @description The description. */
             200: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
-                    /** @description Names the bytes of the body; send it back in If-None-Match. */
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
-                    /** @description no-cache: ask again, with If-None-Match. */
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
                     "Cache-Control"?: string;
-                    /** @description The body is gzipped where the client accepts that. */
+                    /** @description The body is compressed with gzip if the client accepts it. */
                     Vary?: string;
                     [name: string]: unknown;
                 };
@@ -1376,46 +1376,46 @@ export interface operations {
                         openapi: string;
                         /** @description Title, version and rules of the interface. */
                         info: Record<string, never>;
-                        /** @description The base URL of the service: PUBLIC_URL where it is set, otherwise the address that was asked. */
+                        /** @description Base URL of the service: PUBLIC_URL if the service sets it, otherwise the address of the request. */
                         servers?: Record<string, never>[];
                         /** @description Empty: there are no credentials. */
                         security?: Record<string, never>[];
                         /** @description Groups of operations. */
                         tags?: Record<string, never>[];
-                        /** @description Every operation. */
+                        /** @description All operations. */
                         paths: Record<string, never>;
                         /** @description The schemas that operations refer to. */
                         components?: Record<string, never>;
                     };
                 };
             };
-            /** @description The client has the current body already; this answer has none. */
+            /** @description The client already has the current body; this response has no body. */
             304: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
-                    /** @description Names the bytes of the body; send it back in If-None-Match. */
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
                     ETag?: string;
-                    /** @description no-cache: ask again, with If-None-Match. */
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
                     "Cache-Control"?: string;
-                    /** @description The body is gzipped where the client accepts that. */
+                    /** @description The body is compressed with gzip if the client accepts it. */
                     Vary?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description `MALFORMED_REQUEST`: The bytes are no valid HTTP request, or the body is no valid JSON. */
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             400: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1428,11 +1428,11 @@ export interface operations {
             /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
             408: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1445,11 +1445,11 @@ export interface operations {
             /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
             417: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1462,11 +1462,11 @@ export interface operations {
             /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
             431: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";
@@ -1476,14 +1476,14 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `INTERNAL`: The service broke one of its own rules; the log has the details. */
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
             500: {
                 headers: {
-                    /** @description Every origin may read every answer. */
+                    /** @description Pages of any origin may read the response. */
                     "Access-Control-Allow-Origin"?: "*";
-                    /** @description Names the request in the log. It is the X-Request-Id that was sent if that has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
                     "X-Request-Id"?: string;
-                    /** @description There where a valid traceparent was sent (W3C Trace Context): the same trace, and the span of this request. */
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
                     Traceparent?: string;
                     /** @description no-store. */
                     "Cache-Control"?: "no-store";

@@ -1,23 +1,23 @@
 /**
- * Drives: engineered readings of channel rates for bodies in games and displays. They are no biology: the
- * shapes and constants were chosen so that animation looks lively in the range of rates that this model
- * reaches, and some read stations on the way where the neurons behind them stay silent. Each is computed from the
- * rounded rates (and drives) of the same body, so a client can check it.
+ * Drives: engineered readings of channel rates, for animated bodies. They are not biology: the functions and constants
+ * were chosen to make animation lively in the range of rates that this model produces, and some read upstream neurons
+ * because the neurons that command the action stay silent. Each is computed from the rounded rates (and drives) of the
+ * same body, so a client can check it.
  */
 import type { ChannelId } from '../../connectome/populations.js';
 import { exponentialDecay } from './exponential.js';
 import { roundDrive } from './rounding.js';
 
-/** Of the channels that drives read. */
+/** Rates in Hz of the channels that drives read. */
 export type ChannelRates = Readonly<Record<ChannelId, number>>;
 
 export interface DriveDefinition {
   readonly id: string;
   readonly minimum: number;
   readonly maximum: number;
-  /** For people; names are channels of the same body, in Hz, or drives. */
+  /** As text; names are channels of the same body, in Hz, or drives. */
   readonly formula: string;
-  /** Why it reads these channels, for people. */
+  /** Why it reads these channels, as a text. */
   readonly reason: string;
   /** The channels that it reads, itself or through other drives. */
   readonly channels: readonly ChannelId[];
@@ -56,8 +56,8 @@ const approach = saturatingDrive(
     ['food_relay', 60],
     ['pheromone_relay', 60],
   ],
-  'Flies walk towards vinegar when the glomeruli DM1 and VA2 are active, and gather where the pheromone cVA is. No ' +
-    'descending neuron is known that carries this and responds here, so the projection neurons are read.',
+  'Flies walk towards vinegar when the glomeruli DM1 and VA2 are active, and gather at the pheromone cVA. No ' +
+    'descending neuron that is known to carry this signal responds in the model, so the projection neurons are read.',
 );
 const avoid = saturatingDrive(
   'avoid',
@@ -65,22 +65,22 @@ const avoid = saturatingDrive(
     ['heat_relay', 60],
     ['bitter_relay', 60],
   ],
-  'Flies turn away from heat, and bitter taste is aversive. No descending neuron is known that carries this and ' +
-    'responds here, so the neurons behind the receptors are read.',
+  'Flies turn away from heat, and bitter taste is aversive. No descending neuron that is known to carry this signal ' +
+    'responds in the model, so the targets of the receptor neurons are read.',
 );
 const phototaxis = saturatingDrive(
   'phototaxis',
   [['colour_relay', 40]],
-  'Flies walk towards light, through pathways for single colours. Which neurons carry this from Tm5 and Tm20 is not ' +
-    'known; the visual projection neurons that they excite most are read.',
+  'Flies walk towards light, guided by pathways for single colours. The neurons that carry this signal from Tm5 and ' +
+    'Tm20 are not known; the visual projection neurons that these excite most are read.',
 );
 const hygrotaxis = saturatingDrive(
   'hygrotaxis',
   [['humid_relay', 60]],
-  'Thirsty flies walk towards moist air, others away from it. The model knows no thirst: this is how strong the cue ' +
-    'is, not which way it leads.',
+  'Thirsty flies walk towards moist air, others away from it. The model has no thirst, so the drive gives the ' +
+    'strength of the cue, not a direction.',
 );
-/** Whatever leads somewhere makes a fly walk. */
+/** Each of these makes a fly walk. */
 const TAXES = [approach, avoid, phototaxis, hygrotaxis];
 
 /** In the order of a body. */
@@ -94,8 +94,8 @@ export const DRIVES: readonly DriveDefinition[] = [
       `(1 - exp(-((channels.walk + channels.turn_left + channels.turn_right + 3 * channels.descending) / ${WALK_SCALE_HZ} + ` +
       `${TAXES.map(({ id }) => `drive.${id}`).join(' + ')}))) * (1 - drive.stop)`,
     reason:
-      'Descending neurons for walking and steering, and activity of descending neurons at large. Odours, heat, bitter, ' +
-      'colours and humidity hardly reach these here, but make flies walk, so the drives that stand for them count, too.',
+      'Descending neurons for walking and steering, and the activity of all descending neurons. Odours, heat, bitter ' +
+      'taste, colours and humidity make flies walk but hardly reach these neurons in the model, so their drives are added.',
     channels: [...WALKING, ...[stop, ...TAXES].flatMap(({ channels }) => channels)],
     of: (rates) => {
       const rateHz = rates.walk + rates.turn_left + rates.turn_right + 3 * rates.descending;
@@ -111,8 +111,8 @@ export const DRIVES: readonly DriveDefinition[] = [
       '(channels.turn_right - channels.turn_left) / ' +
       `(channels.turn_right + channels.turn_left + ${TURN_SOFTENING_HZ})`,
     reason:
-      'DNa01 and DNa02 turn the fly to their own side: -1 is left, 1 is right. Softened, so that single spikes turn it ' +
-      'little. Stimuli excite both sides alike, so what is left is chance.',
+      'DNa01 and DNa02 turn the fly to their own side: -1 is left, 1 is right. The constant keeps the turn small for single ' +
+      'spikes. Stimuli excite both sides equally, so the remaining difference is random.',
     channels: ['turn_left', 'turn_right'],
     of: ({ turn_left: left, turn_right: right }) =>
       roundDrive((right - left) / (right + left + TURN_SOFTENING_HZ)),
@@ -127,8 +127,8 @@ export const DRIVES: readonly DriveDefinition[] = [
       ['groom', 10],
       ['touch_relay', 60],
     ],
-    'The descending neurons known for grooming, and those of the hemilineage through which touch of the head elicits ' +
-      'grooming, because the former stay silent here.',
+    'The descending neurons known for grooming stay silent in the model, so those of the hemilineage through which touch ' +
+      'of the head elicits grooming are read as well.',
   ),
   saturatingDrive('proboscis', [['proboscis', 25]], 'Motor neurons of the proboscis extend it.'),
   saturatingDrive(
@@ -138,8 +138,8 @@ export const DRIVES: readonly DriveDefinition[] = [
       ['song_relay', 40],
       ['pheromone_relay', 40],
     ],
-    'vpoDN makes a receptive female open her vaginal plates. It stays silent here, so the neurons through which a ' +
-      'courting male is heard and smelt are read, too.',
+    'vpoDN makes a receptive female open her vaginal plates. It stays silent in the model, so the neurons that signal the ' +
+      'song and the pheromone of a courting male are read as well.',
   ),
   approach,
   avoid,
@@ -148,8 +148,8 @@ export const DRIVES: readonly DriveDefinition[] = [
   saturatingDrive(
     'reject',
     [['bitter_relay', 60]],
-    'Bitter taste makes a fly refuse food and hold its proboscis back. This model has no activity at rest that could be ' +
-      'held back, so the neurons behind the bitter receptors are read.',
+    'Bitter taste makes a fly refuse food and retract its proboscis. The model has no activity at rest that could be ' +
+      'suppressed, so the targets of the bitter receptor neurons are read.',
   ),
 ];
 

@@ -1,7 +1,7 @@
 /**
- * What a client of version 1 may ask for: every field of a run request, described once. Validation, OpenAPI, the
- * answer's echo, the id of a run, GET /api/v1/model, the log, the command line and the page's form and link are made
- * from these tables. docs/HACKING.md says how to add a field.
+ * Every field of a run request of version 1, described once. Validation, OpenAPI, the echo in the response, the id of a
+ * run, GET /api/v1/model, the log, the command line and the form and link of the page are generated from these tables.
+ * docs/HACKING.md explains how to add a field.
  */
 import { STIMULUS_IDS } from '../../connectome/populations.js';
 import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
@@ -9,9 +9,9 @@ import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
 interface FieldDescription {
   /** A few words, for lists. */
   readonly label: string;
-  /** For people: what the value means. */
+  /** Meaning of the value, as a sentence. */
   readonly description: string;
-  /** Last part of the field's name, where the value has a unit. */
+  /** Unit of the value, if any; also the last part of the field's name. */
   readonly unit?: 'ms';
 }
 
@@ -38,14 +38,14 @@ export type ValueOf<F extends Field> = F extends { readonly allowed: readonly (i
   ? Value
   : number;
 
-/** The body of POST /api/v1/run. The order is that of the answer's members and of the lines that name a run. */
+/** The body of POST /api/v1/run, in the order of the members in the response and of the lines from which an id is made. */
 export const FIELDS = {
   stimulus: {
     type: 'string',
     allowed: [...STIMULUS_IDS, 'none'],
     default: 'sugar',
-    label: 'What the fly is given',
-    description: 'What the fly is given; none leaves it alone.',
+    label: 'Stimulus',
+    description: 'Stimulus applied to the brain; none applies no stimulus.',
     example: 'loom',
   },
   duration_ms: {
@@ -63,7 +63,7 @@ export const FIELDS = {
     maximum: MAXIMUM_INTENSITY,
     default: 1,
     label: 'Strength of the stimulus',
-    description: 'Strength of the stimulus, without unit; 1 is its nominal rate, 0 is silence.',
+    description: 'Strength of the stimulus, without unit; it scales the nominal rate of the input events.',
     example: 1,
   },
   seed: {
@@ -72,19 +72,19 @@ export const FIELDS = {
     maximum: 2 ** 32 - 1,
     default: 42,
     label: 'Seed of the stimulus train',
-    description: 'Seed of the random stimulus train; the same seed gives the same run.',
+    description: 'Seed of the random input events; the same seed gives the same run.',
     example: 42,
   },
 } as const satisfies Readonly<Record<string, Field>>;
 
-/** The query of POST /api/v1/run. It chooses what is shown of a run and is no part of the experiment. */
+/** The query of POST /api/v1/run. It selects the members of the response and is not part of the experiment. */
 export const QUERY_FIELDS = {
   view: {
     type: 'string',
     allowed: ['full', 'drive'],
     default: 'full',
     label: 'View',
-    description: 'full is everything; drive is the same run without frames and top_types.',
+    description: 'full contains everything; drive is the same run without frames and top_types.',
     example: 'drive',
   },
 } as const satisfies Readonly<Record<string, Field>>;

@@ -1,4 +1,4 @@
-/** Version 1's stimuli are presets: populations that the connectome's metadata describes, with their rates. */
+/** The stimuli of version 1 are presets: populations, with rates, in the metadata of the connectome. */
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
 import { STIMULUS_IDS, type StimulusId, type StimulusPopulation } from '../../connectome/populations.js';
 import { CodedError, describeValue } from '../../errors.js';
@@ -6,7 +6,7 @@ import { DEFAULT_EXPERIMENT, type Experiment } from './experiment.js';
 
 type Presets = Pick<ConnectomeMetadata, 'stimuli' | 'types'>;
 
-/** The stimuli of version 1 that a connectome has, in the order of the contract. It may have others, too. */
+/** The stimuli of version 1 that a connectome defines, in the order of the contract. It may define others as well. */
 export function availableStimuli({ stimuli }: Presets): StimulusId[] {
   return STIMULUS_IDS.filter((stimulus) => stimuli.some(({ id }) => id === stimulus));
 }
@@ -26,15 +26,17 @@ export function presetOf(
     const isUntyped = metadata.types.every(({ name }) => name === '');
     throw new CodedError(
       'STIMULUS_UNAVAILABLE',
-      `stimulus must be ${available.length > 0 ? 'one of ' : ''}${[...available, 'none'].join(', ')} with the ` +
-        `connectome that is served, got ${describeValue(stimulus)}: ` +
-        (isUntyped ? 'it was compiled without cell types.' : 'it has no such preset.'),
+      `stimulus must be ${available.length > 0 ? 'one of ' : ''}${[...available, 'none'].join(', ')} for the ` +
+        `loaded connectome, got ${describeValue(stimulus)}` +
+        (isUntyped
+          ? ': it was compiled without cell types, so it defines no stimuli.'
+          : ', which it does not define.'),
     );
   }
   return preset;
 }
 
-/** The default experiment with a stimulus that the connectome has: for measuring and trying out. */
+/** The default experiment, with a stimulus that the connectome defines: for probe runs and benchmarks. */
 export function trialExperiment(metadata: Presets): Experiment {
   return { ...DEFAULT_EXPERIMENT, stimulus: availableStimuli(metadata)[0] ?? 'none' };
 }

@@ -10,14 +10,15 @@ import type { Model, Parameters } from './model.dto.js';
 
 const SIGN_RULES: Readonly<Record<SignRule, string>> = {
   predicted:
-    'By the transmitter predicted for the neuron: GABA and glutamate inhibit, photoreceptors (histamine) ' +
-    'inhibit, all others excite.',
+    'By the transmitter predicted for each neuron: GABA and glutamate are inhibitory, as are photoreceptors ' +
+    '(histamine); all others are excitatory.',
   corrected:
-    'As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; ' +
-    'local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are ' +
-    'largely GABAergic; all other sensory neurons excite. The corrections are an inference.',
+    'By the predicted transmitter, with three corrections: all photoreceptors, including the ocellar ones, are ' +
+    'inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, ' +
+    'because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an ' +
+    'inference.',
   'as given':
-    'As the source of the wiring gives it for each neuron: the column Excitatory of the connectivity file of Shiu et al. 2024.',
+    'As given for each neuron by the source of the wiring: the column Excitatory in the connectivity file of Shiu et al. 2024.',
 };
 
 const CITATIONS = [
@@ -28,21 +29,21 @@ const CITATIONS = [
 ];
 
 const LIMITATIONS = [
-  'Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.',
-  'Gap junctions, neuromodulators, glia, plasticity and learning are left out.',
-  'It has no body and no feedback from one: nothing that the brain does changes its input.',
-  'A neuron without input is silent: there is no spontaneous activity.',
-  'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
-  'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
-  'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
+  'All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.',
+  'Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.',
+  'There is no body and no feedback: the activity of the brain does not affect its input.',
+  'There is no spontaneous activity: a neuron without input is silent.',
+  'All synapses have the same strength, which was fitted once, to feeding (Shiu et al. 2024).',
+  'Stimuli are Poisson trains to whole populations of neurons at once, not images, tones or odours.',
+  'Channels have few neurons and runs are short, so rates are discrete; quanta lists the step sizes.',
   'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +
     'groom stays below 1 Hz.',
-  'Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay ' +
-    'silent, they read stations on the way: channels of the kind station show a cue, not an action.',
+  'Drives are engineered readings of channels for animation, not biology. If the neurons that command an action stay ' +
+    'silent, they read neurons upstream of these: a channel of kind station represents a cue, not an action.',
 ];
 const SYNTHETIC =
-  'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured ' +
-  'wiring, single neurons and connections mean nothing.';
+  'The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but ' +
+  'single neurons and connections have no meaning.';
 
 const PARAMETERS = Object.fromEntries(
   Object.entries<Field>(FIELDS).map(([name, field]) => [
@@ -54,7 +55,7 @@ const PARAMETERS = Object.fromEntries(
 ) as unknown as Parameters;
 
 /**
- * What GET /api/v1/model says of a connectome.
+ * The body of GET /api/v1/model for a connectome.
  * @param atlasUrl path of its atlas
  */
 export function describeModel(connectome: Connectome, atlasUrl: string): Model {
@@ -76,8 +77,8 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
     pruning: {
       minimum_synapses: metadata.minimumSynapses,
       description:
-        'Connections are summed over neuropils; those with fewer than ' +
-        `${metadata.minimumSynapses} synapses are left out.`,
+        'A connection holds all synapses from one neuron to another, in all neuropils together; connections with ' +
+        `fewer than ${metadata.minimumSynapses} are omitted.`,
     },
     sign_rule: { id: metadata.signRule, description: SIGN_RULES[metadata.signRule] },
     connectome_digest: digest,

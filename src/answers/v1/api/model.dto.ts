@@ -7,10 +7,10 @@ import {
 } from '../../../connectome/populations.js';
 import { type ChoiceField, type Field, type FieldName, FIELDS } from '../fields.js';
 
-/** Picks neurons; a neuron must agree with every member that is given. */
+/** Selects neurons: those that match every member that is present. */
 export class Selector {
   @ApiProperty({
-    description: 'Cell type; * stands for any run of characters.',
+    description: 'Cell type; * matches any sequence of characters.',
     required: false,
   })
   readonly type?: string;
@@ -32,14 +32,14 @@ export class Selector {
   readonly side?: 'left' | 'right' | 'center';
 
   @ApiProperty({
-    description: 'Cell types that are left out again.',
+    description: 'Cell types to exclude.',
     required: false,
     type: [String],
   })
   readonly except?: readonly string[];
 
   @ApiProperty({
-    description: 'Root ids of release 783, which decide where the wiring was measured.',
+    description: 'Root ids of release 783. If the wiring is measured, they select the neurons.',
     required: false,
     type: [String],
   })
@@ -53,26 +53,26 @@ export class Citation {
   @ApiProperty({ description: 'Digital object identifier.' })
   readonly doi: string;
 
-  @ApiProperty({ description: 'What it stands for here.' })
+  @ApiProperty({ description: 'What it is cited for.' })
   readonly subject: string;
 }
 
 class PopulationDescription {
-  @ApiProperty({ description: 'Name for people.' })
+  @ApiProperty({ description: 'Name for display.' })
   readonly label: string;
 
   @ApiProperty({
-    description: 'What these neurons are, and what to bear in mind about them.',
+    description: 'The neurons, and their limitations as a model.',
   })
   readonly description: string;
 
-  @ApiProperty({ description: 'Which neurons these are: all that any selector picks.', type: [Selector] })
+  @ApiProperty({ description: 'The neurons that match any of these selectors.', type: [Selector] })
   readonly selectors: readonly Selector[];
 
-  @ApiProperty({ description: 'How many neurons these are.', type: 'integer', minimum: 1 })
+  @ApiProperty({ description: 'Number of neurons.', type: 'integer', minimum: 1 })
   readonly neuron_count: number;
 
-  @ApiProperty({ description: 'Where the choice of neurons comes from.', type: [Citation] })
+  @ApiProperty({ description: 'Sources for the choice of neurons.', type: [Citation] })
   readonly citations: readonly Citation[];
 }
 
@@ -81,7 +81,7 @@ export class Stimulus extends PopulationDescription {
   readonly id: string;
 
   @ApiProperty({
-    description: 'Mean events of each neuron at intensity 1, in Hz.',
+    description: 'Mean rate of input events to each neuron at intensity 1, in Hz.',
     minimum: 0,
   })
   readonly nominal_rate_hz: number;
@@ -111,14 +111,16 @@ export class Channel extends PopulationDescription {
 
   @ApiProperty({
     description:
-      'What its neurons are. descending and motor: neurons that leave the brain, whose rates stand for actions. ' +
-      'station: sensory, projection or interneurons on the way there, whose rates stand for a cue.',
+      'Kind of its neurons. descending and motor: neurons that project out of the brain, whose rates represent ' +
+      'actions. station: neurons upstream of these (sensory neurons, projection neurons, interneurons), whose rates ' +
+      'represent a cue.',
     enum: CHANNEL_KINDS,
   })
   readonly kind: ChannelKind;
 
   @ApiProperty({
-    description: 'Rates are multiples of this, 1 / (neurons x duration), before they are rounded.',
+    description:
+      'Smallest step of the rate for each duration, 1 / (neurons x duration): unrounded rates are multiples of it.',
     type: [Quantum],
   })
   readonly quanta: readonly Quantum[];
@@ -135,11 +137,11 @@ export class DriveDescription {
   @ApiProperty({ description: 'Highest value, without unit.', minimum: -1, maximum: 1 })
   readonly maximum: number;
 
-  @ApiProperty({ description: 'How the drive is read from the channels, in Hz, of the same response.' })
+  @ApiProperty({ description: 'How the drive is computed from the channels of the same response, in Hz.' })
   readonly formula: string;
 
   @ApiProperty({
-    description: 'A drive is made for animation; it is no biology.',
+    description: 'Drives are made for animation; they are not biology.',
     type: Boolean,
     enum: [true],
   })
@@ -151,31 +153,31 @@ export class DriveDescription {
 
 /** A field of a run request that takes one of a list of words. */
 export class WordParameter {
-  @ApiProperty({ description: 'Values that are accepted.', type: [String] })
+  @ApiProperty({ description: 'Allowed values.', type: [String] })
   readonly allowed: readonly string[];
 
-  @ApiProperty({ description: 'Value where none is given.' })
+  @ApiProperty({ description: 'Default value.' })
   readonly default: string;
 }
 
 /** A field of a run request that takes one of a list of numbers. */
 export class NumberParameter {
-  @ApiProperty({ description: 'Values that are accepted.', type: [Number] })
+  @ApiProperty({ description: 'Allowed values.', type: [Number] })
   readonly allowed: readonly number[];
 
-  @ApiProperty({ description: 'Value where none is given.', type: Number })
+  @ApiProperty({ description: 'Default value.', type: Number })
   readonly default: number;
 }
 
 /** A field of a run request that takes any number within bounds. */
 export class RangeParameter {
-  @ApiProperty({ description: 'Lowest value that is accepted.', minimum: 0 })
+  @ApiProperty({ description: 'Lowest allowed value.', minimum: 0 })
   readonly minimum: number;
 
-  @ApiProperty({ description: 'Highest value that is accepted.', minimum: 0 })
+  @ApiProperty({ description: 'Highest allowed value.', minimum: 0 })
   readonly maximum: number;
 
-  @ApiProperty({ description: 'Value where none is given.', minimum: 0 })
+  @ApiProperty({ description: 'Default value.', minimum: 0 })
   readonly default: number;
 }
 
@@ -199,34 +201,34 @@ for (const [name, field] of Object.entries<Field>(FIELDS)) {
 }
 
 export class NetworkConstant {
-  @ApiProperty({ description: 'Name of the constant, its unit last.' })
+  @ApiProperty({ description: 'Name of the constant, ending with its unit.' })
   readonly name: string;
 
-  @ApiProperty({ description: 'Its value, in `unit`; a potential may be negative.' })
+  @ApiProperty({ description: 'Value, in `unit`. Potentials may be negative.' })
   readonly value: number;
 
-  @ApiProperty({ description: 'Its unit.', enum: ['ms', 'mV', 'steps'] })
+  @ApiProperty({ description: 'Unit of the value.', enum: ['ms', 'mV', 'steps'] })
   readonly unit: string;
 
-  @ApiProperty({ description: 'What it does.' })
+  @ApiProperty({ description: 'Meaning of the constant.' })
   readonly meaning: string;
 
   @ApiProperty({
-    description: 'Where it comes from.',
+    description: 'Source of the value.',
   })
   readonly source: string;
 }
 
 export class Pruning {
   @ApiProperty({
-    description: 'Pairs of neurons with fewer synapses were left out.',
+    description: 'Connections with fewer synapses were omitted.',
     type: 'integer',
     minimum: 1,
   })
   readonly minimum_synapses: number;
 
   @ApiProperty({
-    description: 'The same in words.',
+    description: 'The same as a sentence.',
   })
   readonly description: string;
 }
@@ -236,7 +238,7 @@ export class SignRuleDescription {
   readonly id: string;
 
   @ApiProperty({
-    description: 'How it is decided whether a neuron excites or inhibits.',
+    description: 'How the rule determines whether a neuron is excitatory or inhibitory.',
   })
   readonly description: string;
 }
@@ -246,7 +248,7 @@ export class Licence {
   readonly software: string;
 
   @ApiProperty({
-    description: 'Licence of the connectome and of what is derived from it (SPDX).',
+    description: 'Licence of the connectome and of data derived from it (SPDX).',
   })
   readonly data: string;
 }
@@ -265,19 +267,20 @@ export class Source {
 /** The body of GET /api/v1/model. */
 export class Model {
   @ApiProperty({
-    description: 'Names the model down to the bytes of its wiring; `model` of every run.',
+    description:
+      'Id of the model: dataset, release, wiring, sign rule and the start of the digest; `model` in every run.',
   })
   readonly id: string;
 
-  @ApiProperty({ description: 'Name for people.' })
+  @ApiProperty({ description: 'Name for display.' })
   readonly name: string;
 
   @ApiProperty({
-    description: 'Version of the engine; changes when any result may change.',
+    description: 'Version of the engine; it changes whenever a result may change.',
   })
   readonly version: string;
 
-  @ApiProperty({ description: 'The data set that the connectome comes from.' })
+  @ApiProperty({ description: 'Data set from which the connectome was compiled.' })
   readonly dataset: string;
 
   @ApiProperty({ description: 'Release of the data set.', type: 'integer', minimum: 1 })
@@ -285,19 +288,19 @@ export class Model {
 
   @ApiProperty({
     description:
-      'measured: every connection is one of the release. synthetic: sampled from cell-type statistics, so ' +
-      'single connections mean nothing.',
+      'measured: every connection is in the release. synthetic: connections were sampled from cell-type statistics, ' +
+      'so a single connection has no meaning.',
     enum: ['measured', 'synthetic'],
   })
   readonly wiring: string;
 
   @ApiProperty({
-    description: 'How this connectome came about, in plain sentences.',
+    description: 'Sentences on how the connectome was made.',
     type: [String],
   })
   readonly provenance: readonly string[];
 
-  @ApiProperty({ description: 'The files it was compiled from.', type: [Source] })
+  @ApiProperty({ description: 'Files from which it was compiled.', type: [Source] })
   readonly sources: readonly Source[];
 
   @ApiProperty({ description: 'Licences.', type: Licence })
@@ -310,7 +313,7 @@ export class Model {
   readonly neuron_count: number;
 
   @ApiProperty({
-    description: 'Connections: ordered pairs of neurons with synapses from the one to the other.',
+    description: 'Connections: ordered pairs of neurons (presynaptic, postsynaptic).',
     type: 'integer',
     minimum: 0,
   })
@@ -323,10 +326,13 @@ export class Model {
   })
   readonly synapse_count: number;
 
-  @ApiProperty({ description: 'What was left out of the connectome.', type: Pruning })
+  @ApiProperty({ description: 'Connections that were omitted.', type: Pruning })
   readonly pruning: Pruning;
 
-  @ApiProperty({ description: 'Who excites and who inhibits.', type: SignRuleDescription })
+  @ApiProperty({
+    description: 'Rule that determines which neurons are excitatory and which inhibitory.',
+    type: SignRuleDescription,
+  })
   readonly sign_rule: SignRuleDescription;
 
   @ApiProperty({
@@ -337,28 +343,31 @@ export class Model {
 
   @ApiProperty({
     description:
-      'Path of the atlas: id, type, side and position of each neuron, in the order of the indices that ' +
-      '`frames` use. It never changes under this path.',
+      'Path of the atlas: id, type, side and position of each neuron, in the order of the indices in `frames`. The ' +
+      'atlas at this path never changes.',
   })
   readonly atlas_url: string;
 
-  @ApiProperty({ description: 'The ten stimuli; `none` stands beside them.', type: [Stimulus] })
+  @ApiProperty({
+    description: 'Stimuli of this connectome; `none` is always allowed as well.',
+    type: [Stimulus],
+  })
   readonly stimuli: readonly Stimulus[];
 
-  @ApiProperty({ description: 'The named populations whose rates are read.', type: [Channel] })
+  @ApiProperty({ description: 'Named groups of neurons whose mean rates a run reports.', type: [Channel] })
   readonly channels: readonly Channel[];
 
   @ApiProperty({ description: 'The body drives and their formulas.', type: [DriveDescription] })
   readonly drives: readonly DriveDescription[];
 
-  @ApiProperty({ description: 'What a run request may hold.', type: Parameters })
+  @ApiProperty({ description: 'Fields of a run request.', type: Parameters })
   readonly parameters: Parameters;
 
   @ApiProperty({ description: 'Every constant of the network.', type: [NetworkConstant] })
   readonly network: readonly NetworkConstant[];
 
   @ApiProperty({
-    description: 'What this model is not, in plain sentences.',
+    description: 'Limitations of the model.',
     type: [String],
   })
   readonly limitations: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Written by npm run openapi:examples. Answers of the brain that ships to {"stimulus": "loom"}, the frame of
- * that to {"stimulus": "heat", "duration_ms": 50}, and what GET /api/v1/model says; members by schema.
+ * Written by npm run openapi:examples. Responses of the default brain to {"stimulus": "loom"}, a frame of the response
+ * to {"stimulus": "heat", "duration_ms": 50}, and the body of GET /api/v1/model; members by schema.
  */
 export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   DriveRun: {
@@ -105,16 +105,16 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
     connectome_digest: 'd027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89',
     atlas_url: '/atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json',
     limitations: [
-      'The wiring is synthetic, sampled from cell-type statistics: populations respond like those of the measured wiring, single neurons and connections mean nothing.',
-      'Every neuron is the same leaky integrate-and-fire point: shapes, ion channels and graded potentials are left out.',
-      'Gap junctions, neuromodulators, glia, plasticity and learning are left out.',
-      'It has no body and no feedback from one: nothing that the brain does changes its input.',
-      'A neuron without input is silent: there is no spontaneous activity.',
-      'The strength of a synapse is the same everywhere and was fitted once, to feeding (Shiu et al. 2024).',
-      'Stimuli are Poisson trains given to whole populations of neurons at once, not images, tones or odours.',
-      'Channels are few neurons over a short time, so their rates come in steps; quanta says how large.',
+      'The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but single neurons and connections have no meaning.',
+      'All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.',
+      'Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.',
+      'There is no body and no feedback: the activity of the brain does not affect its input.',
+      'There is no spontaneous activity: a neuron without input is silent.',
+      'All synapses have the same strength, which was fitted once, to feeding (Shiu et al. 2024).',
+      'Stimuli are Poisson trains to whole populations of neurons at once, not images, tones or odours.',
+      'Channels have few neurons and runs are short, so rates are discrete; quanta lists the step sizes.',
       'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.',
-      'Drives are engineered readings of channels for animation, and no biology. Where the neurons for an action stay silent, they read stations on the way: channels of the kind station show a cue, not an action.',
+      'Drives are engineered readings of channels for animation, not biology. If the neurons that command an action stay silent, they read neurons upstream of these: a channel of kind station represents a cue, not an action.',
     ],
   },
   Source: {
@@ -125,12 +125,13 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   Citation: { text: 'Dorkenwald et al. 2024', doi: '10.1038/s41586-024-07558-y', subject: 'the connectome' },
   Pruning: {
     minimum_synapses: 5,
-    description: 'Connections are summed over neuropils; those with fewer than 5 synapses are left out.',
+    description:
+      'A connection holds all synapses from one neuron to another, in all neuropils together; connections with fewer than 5 are omitted.',
   },
   SignRuleDescription: {
     id: 'corrected',
     description:
-      'As predicted from the transmitter, with three corrections: photoreceptors, the ocellar ones too, inhibit; local neurons of the antennal lobe predicted dopamine or serotonin inhibit, because their lineages are largely GABAergic; all other sensory neurons excite. The corrections are an inference.',
+      'By the predicted transmitter, with three corrections: all photoreceptors, including the ocellar ones, are inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an inference.',
   },
   Stimulus: {
     id: 'loom',
@@ -193,7 +194,7 @@ export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>
   },
 };
 
-/** The whole answer to {"stimulus": "loom"} with view=drive. */
+/** The complete response to {"stimulus": "loom"} with view=drive. */
 export const DRIVE_RUN_EXAMPLE = {
   id: 'efca9dd70f8ea11a1a626e0d549d4a97',
   model: 'fafb-783-synthetic-corrected-d027c3ba3e06',

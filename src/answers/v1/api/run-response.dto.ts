@@ -22,14 +22,14 @@ export class Spikes {
   readonly stimulated_neurons: number;
 
   @ApiProperty({
-    description: 'Neurons with at least one spike, the stimulated ones included.',
+    description: 'Neurons with at least one spike, including stimulated ones.',
     type: 'integer',
     minimum: 0,
   })
   readonly responding_neurons: number;
 
   @ApiProperty({
-    description: 'Mean rate of the responding neurons, in Hz; 0 where none responds.',
+    description: 'Mean rate of the responding neurons, in Hz; 0 if none responds.',
     minimum: 0,
   })
   readonly mean_rate_hz: number;
@@ -43,7 +43,7 @@ export class Spikes {
   readonly digest: string;
 }
 
-/** One member for each channel of the connectome. Those of the one that ships are described; see OPEN_SCHEMAS. */
+/** One member for each channel of the connectome. The schema describes those of the default brain and allows others. */
 export class ChannelRates {
   readonly [channel: string]: number;
 }
@@ -102,7 +102,7 @@ export class Frame {
 
 export class TopType {
   @ApiProperty({
-    description: 'Cell type; for neurons without one, "untyped" and their super-class.',
+    description: 'Cell type; for neurons without a type, "untyped" and their super-class.',
   })
   readonly type: string;
 
@@ -135,19 +135,19 @@ export class TopType {
 
 const WITHOUT_LAST = FIELD_NAMES.slice(0, -1).join(', ');
 
-/** What an answer begins with: the names of the run and the fields of its request. */
+/** The first members of a response: the ids of the run and of the model, and the fields of the request. */
 class RunHead extends (Object as unknown as new () => Experiment) {
   @ApiProperty({
     description:
-      `Names the experiment: the first 32 hex digits of the SHA-256 of ${FIELD_NAMES.length + 2} lines, each ended ` +
-      'by a line feed: connectome_digest and version of GET /api/v1/model, then ' +
-      `${WITHOUT_LAST} and ${FIELD_NAMES.at(-1)!} with the characters that they have in this body.`,
+      `Identifies the experiment: the first 32 hex digits of the SHA-256 of ${FIELD_NAMES.length + 2} lines, each ` +
+      'terminated by a line feed: connectome_digest and version of GET /api/v1/model, then ' +
+      `${WITHOUT_LAST} and ${FIELD_NAMES.at(-1)!}, exactly as written in this body.`,
     pattern: '^[0-9a-f]{32}$',
   })
   readonly id: string;
 
   @ApiProperty({
-    description: 'id of the model that was simulated, as in GET /api/v1/model.',
+    description: 'Id of the simulated model, as in GET /api/v1/model.',
   })
   readonly model: string;
 }
@@ -185,7 +185,7 @@ export class DriveRun extends RunHead {
   })
   readonly connections: number;
 
-  @ApiProperty({ description: 'What the whole brain did.', type: Spikes })
+  @ApiProperty({ description: 'Spikes of the whole brain.', type: Spikes })
   readonly spikes: Spikes;
 
   @ApiProperty({
@@ -195,16 +195,16 @@ export class DriveRun extends RunHead {
   readonly channels: ChannelRates;
 
   @ApiProperty({
-    description: 'Engineered body drives, rounded to 4 decimals. They are engineering, not biology.',
+    description: 'Engineered drives for an animated body, rounded to 4 decimals. They are not biology.',
     type: Drives,
   })
   readonly drive: Drives;
 }
 
-/** The body of POST /api/v1/run?view=full: the same with two more members at its end. */
+/** The body of POST /api/v1/run?view=full: the same, followed by two more members. */
 export class FullRun extends DriveRun {
   @ApiProperty({
-    description: `The run in frames of ${FRAME_MS} ms, which together hold every spike.`,
+    description: `The run in frames of ${FRAME_MS} ms. Together they contain every spike.`,
     type: [Frame],
     minItems: DURATIONS_MS[0] / FRAME_MS,
     maxItems: LONGEST_MS / FRAME_MS,
@@ -212,7 +212,7 @@ export class FullRun extends DriveRun {
   readonly frames: readonly Frame[];
 
   @ApiProperty({
-    description: 'The cell types with the most spikes, by spikes, then by name.',
+    description: 'Cell types with the most spikes, sorted by spikes, then by name.',
     type: [TopType],
     maxItems: MAXIMUM_TOP_TYPES,
   })

@@ -17,17 +17,17 @@ import { DriveRun, FullRun } from './run-response.dto.js';
 const RUN_HEADERS: HeaderDescriptions = {
   'Server-Timing': {
     description:
-      'Milliseconds spent: total; also queue, simulate and serialise if the run was computed for this request.',
+      'Durations in ms: total, and also queue, simulate and serialise if the run was computed for this request.',
     schema: { type: 'string' },
   },
   'Cache-Status': {
     description:
-      `Where the answer comes from (RFC 9211): "${CACHE_NAME}; hit", or "fwd=miss" with "stored" where it was ` +
-      'computed for this request and "collapsed" where an equal request was under way.',
+      `Origin of the response (RFC 9211): "${CACHE_NAME}; hit" from the cache; "fwd=miss" with "stored" if it was ` +
+      'computed for this request, with "collapsed" if it was computed for an equal request in progress.',
     schema: { type: 'string' },
   },
   'X-Backend': {
-    description: 'What simulated. It never shows in the body.',
+    description: 'The processor that ran the simulation. The body does not depend on it.',
     schema: { type: 'string', enum: ['cpu', 'gpu'] },
   },
 };
@@ -40,17 +40,17 @@ export function ApiRun(): MethodDecorator {
       operationId: 'runExperiment',
       summary: 'Runs an experiment.',
       description:
-        'Gives the fly a stimulus, simulates its whole brain and answers with what it did. Every field is ' +
-        'optional; an empty object, or no body at all, runs the default experiment.',
+        'Applies a stimulus, simulates the whole brain and returns its activity. Every field is optional; an empty ' +
+        'object, or no body, runs the default experiment.',
     }),
     ApiBody({
       type: RunRequest,
       required: false,
-      description: 'The experiment, in JSON of at most 8 KiB, not compressed.',
+      description: 'The experiment: uncompressed JSON of at most 8 KiB.',
       examples: {
         default: { summary: 'The default experiment', value: {} },
         loom: {
-          summary: 'A dark shape that grows',
+          summary: 'An approaching object',
           value: { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 },
         },
         silence: { summary: 'No stimulus', value: { stimulus: 'none', duration_ms: 50 } },
@@ -72,7 +72,7 @@ export function ApiRun(): MethodDecorator {
             oneOf: [{ $ref: getSchemaPath(FullRun) }, { $ref: getSchemaPath(DriveRun) }],
           },
           examples: {
-            drive: { summary: 'Of {"stimulus": "loom"} with view=drive', value: DRIVE_RUN_EXAMPLE },
+            drive: { summary: 'Response to {"stimulus": "loom"} with view=drive', value: DRIVE_RUN_EXAMPLE },
           },
         },
       },
