@@ -6,8 +6,8 @@ import type { NonBlockingStream } from './standard-streams.js';
 export type LogDestination = NonBlockingStream | (DestinationStream & { readonly isTTY?: false });
 
 /**
- * One line of JSON for each event; that form escapes whatever clients send. On a terminal the same for people.
- * @param destination must not wait for whoever reads it
+ * One line of JSON for each event, so text from clients is escaped; on a terminal, a readable form.
+ * @param destination must not block if its reader is slow
  */
 export function createLog(level: string, destination: LogDestination): Logger {
   return pino({ level }, destination.isTTY === true ? pretty({ destination }) : destination);

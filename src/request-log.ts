@@ -4,7 +4,7 @@ import type { FinishedRequest } from './http/request-watch.js';
 import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
 import { reportOf, type RunReport } from './run/run-report.js';
 
-/** Asked every few seconds by whatever keeps the service running; of no interest while all is well. */
+/** Requested every few seconds by supervisors and load balancers, so logged at level debug only. */
 const PROBED_PATHS = ['/livez', '/readyz'];
 const LONGEST_PATH = 200;
 

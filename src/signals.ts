@@ -11,7 +11,7 @@ let listener: (signal: EndingSignal) => void = () => process.exit(0);
 for (const signal of Object.keys(ENDING_SIGNALS) as EndingSignal[]) {
   process.on(signal, () => listener(signal));
 }
-// Without a listener it opens the debugger of Node, to whoever may connect to the loopback.
+// Without a listener it opens the debugger of Node to every local process.
 process.on('SIGUSR1', () => undefined);
 
 /** Replaces what is done on a signal that asks for the end; until then it ends the process with 0. */

@@ -65,7 +65,7 @@ export class NonBlockingStream extends Writable {
 function toPipe(fd: number, onLost: () => void) {
   const socket = new Socket({ fd, readable: false, writable: true });
   let isGone = false;
-  // Whoever read it has gone. That must not end the service.
+  // The reader has closed the stream. That must not end the service.
   socket.on('error', () => (isGone = true));
   return (chunk: Buffer, written: Written): void => {
     if (isGone) {

@@ -4,7 +4,7 @@ import type { Connectome } from '../connectome/connectome.js';
 export const ATLAS_PATH = 'atlas';
 const DIGEST_CHARACTERS = 32;
 
-/** An atlas is a function of the connectome and of its own layout, so these two name it. */
+/** The atlas depends only on the connectome and on its own layout, so its URL contains the versions of both. */
 export function atlasName({ digest }: Pick<Connectome, 'digest'>, extension: 'json' | 'bin'): string {
   return `${digest.slice(0, DIGEST_CHARACTERS)}-${ATLAS_VERSION}.${extension}`;
 }

@@ -75,7 +75,7 @@ export function reportOf(connectome: Connectome, fileBytes: number): ConnectomeR
   };
 }
 
-/** The report for people: one screen, and the same bytes everywhere. */
+/** The report as text for one screen; the same bytes everywhere. */
 export function reportText(report: ConnectomeReport): string {
   const { neurons } = report;
   const rows = (entries: readonly (readonly [string, string | number])[]) => {

@@ -89,7 +89,7 @@ function described(field: Field) {
 }
 
 function allowedInShort(field: Field): string {
-  // The stimuli stand in the summary of the command.
+  // The summary of the command lists the stimuli.
   if (field.type === 'string') return '.';
   return 'allowed' in field ? `: ${field.allowed.join(', ')}.` : `, ${field.minimum} to ${field.maximum}.`;
 }

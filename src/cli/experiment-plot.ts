@@ -152,7 +152,7 @@ function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: Neu
   return bands;
 }
 
-/** One panel a channel, so that each has a scale of its own. */
+/** One panel for each channel, so that each has its own scale. */
 function channelPanels(conditions: readonly Condition[]): Panel[] {
   const active = Object.keys(conditions[0]!.runs[0]!.channels).filter((id) =>
     conditions.some(({ runs }) => runs.some(({ channels }) => channels[id]! > 0)),

@@ -46,7 +46,7 @@ export interface NeuronLabels {
   readonly side: (neuron: number) => string;
 }
 
-/** What a table for people says of the model. */
+/** The model as the text output shows it. */
 export interface ModelSummary {
   /** What is simulated, and whether its wiring was measured. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Experiments as text for people, in 80 columns: numbers, and bars that show them at a glance. */
+/** Experiments as text in 80 columns: numbers with bars. */
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../connectome/populations.js';
 import type { ModelSummary, RunBody, RunTopType } from './experiment-source.js';
 import {
@@ -56,7 +56,7 @@ function singleTables(condition: Condition, model: ModelSummary): string[] {
   ];
 }
 
-/** Channels by kind, so that nobody takes a cue on the way for an action. */
+/** Channels by kind, so that a cue is not mistaken for an action. */
 function channelTables(
   { kindOf }: ModelSummary,
   { channels }: Summary,
@@ -161,7 +161,7 @@ function cut(text: string, width: number): string {
 /** Eighths of a character, from an empty to a full one. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/** A bar of `value` on a scale from 0; whatever is not nothing shows. */
+/** A bar of `value` on a scale from 0; any value above 0 is visible. */
 function bar(value: number, scale: number, width: number): string {
   if (value <= 0 || scale <= 0) return '';
   const eighths = Math.max(1, Math.round(Math.min(value / scale, 1) * width * 8));

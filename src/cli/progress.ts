@@ -25,7 +25,7 @@ export class ProgressLine implements Progress {
   #beganAtMs = 0;
   #shownAtMs = 0;
 
-  /** @param clock in ms; tests hand in one of their own */
+  /** @param clock in ms; tests pass their own */
   constructor(
     private readonly stream: ProgressStream = process.stderr,
     private readonly clock: () => number = () => performance.now(),
@@ -51,7 +51,7 @@ export class ProgressLine implements Progress {
     this.stream.write(this.stream.isTTY ? `${ERASE_LINE}${this.#fitted()}` : `${this.#text()}\n`);
   }
 
-  /** A sentence on a line of its own; the step goes on below it, with the clock it has. */
+  /** Writes a sentence on a separate line; the current step continues below it. */
   note(sentence: string): void {
     const isUnderWay = this.#step !== '' && this.stream.isTTY === true;
     this.stream.write(`${isUnderWay ? ERASE_LINE : ''}${sentence}\n${isUnderWay ? this.#fitted() : ''}`);

@@ -27,7 +27,7 @@ export class RemoteExperiments implements ExperimentSource {
 
   /**
    * @param baseUrl origin of the service, with or without a path before /api/v1
-   * @param onWait is told about every wait for the rate limit, in s
+   * @param onWait is called before each wait for the rate limit, with its duration in s
    */
   constructor(
     private readonly baseUrl: string,

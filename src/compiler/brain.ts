@@ -8,18 +8,18 @@ export const MINIMUM_SYNAPSES = 5;
 
 /**
  * A brain between its source (tables of a release, or cell-type statistics) and the connectome file: plain
- * columns with one element a neuron, and its connections. Neurons stand in ascending order of their ids.
+ * columns with one element a neuron, and its connections. Neurons are in ascending order of their ids.
  */
 export interface Brain {
   readonly wiring: 'measured' | 'synthetic';
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
-  /** Pairs of neurons with fewer synapses were left out. */
+  /** Pairs of neurons with fewer synapses were omitted. */
   readonly minimumSynapses: number;
   readonly sources: readonly SourceFile[];
   /** Neurons by predicted transmitter, where it is known; "unknown" for the rest. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
-  /** Plain sentences on where this brain comes from and what was counted on the way, for people. */
+  /** Sentences on the source of this brain and the counts at each step. */
   readonly provenance: readonly string[];
 }
 

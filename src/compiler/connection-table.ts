@@ -160,7 +160,7 @@ export function prunedBefore(minimumSynapses: number, fewest: number): string[] 
   return minimumSynapses < Math.min(fewest, MINIMUM_SYNAPSES)
     ? [
         `Pairs with ${minimumSynapses} synapses or more were asked for, but no pair of the tables has fewer ` +
-          `than ${fewest}: weaker ones were left out before.`,
+          `than ${fewest}: weaker ones were removed earlier.`,
       ]
     : [];
 }

@@ -414,7 +414,7 @@ class CsvScanner {
       if (byte === QUOTE && fieldStart) {
         quoted = fieldQuoted = true;
       } else if (byte === QUOTE && fieldQuoted && bytes[i - 1] === QUOTE) {
-        // The quote before this one did not close the field: two of them stand for one.
+        // The quote before this one did not close the field: two quotes encode one.
         quoted = true;
       }
       fieldStart = byte === COMMA;

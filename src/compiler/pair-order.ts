@@ -11,11 +11,11 @@ export function rowsByPair(pre: Uint32Array, post: Uint32Array, neuronCount: num
   for (let row = 0; row < inFile.length; row++) {
     inFile[row] = row;
   }
-  // The tables of the release mostly stand in this order already.
+  // The tables of the release are mostly in this order already.
   if (isAscending(pre, post)) {
     return inFile;
   }
-  // By pre first, which mostly stands in long runs; the rows of one neuron then fit into a cache.
+  // By pre first: it mostly comes in long runs, so the rows of one neuron then fit into a cache.
   const sorted = sortedBy(pre, neuronCount, inFile);
   let keys = new Float64Array(0);
   for (let begin = 0, end: number; begin < sorted.length; begin = end) {

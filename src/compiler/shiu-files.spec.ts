@@ -56,7 +56,7 @@ describe('readShiuFiles', () => {
     expect(whole.provenance.join(' ')).not.toContain('asked for');
     const pruned = readShiuFiles(writeShiuFiles(shiuTable(IDS, PAIRS.slice(0, 4))), silent, 2);
     expect((await pruned).provenance).toContain(
-      'Pairs with 2 synapses or more were asked for, but no pair of the tables has fewer than 4: weaker ones were left out before.',
+      'Pairs with 2 synapses or more were asked for, but no pair of the tables has fewer than 4: weaker ones were removed earlier.',
     );
   });
 

@@ -39,7 +39,7 @@ export interface ShiuFiles {
 }
 
 /**
- * @param minimumSynapses pairs of neurons with fewer are left out
+ * @param minimumSynapses pairs of neurons with fewer are omitted
  * @returns a brain whose signs are those that the file gives
  * @throws CodedError TABLE_INVALID
  */

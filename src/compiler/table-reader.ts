@@ -50,7 +50,7 @@ export class NeuronList {
 /** Reads the tables of one directory, whose rows refer to neurons by root id. */
 export class TableReader {
   readonly sources: SourceFile[] = [];
-  /** What was left out on the way, in sentences. */
+  /** Sentences on omitted rows. */
   readonly remarks: string[] = [];
   readonly #texts = new Map<string, string>();
 

@@ -117,7 +117,7 @@ describe('readTables', () => {
     expect((await kept(3)).said).toContain('2 pairs with 3 or more were kept, with 10 synapses.');
     expect((await kept(3)).said).not.toContain('asked for');
     expect((await kept(2)).said).toContain(
-      'Pairs with 2 synapses or more were asked for, but no pair of the tables has fewer than 3: weaker ones were left out before.',
+      'Pairs with 2 synapses or more were asked for, but no pair of the tables has fewer than 3: weaker ones were removed earlier.',
     );
   });
 

@@ -36,7 +36,7 @@ const TRANSMITTERS: readonly string[] = AVERAGES.map(([, transmitter]) => transm
 
 /**
  * @param dir holds TABLE_FILES
- * @param minimumSynapses pairs of neurons with fewer are left out
+ * @param minimumSynapses pairs of neurons with fewer are omitted
  * @throws CodedError TABLE_INVALID
  */
 export async function readTables(

@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { Environment } from './environment.js';
 
-/** Hands the one frozen Environment to whoever asks for it by its class. */
+/** Provides the frozen Environment to all modules. */
 @Global()
 @Module({})
 export class ConfigModule {

@@ -13,7 +13,7 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export const BACKENDS = ['auto', 'cpu', 'gpu'] as const;
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** Names that stand for whole networks in TRUST_PROXY. */
+/** Names of networks in TRUST_PROXY. */
 const NAMED_NETWORKS = ['loopback', 'linklocal', 'uniquelocal'];
 
 export class Environment {

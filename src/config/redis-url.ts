@@ -17,7 +17,7 @@ export function isRedisUrl(value: unknown): boolean {
 /** What is printed is pasted into tickets. A password stands before the host, or in a parameter. */
 export function withoutPassword(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Where it is no URL with a host nobody knows what of it is secret.
+  // If it is not a URL with a host, it is not known which part is secret.
   if (url === undefined || url.host === '') return /[@?]/.test(text) ? MASK : text;
   const secrets = [...url.searchParams.keys()].filter((name) => /password/i.test(name));
   if (url.password === '' && secrets.length === 0) return text;

@@ -1,6 +1,6 @@
 /**
- * The atlas in the compact form that the page draws, a tenth of the JSON. Both directions stand here and need
- * no Node, so that the page bundles the reader of the very format that the service writes.
+ * The atlas in the compact form that the page uses, a tenth of the size of the JSON. Writer and reader are in one file
+ * without Node APIs, so that the page bundles the reader of exactly the format that the service writes.
  *
  *   0   magic "NESATLAS"              8 bytes
  *   8   version                       u32, little-endian like all that follows
@@ -21,7 +21,7 @@ const HEADER_BYTES = 32;
 const SIDE_BITS = 3;
 const ESTIMATED_BIT = 2;
 
-/** The atlas as the page holds it; neurons in the order of their indices. */
+/** The decoded atlas; neurons in the order of their indices. */
 export interface CompactAtlas {
   readonly neuronCount: number;
   /** x, y, z of neuron i at 3i, 0 to 1 on one scale for the three axes. */

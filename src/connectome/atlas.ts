@@ -1,12 +1,12 @@
 /**
- * The atlas: who the neurons are and where, in the order of their indices. It is a function of the connectome
- * alone, so its address carries the connectome's digest and it never changes under that address.
+ * The atlas: ids, types and positions of the neurons, in the order of their indices. It depends only on the connectome,
+ * so its URL contains the digest of the connectome and its content never changes.
  */
 import { SIDES, type Connectome } from './connectome.js';
 
-/** Part of the atlas's address; changes when its members or its binary layout do. */
+/** Part of the URL of the atlas; to be increased when its members or its binary layout change. */
 export const ATLAS_VERSION = 1;
-/** Finer than any screen: a step is about 13 nm of a brain that is 0.85 mm wide. */
+/** A step is about 13 nm in a brain 0.85 mm wide, finer than any screen. */
 export const POSITION_STEPS = 65535;
 
 export interface Atlas {
@@ -22,7 +22,7 @@ export interface Atlas {
   readonly estimated: readonly boolean[];
 }
 
-/** Positions on 0..POSITION_STEPS, one scale for the three axes, so that shapes stay true. */
+/** Positions from 0 to POSITION_STEPS, with the same scale on the three axes. */
 export function scaledPositions({ positionsNm, neuronCount }: Connectome): Uint16Array {
   const lowest = [Infinity, Infinity, Infinity];
   const highest = [-Infinity, -Infinity, -Infinity];

@@ -3,15 +3,15 @@ import type { ChannelPopulation, StimulusPopulation } from './populations.js';
 /** Rules by which data/signs.json assigns a sign to the outputs of a neuron. */
 export type TableSignRule = 'predicted' | 'corrected';
 
-/** How the signs of a connectome were assigned; as given: its source had a sign for each neuron. */
+/** How the signs of a connectome were assigned; as given: the source gives a sign for each neuron. */
 export type SignRule = TableSignRule | 'as given';
 
-/** A connection fits into a word of 32 bits: its target in so many, its signed synapse count in the rest. */
+/** A connection fits into a 32-bit word: the target in this many bits, the signed synapse count in the rest. */
 export const TARGET_BITS = 18;
 export const MAXIMUM_NEURONS = 2 ** TARGET_BITS - 1;
 export const MAXIMUM_SYNAPSES_PER_CONNECTION = 2 ** (31 - TARGET_BITS) - 1;
 
-/** What a simulation needs of a connectome, and all it needs. Small networks in tests are just this. */
+/** The part of a connectome that a simulation needs. Small networks in tests have nothing else. */
 export interface Wiring {
   /** At most MAXIMUM_NEURONS. */
   readonly neuronCount: number;
@@ -27,13 +27,13 @@ export interface Wiring {
 }
 
 export interface CellType {
-  /** Empty for the neurons without a type, which stand together by super class. */
+  /** Empty for neurons without a type, which are grouped by super class. */
   readonly name: string;
   /** That of most neurons of the type. */
   readonly superClass: string;
 }
 
-/** Labels of neurons that the tables give beside the type; empty where they say nothing. */
+/** Labels of a neuron in the tables, in addition to the type; empty if the tables have none. */
 export interface CellClass {
   readonly superClass: string;
   readonly class: string;
@@ -45,21 +45,21 @@ export interface SourceFile {
   readonly sha256: string;
 }
 
-/** Everything about a connectome that is not an array. Stored as JSON inside the file. */
+/** The data of a connectome that are not arrays, stored as JSON in the file. */
 export interface ConnectomeMetadata {
   readonly name: string;
   readonly dataset: string;
   readonly release: number;
   readonly wiring: 'measured' | 'synthetic';
   readonly signRule: SignRule;
-  /** Pairs of neurons with fewer synapses were left out. */
+  /** Pairs of neurons with fewer synapses were omitted. */
   readonly minimumSynapses: number;
   readonly neuronCount: number;
   readonly connectionCount: number;
   readonly synapseCount: number;
-  /** Neurons by predicted transmitter, "unknown" for the rest; a synthetic brain knows signs alone. */
+  /** Number of neurons by predicted transmitter, "unknown" for the rest; not in a synthetic brain, which has only signs. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
-  /** Plain sentences on how this file came about, for people. */
+  /** Sentences on how this file was made. */
   readonly provenance: readonly string[];
   readonly sources: readonly SourceFile[];
   readonly types: readonly CellType[];
@@ -74,8 +74,8 @@ export const SIDES = ['left', 'right', 'center', ''] as const;
  * A whole connectome: views on the sections of one buffer (see sections.ts), so it can be handed to any number
  * of threads without a copy when that buffer is shared.
  *
- * Neurons stand in the order of type, side, then id, the untyped ones last: neurons that are active together
- * share cache lines, and this is the order of the atlas. An index means nothing outside one file; ids do.
+ * Neurons are sorted by type, side, then id, untyped ones last: neurons that are active together share cache lines, and
+ * the atlas has the same order. An index is valid only within one file; use ids across files.
  */
 export interface Connectome extends Wiring {
   readonly metadata: ConnectomeMetadata;
@@ -91,9 +91,9 @@ export interface Connectome extends Wiring {
   readonly positionsNm: Int32Array;
   /** 1 where the position is an estimate, 0 where it was measured. */
   readonly positionEstimated: Uint8Array;
-  /** Root id, or in a synthetic brain a made-up name, of neuron i. */
+  /** Root id of neuron i, or a generated name in a synthetic brain. */
   neuronId(i: number): string;
-  /** Neurons of a stimulus in ascending order of their ids: the place in this list keys its random numbers. */
+  /** Neurons of a stimulus in ascending order of ids: the position in this list keys the random numbers of a neuron. */
   stimulusNeurons(id: string): Uint32Array;
   /** Neurons of a channel, ascending by index. */
   channelNeurons(id: string): Uint32Array;

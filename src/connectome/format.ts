@@ -1,4 +1,4 @@
-/** Writes and opens the connectome file; its layout stands in sections.ts. */
+/** Writes and opens connectome files; sections.ts defines the layout. */
 import { createHash } from 'node:crypto';
 import { describeValue } from '../errors.js';
 import { type Connectome, type ConnectomeMetadata, MAXIMUM_NEURONS } from './connectome.js';
@@ -21,7 +21,7 @@ import {
   storedDigest,
 } from './sections.js';
 
-/** What a compiler hands over to be written; the rest follows from it. */
+/** The content of a file, from which its other sections are computed. */
 export interface ConnectomeContent extends Omit<
   Sections,
   'metadata' | 'idStart' | 'idText' | 'populationStart' | 'populationNeurons'
@@ -33,8 +33,8 @@ export interface ConnectomeContent extends Omit<
 }
 
 /**
- * Lays a connectome out as the bytes of a file.
- * The result depends on the content alone, so equal tables give equal files everywhere.
+ * Writes a connectome as the bytes of a file.
+ * The result depends only on the content, so equal tables give equal files everywhere.
  */
 export function encodeConnectome(content: ConnectomeContent): Uint8Array<ArrayBuffer> {
   const { metadata, neuronIds, populations, ...columns } = content;
@@ -54,7 +54,7 @@ export function encodeConnectome(content: ConnectomeContent): Uint8Array<ArrayBu
 }
 
 /**
- * Opens the bytes of a connectome file without copying them, once all of it has been checked.
+ * Checks all bytes of a connectome file and opens it without a copy.
  * @param buffer shared between threads when it is a SharedArrayBuffer
  * @throws CodedError CONNECTOME_INVALID with what was expected and what was found
  */
@@ -96,7 +96,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   return connectomeOf(buffer, sections, metadata as ConnectomeMetadata);
 }
 
-/** A digest only proves that nobody touched the file since it was written; this proves that it makes sense. */
+/** Checks the content for consistency. The digest proves only that the file has not changed since it was written. */
 function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   const { neuronCount } = metadata;
   if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { describeValue } from '../errors.js';
 
-/** @returns a check that gives the first fault of a value as a phrase that names its place, or null */
+/** @returns a function that returns the first error of a value as a phrase with its location, or null */
 export function compileSchema(schema: object): (value: unknown, document: string) => string | null {
   const check = new Ajv2020({ verbose: true }).compile(schema);
   return (value, document) => (check(value) ? null : described(check.errors![0]!, document));

@@ -9,14 +9,14 @@ function listOf(items: object): object {
   return { type: 'array', items };
 }
 
-/** Members that a later version may add are let through. */
+/** Unknown members are allowed: a later version may add some. */
 function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
 }
 
 const population = {
-  /** Part of addresses, tables and documents, so nothing that would have to be quoted there. */
+  /** Part of URLs, tables and documents, so it contains nothing that needs escaping. */
   id: { type: 'string', pattern: POPULATION_ID },
   label: text,
   description: text,
@@ -52,8 +52,8 @@ const metadataSchema = objectOf(
 const schemaFault = compileSchema(metadataSchema);
 
 /**
- * @returns what is wrong with the metadata of a file, as a phrase; null if nothing is. A file whose digest is
- *   right may still come from another program, and its readers must find every member.
+ * @returns the first error in the metadata of a file, as a phrase, or null. A file with a correct digest may still come
+ *   from another program, and its readers rely on every member.
  */
 export function metadataFault(value: unknown): string | null {
   const fault = schemaFault(value, 'the document');

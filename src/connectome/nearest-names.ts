@@ -1,6 +1,6 @@
 /**
- * Names that somebody may have meant, nearest first: at most `limit` within `maximumEdits` insertions,
- * deletions and replacements, upper and lower case being equal. `*` in the wanted name counts as nothing.
+ * Names similar to a wanted name, nearest first: at most `limit`, each within `maximumEdits` insertions, deletions and
+ * replacements, ignoring case. `*` in the wanted name is ignored.
  */
 export function nearestNames(wanted: string, names: Iterable<string>, limit = 5, maximumEdits = 3): string[] {
   const plain = wanted.replaceAll('*', '').toLowerCase();

@@ -5,11 +5,11 @@ import { readChecked } from './checked-json.js';
 export interface NodeSet {
   readonly description: string;
   readonly source: string;
-  /** Neurons of the published list, of which release 783 may lack some. */
+  /** Size of the published list; release 783 may lack some of these neurons. */
   readonly published_count: number;
   /** Of release 783, ascending as numbers. */
   readonly root_ids: readonly string[];
-  /** What stands for them where there are no root ids; empty where nothing does. */
+  /** Selectors to use for connectomes without root ids; empty if there are none. */
   readonly types: readonly string[];
 }
 

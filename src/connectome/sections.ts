@@ -1,5 +1,5 @@
 /**
- * The layout of the connectome file: one little-endian buffer that is its own in-memory form.
+ * The layout of the connectome file: one little-endian buffer, used in memory as it is.
  *
  *   0   magic "NESCONN\n"                          8 bytes
  *   8   format version                             u32
@@ -35,8 +35,8 @@ const connections = ({ connectionCount }: ConnectomeMetadata): number => connect
 const populations = ({ stimuli, channels }: ConnectomeMetadata): number => stimuli.length + channels.length;
 
 /**
- * The sections of a file, in this order: the type of their elements, how many there are, and the limit that each
- * element is below. Where a limit or a length is missing, the elements are free, or another section decides.
+ * The sections of a file, in this order: type and number of the elements, and an exclusive upper limit of their values.
+ * Without a limit or a length, the elements are unrestricted, or another section determines them.
  */
 export const SECTIONS = {
   metadata: { array: Uint8Array },
@@ -101,7 +101,7 @@ export function encodeSections(sections: Sections): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * @returns views on the sections of a file, none of whose content is checked
+ * @returns views on the sections of a file; their content is not checked
  * @throws CodedError CONNECTOME_INVALID for a section that does not lie inside the file
  */
 export function readSections(buffer: ArrayBuffer | SharedArrayBuffer): Sections {
@@ -135,7 +135,7 @@ export function readSections(buffer: ArrayBuffer | SharedArrayBuffer): Sections 
 /** @throws CodedError CONNECTOME_INVALID */
 export function parseMetadata({ metadata }: Sections): unknown {
   try {
-    // TextDecoder refuses shared memory, so it gets a copy.
+    // TextDecoder rejects shared memory, so it gets a copy.
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(metadata)));
   } catch (error) {
     throw invalid(`its metadata is not JSON: ${(error as Error).message}`);
@@ -143,8 +143,8 @@ export function parseMetadata({ metadata }: Sections): unknown {
 }
 
 /**
- * Views the bytes of a file that openConnectome() has accepted in this process, as its workers do: nothing is
- * checked or copied.
+ * Opens the bytes of a file that openConnectome() has already accepted in this process, without checks or copies: for
+ * workers.
  */
 export function viewConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connectome {
   const sections = readSections(buffer);
@@ -186,7 +186,7 @@ function populationKeys({ stimuli, channels }: ConnectomeMetadata): string[] {
   return [...stimuli.map(({ id }) => `stimulus ${id}`), ...channels.map(({ id }) => `channel ${id}`)];
 }
 
-/** The digest that the header of a file promises, lower-case hex. */
+/** The digest in the header of a file, lower-case hex. */
 export function storedDigest(buffer: ArrayBuffer | SharedArrayBuffer): string {
   return Buffer.from(new Uint8Array(buffer, DIGEST_OFFSET, DIGEST_BYTES)).toString('hex');
 }

@@ -1,6 +1,6 @@
 /**
- * Selects neurons by type, class, side and id: for the compiler, the command line and the service alike. It asks
- * for labels through a plain view, so a brain that is being compiled and an open connectome are the same to it.
+ * Selects neurons by type, class, side and id, for the compiler, the commands and the service. It reads labels through
+ * an interface that both a brain during compilation and an open connectome implement.
  */
 import { CodedError, describeValue } from '../errors.js';
 import { SIDES, type Connectome } from './connectome.js';
@@ -8,19 +8,19 @@ import { nearestNames } from './nearest-names.js';
 import type { Selector } from './populations.js';
 import { wildcard } from './wildcard.js';
 
-/** The labels that a selector may name. */
+/** The labels that a selector can use. */
 export const LABELS = ['type', 'class', 'sub_class', 'super_class', 'side'] as const;
 export type Label = (typeof LABELS)[number];
 
-/** Neurons as a selection sees them, numbered from 0. */
+/** The labels of a set of neurons, which are numbered from 0. */
 export interface LabelledNeurons {
   readonly count: number;
   id(neuron: number): string;
-  /** Empty where the tables say nothing. */
+  /** Empty if the tables have no value. */
   label(label: Label, neuron: number): string;
 }
 
-/** The neurons of a connectome file by their places in it. */
+/** The neurons of a connectome file, by index. */
 export function labelledNeurons(connectome: Connectome): LabelledNeurons {
   const { types, classes } = connectome.metadata;
   const classOf = (i: number) => classes[connectome.classIndices[i]!]!;
@@ -38,14 +38,14 @@ export function labelledNeurons(connectome: Connectome): LabelledNeurons {
   };
 }
 
-/** Selects from one set of neurons; each label and the ids are indexed when they are first asked for. */
+/** Selects from one set of neurons; each label, and the ids, are indexed when they are first used. */
 export class NeuronSelection {
   readonly #neuronsByLabel = new Map<Label, Map<string, number[]>>();
   #neuronById: Map<string, number> | undefined;
 
   constructor(private readonly neurons: LabelledNeurons) {}
 
-  /** Neurons with all labels of a selector, less its exceptions, ascending; its root ids are not looked at. */
+  /** Neurons with all labels of a selector, except those it excludes, ascending; its root ids are ignored. */
   matching(selector: Selector): number[] {
     const candidates = labelsOf(selector)
       .map((label) => this.#withLabel(label, selector[label]!))
@@ -64,12 +64,12 @@ export class NeuronSelection {
     return this.#neuronById.get(id);
   }
 
-  /** Names of the neurons' labels that may have been meant, nearest first. */
+  /** Similar values of a label, nearest first. */
   nearestLabels(label: Label, wanted: string): string[] {
     return nearestNames(wanted, this.#index(label).keys());
   }
 
-  /** @returns why a selector matches no neuron, as a phrase: the label that none has, with near matches */
+  /** @returns why a selector matches no neuron, as a phrase: the label value that no neuron has, and similar values */
   unmatched(selector: Selector): string {
     for (const label of labelsOf(selector)) {
       const wanted = selector[label]!;
@@ -85,7 +85,7 @@ export class NeuronSelection {
     return `no neuron matches all of ${describedSelector(selector)}${exceptions} at once`;
   }
 
-  /** Ascending. A wildcard stands for text, so it never matches a label that is missing. */
+  /** Ascending. A wildcard matches text only, never a missing label. */
   #withLabel(label: Label, pattern: string): number[] {
     const byLabel = this.#index(label);
     if (!pattern.includes('*')) {

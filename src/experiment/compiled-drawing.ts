@@ -101,5 +101,5 @@ export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
 }
 
 function brokenInvariant(): never {
-  throw new Error('the drawing of trains broke one of its own rules');
+  throw new Error('the drawing of trains failed an internal check');
 }

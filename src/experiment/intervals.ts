@@ -38,7 +38,7 @@ export function intervalTable(chanceInStep: number): IntervalTable {
 
 const tables = new Map<number, IntervalTable>();
 
-/** Steps to the next event: the interval that a random word of 32 bits stands for. */
+/** Steps to the next event, computed from a random 32-bit word. */
 export function intervalOf(word: number, { cumulative, guide }: IntervalTable): number {
   let k = guide[word >>> 24]!;
   while (k < cumulative.length && cumulative[k]! <= word) k++;

@@ -53,7 +53,7 @@ function multiplyHigh(aLow: number, aHigh: number, b: number): number {
   return (imul(aHigh, bHigh) + (upper >>> 16) + (lower >>> 16)) | 0;
 }
 
-/** The purposes random numbers are drawn for; each has a counter space of its own, so none repeats another. */
+/** The purposes of random numbers; each has a separate counter space, so that none repeats another. */
 export const PHILOX_STREAM = { stimulus: 1, synthesis: 2, shuffle: 3 } as const;
 
 /** A sequence of random words of one key and stream, for drawing without an index at hand. */

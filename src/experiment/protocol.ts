@@ -20,7 +20,7 @@ export interface Protocol {
   readonly eventBudget?: number;
 }
 
-/** Neurons that get events, each from a train of its own. None of them has a refractory period in this trial. */
+/** Neurons that receive events, each from a separate train. None of them has a refractory period in this trial. */
 export interface Input {
   /** No neuron twice. */
   readonly neurons: Uint32Array;
@@ -56,7 +56,7 @@ export interface PoissonTrain {
   readonly endStep: number;
 }
 
-/** Given events, for replay. Steps ascend, none twice; those behind the end of the trial are left out. */
+/** Given events, for replay. Steps are ascending and unique; those after the end of the trial are ignored. */
 export interface GivenTrain {
   readonly kind: 'spikes';
   /** One list for all neurons, or one for each of them. */

@@ -6,7 +6,7 @@ import { ErrorResponse } from './error-response.dto.js';
 /** What a client waits after a 503 that says nothing more precise. */
 const DEFAULT_RETRY_AFTER_S = 1;
 
-/** Turns whatever was thrown, by whatever layer, into the one shape of a failure. */
+/** Turns every exception, from any layer, into an error response. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   readonly #log = new Logger(ErrorFilter.name);

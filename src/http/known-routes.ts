@@ -23,7 +23,7 @@ export class KnownRoutes {
   }
 }
 
-/** A path of the router, `/a/:name`, as the expression that it stands for. */
+/** The regular expression for a path of the router such as `/a/:name`. */
 function patternOf(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     if (segment === '*') return '.*';

@@ -1,4 +1,4 @@
-/** Sizes and times that hold for every request, whatever it asks for. */
+/** Limits of size and time that apply to every request. */
 export const BODY_LIMIT_BYTES = 8 * 1024;
 export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const PARAMETER_LIMIT_CHARACTERS = 200;

@@ -10,8 +10,8 @@ const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(${VALUE})`, 'g');
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads every body in one place, whatever type it claims to be: an empty one means that everything is left
- * at its default, anything else must be JSON in UTF-8. A byte order mark is skipped.
+ * Reads every body in one place, regardless of its declared type. An empty body means all defaults; any other body has
+ * to be JSON in UTF-8. A byte order mark is skipped.
  */
 export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();

@@ -23,7 +23,7 @@ import { StrictValidationPipe } from './validation.pipe.js';
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export interface AdapterOptions {
-  /** As in TRUST_PROXY; empty trusts nobody. */
+  /** As in TRUST_PROXY; empty trusts no proxy. */
   readonly trustProxy: string;
   readonly requestTimeoutMs?: number;
   /** How long an answer may take to be computed. */
@@ -46,7 +46,7 @@ export function createAdapter({
 }: AdapterOptions): FastifyAdapter {
   return new FastifyAdapter({
     trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
-    // While the service stops, Fastify would answer in a shape of its own; ModelHealth refuses runs by then.
+    // While the service stops, Fastify would send error responses in its own format; ModelHealth rejects runs by then.
     return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs,

@@ -22,7 +22,7 @@ const SPAN_ID_BYTES = 8;
 
 const spans = new WeakMap<FastifyRequest, TraceSpan | undefined>();
 
-/** @returns undefined where no `traceparent` was sent, or none that is valid: a trace begins where somebody keeps it */
+/** @returns undefined without a valid `traceparent`: this service does not start traces */
 export function traceSpanOf(request: FastifyRequest): TraceSpan | undefined {
   if (!spans.has(request)) spans.set(request, parseTraceparent(request.headers['traceparent']));
   return spans.get(request);

@@ -28,7 +28,7 @@ const CONFIG = {
 } as const;
 
 /**
- * @param spec without a config of its own where the common one will do
+ * @param spec without a config, unless it differs from the common one
  * @returns one svg element; equal descriptions give equal text
  * @throws CodedError USAGE as plottingLibrary does
  */

@@ -12,7 +12,7 @@ export interface RunReport {
 
 const reports = new WeakMap<FastifyRequest, RunReport>();
 
-/** Opens the report of a request that was found valid; whoever answers it fills in the rest. */
+/** Creates the report of a valid request; the handler adds the result. */
 export function openReport(request: FastifyRequest, experiment: Experiment, view: View): RunReport {
   const report: RunReport = { experiment, view };
   reports.set(request, report);

@@ -10,7 +10,7 @@ const FIRST_MEMBER_OF_FULL = ',"frames":[';
 /** What an entry of the cache takes beside its bytes, about. */
 const OVERHEAD_BYTES = 512;
 
-/** The answer to an experiment, in the encodings that somebody has asked for so far. */
+/** The response to an experiment, in the encodings requested so far. */
 export class RunResult {
   #gzip: Uint8Array | undefined;
 

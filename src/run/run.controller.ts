@@ -61,7 +61,7 @@ export class RunController {
 
 /**
  * The socket tells it in every case, also for a request that waits behind others on its connection. A connection lives
- * for many requests, so whoever has its answer stops listening.
+ * for many requests, so the listener is removed once its response is sent.
  */
 function whenGone({ raw: { socket } }: FastifyRequest, listener: () => void): () => void {
   if (socket.destroyed) listener();

@@ -73,7 +73,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     await this.stop();
   }
 
-  /** Ends workers and GPU at once, whatever they are doing; resolves when their threads have ended. */
+  /** Ends workers and GPU at once, even during a run; resolves when their threads have ended. */
   async stop(): Promise<void> {
     await this.#served?.close();
   }

@@ -82,7 +82,7 @@ interface ShuffleReport {
  * @param subjects measured wiring under both rules
  * @param synthetic the brain that ships
  * @param nodeSets the published ones
- * @param begin told of each study
+ * @param begin called before each study
  */
 export function report(
   subjects: Readonly<Record<TableSignRule, Subject>>,

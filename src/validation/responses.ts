@@ -29,7 +29,7 @@ export function servedStimulations({ metadata }: Connectome): Stimulation[] {
   }));
 }
 
-/** All neurons of some types; * in a type stands for any run of characters. */
+/** All neurons of the given types; * matches any sequence of characters. */
 export function stimulationOfTypes(name: string, types: readonly string[], rateHz: number): Stimulation {
   return {
     name,

@@ -307,6 +307,6 @@ describe('every command', () => {
     const { status, stdout } = await runBuilt('model-compile', ['--help']);
     expect(status).toBe(0);
     expect(stdout).toContain('usage: npm run model:compile -- [options]');
-    expect(stdout).toMatch(/--signs corrected\|predicted +Which neurons inhibit.*default corrected/);
+    expect(stdout).toMatch(/--signs corrected\|predicted +Sign rule, default corrected/);
   });
 });

@@ -8,7 +8,7 @@ export type Experiment = { readonly [Name in FieldName]: ValueOf<(typeof FIELDS)
 
 export type View = ValueOf<(typeof QUERY_FIELDS)['view']>;
 
-/** The experiment that a valid request stands for: what it leaves out takes its default. */
+/** The experiment of a valid request: missing fields get their defaults. */
 export function experimentOf(request: Partial<Experiment>): Experiment {
   const complete = FIELD_NAMES.map((name) => {
     const value = request[name] ?? FIELDS[name].default;

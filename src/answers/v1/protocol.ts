@@ -5,7 +5,7 @@ import type { Experiment } from './experiment.js';
 import { presetOf } from './presets.js';
 
 /**
- * The trial that an experiment stands for.
+ * Converts an experiment to a trial.
  * @param silenced neurons whose outputs are cut
  * @throws CodedError STIMULUS_UNAVAILABLE
  */

@@ -103,7 +103,7 @@ export class ExperimentRunner {
     const head = {
       id: runId(this.#digest, experiment),
       model: this.#modelId,
-      // In the order of the fields, whatever that of the caller is.
+      // In the order of the fields, not in that of the request.
       ...experimentOf(experiment),
       total_spikes: reading.total,
       responding_neurons: reading.responding,

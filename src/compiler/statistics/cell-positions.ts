@@ -1,6 +1,6 @@
 /**
- * Where the cells of a group lie: their mean and the ellipsoid of their spread, tilt and all, so that sheets of
- * like cells such as the retina keep their shape. Measuring and sampling must agree, so they stand together.
+ * Positions of the cells of a group: their mean and the full covariance ellipsoid, so that layers of similar cells, such
+ * as the retina, keep their shape. Measuring and sampling have to agree, so both are in this file.
  */
 import type { PhiloxSequence } from '../../experiment/philox.js';
 import type { NeuronColumns } from '../brain.js';
@@ -8,7 +8,7 @@ import type { CellGroup } from './statistics.js';
 
 const NM_PER_UM = 1000;
 const AXES = [0, 1, 2] as const;
-/** Estimated positions count for nothing where at least one cell in so many has a measured one. */
+/** Estimated positions are ignored if at least one in this many cells has a measured position. */
 const CELLS_PER_MEASURED = 4;
 /** Numbers in the spread of a group: the lower triangle of a 3 x 3 matrix. */
 export const SPREAD_NUMBERS = 6;
@@ -54,8 +54,8 @@ function choleskyFactor(covariance: (a: number, b: number) => number): number[] 
 }
 
 /**
- * Writes x, y, z of each cell at 3 times its number: even in the solid ellipsoid that has the mean and the
- * covariance of the statistics. Integers alone, like everything that is sampled.
+ * Samples positions uniformly in the solid ellipsoid with the mean and covariance of the statistics. x, y, z of cell i
+ * are at 3i. Only integers are used, as in all sampling.
  */
 export function samplePositions(
   { meanPositionUm, positionSpreadUm }: PositionStatistics,

@@ -1,11 +1,11 @@
 /**
- * Cells are grouped by what the tables call them, then a group whose cells are unlike in their connections is
- * cut in two until its parts are alike. Most of those are cells that have no type in common: merging them
- * would let each reach the partners of all.
+ * Cells are grouped by their labels in the tables. A group whose cells have dissimilar connections is then split in two,
+ * repeatedly, until the cells of each part are similar. Most of these groups consist of cells without a common type:
+ * merged, each cell would connect to the partners of all others.
  */
 import { type Brain, signsUnder } from '../brain.js';
 
-/** Mean cosine between the profiles of a group and their centroid, below which the group is cut in two. */
+/** A group is split if the mean cosine between the profiles of its cells and their centroid is below this. */
 const MINIMUM_LIKENESS = { typed: 0.65, untyped: 0.75 };
 const MAXIMUM_ROUNDS = 12;
 const COUNT_RANGE = 2 ** 16;
@@ -101,7 +101,7 @@ class Profiles {
     }
   }
 
-  /** Cuts cells in two, and the parts again, until every part has the likeness asked for. */
+  /** Splits cells in two, and the parts again, until every part has the required similarity. */
   divide(cells: Uint32Array, minimumLikeness: number): Uint32Array[] {
     if (cells.length === 1) return [cells];
     const centroid = this.#setToCentroid(this.#a, cells);
@@ -110,7 +110,7 @@ class Profiles {
     return parts.flatMap((part) => (parts.length === 1 ? [part] : this.divide(part, minimumLikeness)));
   }
 
-  /** Two means on the sphere, from the cell most unlike the others and the cell most unlike that one. */
+  /** Spherical 2-means, starting from the cell least similar to the others and the cell least similar to that one. */
   #bisect(cells: Uint32Array, centroid: Direction): Uint32Array[] {
     const first = this.#leastLike(centroid, cells);
     const a = this.#setToCentroid(this.#a, Uint32Array.of(first));
@@ -152,7 +152,7 @@ class Profiles {
     return sum;
   }
 
-  /** The first of the cells with the smallest cosine; one without connections is like any. */
+  /** The first cell with the smallest cosine; a cell without connections counts as similar to all. */
   #leastLike(direction: Direction, cells: Uint32Array): number {
     let least = cells[0]!;
     let smallest = Infinity;
@@ -167,7 +167,7 @@ class Profiles {
   }
 }
 
-/** A sum of profiles, brought to length 1; remembers where it is not 0, as most of it is. */
+/** A sum of profiles, normalized to length 1. Most elements are 0, so it keeps a list of the others. */
 class Direction {
   readonly values: Float64Array;
   /** Mean cosine between the profiles added and the direction. */

@@ -119,7 +119,7 @@ function measurePairs(brain: Brain, members: readonly Uint32Array[], groupOf: Ui
   return pairs;
 }
 
-/** How many fewer cells take part on one side than could with so many connections. */
+/** Number of cells that could have a connection, given the number of connections, but do not. */
 function missing(connections: Uint32Array, side: Uint32Array, cells: number): number {
   const distinct = new Set(Array.from(connections, (c) => side[c]!)).size;
   return Math.min(cells, connections.length) - distinct;

@@ -3,8 +3,8 @@ import type { CellGroup } from './statistics.js';
 const SIDE_LETTERS: Readonly<Record<string, string>> = { left: 'L', right: 'R', center: 'C' };
 
 /**
- * Made-up ids for sampled cells, such as LB3_L_0007: their type, their side, and a number within these.
- * @returns ids in ascending order by code unit, and for each group the neuron that each of its cells is
+ * Generates ids for sampled cells, such as LB3_L_0007: type, side, and a number that is unique within these.
+ * @returns ids in ascending order by code unit, and for each group the indices of its cells in that order
  */
 export function nameCells(groups: readonly CellGroup[]): { ids: string[]; neuronOf: Uint32Array[] } {
   const used = new Map<string, number>();

@@ -5,23 +5,23 @@ export interface PairToSample {
   readonly pre: WeightedCells;
   readonly post: WeightedCells;
   readonly connections: number;
-  /** Different cells that take part on either side. */
+  /** Numbers of different cells with a connection, on either side. */
   readonly preCells: number;
   readonly postCells: number;
   /** Both sides are the same group, and no cell may be connected to itself. */
   readonly withoutSelf: boolean;
 }
 
-/** Above this share of all possible connections the places that are left are listed rather than guessed. */
+/** Above this fraction of all possible connections, the free ones are listed instead of sampled by trial. */
 const DENSE = { taken: 2, of: 3 };
-/** Tries to sample a connection before the places that are left are listed. */
+/** Attempts to sample a connection before the free ones are listed. */
 const MAXIMUM_TRIES = 100;
 
 /**
- * Samples which cells of two groups connect. The results stand in `pre` and `post`, which are reused.
+ * Samples which cells of two groups connect. The results are in `pre` and `post`, which are reused.
  *
- * Cells that take part are sampled first, by weight; each is used once, and the rest of the connections are sampled
- * among them by weight. As long as either end of a connection is used for the first time it cannot be double.
+ * The participating cells are sampled first, by weight. Each gets one connection; the remaining connections are sampled
+ * among these cells by weight. A connection with a cell that had none so far cannot be a duplicate.
  */
 export class PairSampler {
   pre = new Uint32Array(1024);
@@ -75,7 +75,7 @@ export class PairSampler {
     return this.#taken.has(keyOf(pair, source, target));
   }
 
-  /** The cells of either side that take part, so that those at the same place of both lists may connect. */
+  /** The participating cells of either side, ordered so that cells at the same position of both lists may connect. */
   #sampleSides({ pre, post, preCells, postCells, withoutSelf }: PairToSample, random: PhiloxSequence): void {
     const sources = this.#sources;
     const targets = this.#targets;
@@ -91,13 +91,13 @@ export class PairSampler {
     }
     targets.sample(post, postCells, random);
     if (!withoutSelf) return;
-    // Each cell stands once in either list, so after a swap with the next both places are in order.
+    // Each cell occurs once in either list, so after a swap with the next cell both positions are valid.
     for (let k = 0; k < Math.min(preCells, postCells); k++) {
       if (sources.cells[k] === targets.cells[k]) targets.swap(k, (k + 1) % postCells);
     }
   }
 
-  /** The connections from number `from` on, from a list of all places that are left, without weights. */
+  /** The connections from number `from` on, sampled without weights from a list of all free ones. */
   #fill(from: number, pair: PairToSample, random: PhiloxSequence): void {
     const freePlaces = (sources: Iterable<number>, targets: readonly number[]): [number, number][] => {
       const free: [number, number][] = [];
@@ -111,7 +111,7 @@ export class PairSampler {
       return free;
     };
     let places = freePlaces(this.#sources.sampled(), this.#targets.sampled());
-    // Within one group the cells sampled for both sides may overlap more than the measured ones did.
+    // Within one group, the cells sampled for the two sides may overlap more than the measured ones.
     if (places.length < pair.connections - from) places = freePlaces(allOf(pair.pre), allOf(pair.post));
     for (let k = from; k < pair.connections; k++) {
       const place = random.nextBelow(places.length);
@@ -130,7 +130,7 @@ function allOf(cells: WeightedCells): number[] {
   return Array.from({ length: cells.count }, (_, cell) => cell);
 }
 
-/** The cells of one side that take part, in memory that is reused. */
+/** The participating cells of one side, in memory that is reused. */
 class Side {
   cells = new Uint32Array(256);
   #count = 0;

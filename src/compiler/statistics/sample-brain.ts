@@ -10,20 +10,20 @@ import { SynapseSampler } from './synapse-spread.js';
 import { WeightedCells } from './weighted-cells.js';
 
 /**
- * Seed of the default brain: the first from 783 on with which every response is within its tolerance of the tables
- * (docs/synthesis.md). Other seeds give brains to compare it with.
+ * Seed of the default brain: the first from 783 on for which every response is within its tolerance of the tables
+ * (docs/synthesis.md). Other seeds give brains for comparison.
  */
 export const DEFAULT_SEED = 784;
-/** Each group has a sequence of random numbers of its own for each purpose, so that none disturbs another. */
+/** Each group has a separate sequence of random numbers for each purpose, so that they are independent. */
 const PURPOSES = ['connections', 'positions'] as const;
-/** Pre, post and synapse count in one double that sorts as they should: 18 + 18 + 16 bits. */
+/** Pre, post and synapse count packed into one double that sorts in this order: 18 + 18 + 16 bits. */
 const COUNT_RANGE = 2 ** 16;
 const NEURON_RANGE = MAXIMUM_NEURONS + 1;
 
 /**
- * Samples a brain with the size of the measured one: the same cells by type and side, and between each pair of
- * groups as many connections, synapses and partner cells. All of it uses integers from Philox, so the same
- * statistics give the same brain on every machine.
+ * Samples a brain of the same size as the measured one: the same numbers of cells by type and side, and between each
+ * pair of groups the same numbers of connections, synapses and participating cells. All random numbers are integers
+ * from Philox, so the same statistics give the same brain on every machine.
  */
 export function sampleBrain(
   statistics: CellTypeStatistics,

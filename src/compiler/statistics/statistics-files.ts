@@ -1,5 +1,5 @@
 /**
- * Statistics on disk: statistics.json with sources and sums, groups.csv.gz with a row for each group and
+ * Statistics as files: statistics.json with sources and totals, groups.csv.gz with a row for each group, and
  * pairs.csv.gz with a row for each pair of groups. data/cell-types/README.md explains the columns.
  */
 import { createHash } from 'node:crypto';
@@ -131,7 +131,7 @@ function groupFields(group: CellGroup): (string | number)[] {
   ];
 }
 
-/** Steps from row to row, and nothing for 0: that halves the compressed size. */
+/** Differences between rows, and an empty cell for 0: this halves the compressed size. */
 function pairFields(pairs: GroupPairs): (string | number)[][] {
   const orNothing = (value: number): number | string => (value === 0 ? '' : value);
   return Array.from({ length: pairs.count }, (_, row) => {
@@ -150,7 +150,7 @@ function pairFields(pairs: GroupPairs): (string | number)[][] {
 }
 
 /**
- * Reads statistics and checks that they are complete and unaltered, and that a brain can be sampled from them.
+ * Reads statistics and checks that they are complete and unchanged, and that a brain can be sampled from them.
  * @throws CodedError STATISTICS_INVALID with file, line, what was expected and what was found
  */
 export async function readStatistics(dir: string, progress: Progress = silent): Promise<CellTypeStatistics> {
@@ -183,7 +183,7 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
     checkDigests(manifest.files, files);
     return { groups, pairs, provenance: manifest.provenance, sources: [...files, ...manifest.sources] };
   } catch (error) {
-    // The reader of CSV speaks of the tables of a release; these are statistics.
+    // The CSV reader reports errors of tables; these are statistics.
     throw error instanceof CodedError ? new CodedError('STATISTICS_INVALID', error.message) : error;
   }
 }
@@ -241,7 +241,7 @@ function numbersIn(row: CsvRow, column: number, count: number, form: typeof PERC
   return parts.map(Number);
 }
 
-/** Takes in the rows of pairs.csv and turns steps into groups again. */
+/** Reads the rows of pairs.csv and converts differences back to groups. */
 class PairRows {
   readonly #pairs: GroupPairs;
   #count = 0;
@@ -287,7 +287,7 @@ class PairRows {
     }
     const preCells = Math.min(pre.cells, connections) - row.countOrNone(4);
     const postCells = Math.min(post.cells, connections) - row.countOrNone(5);
-    // Within a group the one cell of a side is itself no partner: no pair is a connection of a cell to itself.
+    // Within a group, a cell is not its own partner: connections of a cell to itself are not part of any pair.
     const room = (sources: number, targets: number): number =>
       pre === post && Math.min(sources, targets) === 1
         ? Math.min(sources * targets, pre.cells - 1)

@@ -2,22 +2,22 @@ import type { SourceFile } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 
 /**
- * Cell-type statistics of a brain: cells are merged into groups of like ones, and connections are counted between
- * groups. data/cell-types/ holds those of the release; measureStatistics() measures them on a brain, and
- * sampleBrain() samples a brain of the same size from them.
+ * Cell-type statistics of a brain: cells are merged into groups of similar cells, and connections are counted between
+ * groups. data/cell-types/ holds those of the release; measureStatistics() measures them on a brain, and sampleBrain()
+ * samples a brain of the same size from them.
  */
 export interface CellTypeStatistics {
   readonly groups: readonly CellGroup[];
   readonly pairs: GroupPairs;
-  /** Plain sentences on the brain that was measured, for people. */
+  /** Sentences on the measured brain. */
   readonly provenance: readonly string[];
-  /** What the statistics, or the files they were read from, come from. */
+  /** The files from which the brain was compiled, or from which the statistics were read. */
   readonly sources: readonly SourceFile[];
 }
 
-/** Cells that agree in type, side, classes and sign, and have like partners. */
+/** Cells with the same type, side, classes and sign, and similar partners. */
 export interface CellGroup {
-  /** Empty for cells without a type; so are the next four where the tables say nothing. */
+  /** Empty for cells without a type; the next four are empty if the tables have no value. */
   readonly type: string;
   readonly side: string;
   readonly superClass: string;
@@ -31,13 +31,13 @@ export interface CellGroup {
   readonly selfConnections: number;
   readonly selfSynapses: number;
   /**
-   * How unequal the cells are. They stand in descending order of their connections and are cut into at most
-   * MAXIMUM_STRATA strata of nearly equal size; for each the mean number of output and of input connections
-   * of its cells, in % of the mean of the group. Empty for a group of one cell.
+   * Heterogeneity of the cells. Sorted by their connections in descending order, they are divided into at most
+   * MAXIMUM_STRATA strata of nearly equal size. For each stratum: the mean numbers of output and input connections of
+   * its cells, in % of the mean of the group. Empty for a group of one cell.
    */
   readonly outputPercent: readonly number[];
   readonly inputPercent: readonly number[];
-  /** x, y, z of the mean position of the cells that were measured, or of all where few were. */
+  /** x, y, z of the mean position of the cells with a measured position, or of all cells if there are too few of these. */
   readonly meanPositionUm: readonly number[];
   /**
    * xx, yx, yy, zx, zy, zz of the Cholesky factor of the covariance of these positions. Empty for a group of
@@ -48,7 +48,7 @@ export interface CellGroup {
 
 export const MAXIMUM_STRATA = 6;
 
-/** Which stratum of a group its cell number `cell` (0 is the one with most connections) stands in. */
+/** The stratum of cell number `cell` of a group; cell 0 has the most connections. */
 export function stratumOf(cell: number, cells: number): number {
   return Math.floor((cell * strataOf(cells)) / cells);
 }
@@ -58,8 +58,8 @@ export function strataOf(cells: number): number {
 }
 
 /**
- * The connections from the cells of one group to those of another, one row for each pair of groups that has
- * any; ascending by pre, then post. Columns of equal length.
+ * The connections from the cells of one group to those of another, one row for each pair of groups with a connection,
+ * ascending by pre, then post. Columns of equal length.
  */
 export interface GroupPairs {
   readonly count: number;
@@ -68,20 +68,20 @@ export interface GroupPairs {
   /** Index of the postsynaptic group. */
   readonly post: Uint32Array;
   readonly connections: Uint32Array;
-  /** Synapses beyond the MINIMUM_SYNAPSES (src/compiler/brain.ts) that every connection has, of all connections together. */
+  /** Sum over all connections of their synapses in excess of MINIMUM_SYNAPSES (src/compiler/brain.ts). */
   readonly excessSynapses: Uint32Array;
-  /** Presynaptic cells that take part, counted as those that are missing: min(cells, connections) less them. */
+  /** Presynaptic cells without a connection although there are enough: min(cells, connections) - participating cells. */
   readonly missingPre: Uint32Array;
   readonly missingPost: Uint32Array;
-  /** How the excess is spread over the connections: index into SYNAPSE_SPREADS. */
+  /** Distribution of the excess over the connections: index into SYNAPSE_SPREADS. */
   readonly spread: Uint8Array;
 }
 
 /**
- * Spreads of synapses over connections, as an urn: of the connections of a row each begins with `own` lots,
- * each synapse goes to a connection in proportion to its lots and adds `added` lots to it. The first is that
- * of a geometric distribution (every division of the excess is equally likely); rows with less than
- * MINIMUM_CONNECTIONS_FOR_SPREAD connections say nothing and have it too.
+ * Distributions of synapses over connections, as urn models: each connection of a row starts with `own` lots; each
+ * synapse goes to a connection in proportion to its lots and adds `added` lots to it. The first one is the geometric
+ * distribution (every division of the excess is equally likely); it is also used for rows with fewer than
+ * MINIMUM_CONNECTIONS_FOR_SPREAD connections, which do not determine a distribution.
  */
 export const SYNAPSE_SPREADS = [
   { own: 1, added: 1 },
@@ -106,7 +106,7 @@ export function newGroupPairs(count: number): GroupPairs {
   };
 }
 
-/** Sums of the statistics: the size of the brain they were measured on, and of each brain sampled from them. */
+/** Totals: the size of the measured brain and of each brain sampled from the statistics. */
 export interface StatisticsTotals {
   readonly groups: number;
   readonly pairs: number;

@@ -3,13 +3,13 @@ import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js'
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { SYNAPSE_SPREADS } from './statistics.js';
 
-/** More does not fit into a connectome file. */
+/** A connectome file cannot hold more. */
 export const MAXIMUM_EXCESS = MAXIMUM_SYNAPSES_PER_CONNECTION - MINIMUM_SYNAPSES;
 
 /**
- * The spread whose variance comes nearest to that of the counts given. In an urn the counts are
- * Dirichlet-multinomial with a = own / added for each of n connections; their expected sum of squared
- * deviations is S (1 - 1/n) (S + n a) / (1 + n a) for a sum S, which is solved for a.
+ * The spread whose variance is closest to that of the given counts. In an urn model the counts are Dirichlet-multinomial
+ * with a = own / added for each of n connections. Their expected sum of squared deviations is
+ * S (1 - 1/n) (S + n a) / (1 + n a) for a sum S; this is solved for a.
  * @param excess synapses beyond the minimum of each connection of a pair
  * @returns index into SYNAPSE_SPREADS
  */
@@ -25,7 +25,7 @@ export function spreadOf(excess: readonly number[]): number {
   let best = 0;
   let distance = Infinity;
   SYNAPSE_SPREADS.forEach(({ own, added }, index) => {
-    // Distance in the share of the variance that is explained, 1 / (1 + a), which is finite for all of them.
+    // Distances are compared in 1 / (1 + a), the explained fraction of the variance, which is finite for all spreads.
     const d = Math.abs(added / (own + added) - 1 / (1 + Math.max(0, concentration)));
     if (d < distance) {
       distance = d;
@@ -37,7 +37,7 @@ export function spreadOf(excess: readonly number[]): number {
 
 const EVEN = SYNAPSE_SPREADS.findIndex(({ added }) => added === 0);
 
-/** Divides synapses over connections by sampling from the urn of a spread. The result is reused. */
+/** Distributes synapses over connections by sampling from the urn model of a spread. The result is reused. */
 export class SynapseSampler {
   /** Synapses beyond the minimum of each connection. */
   excess = new Uint32Array(1024);
@@ -45,8 +45,8 @@ export class SynapseSampler {
   #chosen = new Uint32Array(1024);
 
   /**
-   * @param connections how many, at least 1
-   * @param excessSynapses their sum, at most MAXIMUM_EXCESS for each connection
+   * @param connections their number, at least 1
+   * @param excessSynapses the sum over all connections, at most MAXIMUM_EXCESS for each
    * @param spread index into SYNAPSE_SPREADS
    */
   sample(connections: number, excessSynapses: number, spread: number, random: PhiloxSequence): void {
@@ -65,7 +65,7 @@ export class SynapseSampler {
       let connection: number;
       do {
         const lot = random.nextBelow(ownLots + synapse * added);
-        // A lot that an earlier synapse added leads to the connection that this synapse went to.
+        // A lot that was added by an earlier synapse belongs to the connection of that synapse.
         connection = lot < ownLots ? Math.floor(lot / own) : chosen[Math.floor((lot - ownLots) / added)]!;
       } while (excess[connection] === MAXIMUM_EXCESS);
       chosen[synapse] = connection;

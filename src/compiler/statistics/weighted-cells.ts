@@ -1,8 +1,8 @@
 import type { PhiloxSequence } from '../../experiment/philox.js';
 
 /**
- * Samples cells of a group in proportion to their weights, each at most once: a Fenwick tree (Fenwick 1994,
- * doi:10.1002/spe.4380240306) of integer weights, from which a sampled cell is taken out and put back at the end.
+ * Samples cells of a group in proportion to their weights, without replacement: a Fenwick tree (Fenwick 1994,
+ * doi:10.1002/spe.4380240306) of integer weights, from which a sampled cell is removed until sampling ends.
  */
 export class WeightedCells {
   /** tree[i] is the sum of the weights of the last (i & -i) cells up to cell i, counted from 1. */
@@ -55,7 +55,7 @@ export class WeightedCells {
     for (let i = cell + 1; i < this.#tree.length; i += i & -i) this.#tree[i]! += weight;
   }
 
-  /** The cell that holds lot number `lot` when those of all cells are laid side by side. */
+  /** The cell that holds lot number `lot`, where the lots of all cells are numbered consecutively. */
   #cellAt(lot: number): number {
     let cell = 0;
     for (let step = this.#highestBit; step > 0; step >>= 1) {

@@ -201,5 +201,5 @@ function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): number {
 }
 
 function brokenInvariant(): never {
-  throw new Error('the kernel broke one of its own rules');
+  throw new Error('the kernel failed an internal check');
 }
