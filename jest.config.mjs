@@ -1,3 +1,5 @@
+import './test/support/run-folder.mjs';
+
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/src', '<rootDir>/test'],
