@@ -9,21 +9,21 @@ import tseslint from 'typescript-eslint';
  */
 const mayImport = {
   connectome: [],
-  experiment: ['connectome'],
+  experiment: [],
   compiler: ['connectome', 'experiment/philox'],
   engine: ['connectome', 'experiment'],
   // One folder a version of the API: what a request means, and the bytes of its answers.
   'answers/v1': ['connectome', 'experiment', 'engine'],
   'answers/v2': ['connectome', 'experiment', 'engine'],
   // How a version describes and checks itself over HTTP; workers never load it.
-  'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http', 'openapi'],
+  'answers/v1/api': ['connectome', 'engine', 'answers/v1', 'http', 'openapi'],
   'answers/v2/api': ['connectome', 'experiment', 'engine', 'answers/v2', 'http', 'openapi'],
   // From the tables of an answer to the bytes of CSV, Arrow and Parquet.
   'answers/v2/formats': ['connectome', 'answers/v2'],
   pool: ['connectome', 'experiment', 'engine', 'answers/v1', 'answers/v2'],
   config: [],
-  http: ['config'],
-  health: ['connectome', 'pool', 'http'],
+  http: [],
+  health: ['connectome', 'pool'],
   // From a file to a model that is served: loading, workers, retrying.
   serving: ['connectome', 'answers/v1', 'pool', 'config', 'health'],
   'rate-limit': ['config', 'http', 'health'],
@@ -41,7 +41,7 @@ const mayImport = {
     'rate-limit',
   ],
   atlas: ['connectome', 'http', 'health'],
-  model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
+  model: ['answers/v1/api', 'http', 'health', 'atlas'],
   metrics: ['config', 'http', 'health', 'serving', 'run'],
   openapi: ['config', 'http'],
   // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.

@@ -1,3 +1,4 @@
+import { csvField } from '../compiler/csv.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import type { NeuronLabels } from './experiment-source.js';
 import type { Condition } from './experiment-summary.js';
@@ -13,21 +14,16 @@ export function* spikesCsv(conditions: readonly Condition[], labels: NeuronLabel
   yield `${COLUMNS}\n`;
   for (const { experiment, silenced, seeds, runs } of conditions) {
     for (const [trial, { frames = [] }] of runs.entries()) {
-      const run = `${experiment.stimulus},${quoted(silenced.join(' '))},${seeds[trial]!}`;
+      const run = `${experiment.stimulus},${csvField(silenced.join(' '))},${seeds[trial]!}`;
       for (const { steps, spikes } of frames) {
         const rows = steps.map((step, at) => {
           const neuron = spikes[at]!;
           const timeMs = `${Math.floor(step / STEPS_PER_MS)}.${step % STEPS_PER_MS}`;
           const { id, type, side } = labels;
-          return `${run},${timeMs},${neuron},${id(neuron)},${quoted(type(neuron))},${side(neuron)}\n`;
+          return `${run},${timeMs},${neuron},${id(neuron)},${csvField(type(neuron))},${side(neuron)}\n`;
         });
         yield rows.join('');
       }
     }
   }
-}
-
-/** RFC 4180: some types, such as (SLP402,SMP426)a, hold a comma. */
-function quoted(text: string): string {
-  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -7,7 +7,7 @@ import { STEPS_PER_MS } from '../engine/network.js';
 import { FRAME_MS } from '../answers/v1/readout.js';
 import { COLOURS } from '../plot/svg.js';
 import type { NeuronLabels, RunBody } from './experiment-source.js';
-import { labelOf, spreadOf, type Condition } from './experiment-summary.js';
+import { labelOf, roundedSpread, type Condition } from './experiment-summary.js';
 
 const WIDTH = 640;
 const GAP = 120;
@@ -214,7 +214,7 @@ function frameRates(condition: Condition, channel: string): Panel[] {
   return Array.from({ length: frameCount + 1 }, (_, at) => {
     const frame = Math.min(at, frameCount - 1);
     const rates = condition.runs.map(({ frames }) => frames![frame]!.channels[channel]!);
-    const { mean, sd } = spreadOf(rates, (rate) => rate);
+    const { mean, sd } = roundedSpread(rates, (rate) => rate);
     const spread = sd ?? 0;
     return {
       condition: labelOf(condition),

@@ -1,11 +1,11 @@
-import { CHANNEL_IDS } from '../connectome/populations.js';
+import { CHANNEL_IDS } from '../answers/v1/populations.js';
 import { DRIVES } from '../answers/v1/drives.js';
 import { roundRate } from '../answers/v1/rounding.js';
 import type { RunBody } from './experiment-source.js';
 import {
   labelOf,
   overlapOf,
-  spreadOf,
+  roundedSpread,
   summaryJson,
   summaryOf,
   type Condition,
@@ -41,8 +41,8 @@ function conditionOf(...runs: RunBody[]): Condition {
 describe('a summary of runs', () => {
   it('has the mean and the sample standard deviation', () => {
     // Deviations -3, -1, 4: 26 over n - 1 = 2 is 13, its root 3.6056.
-    expect(spreadOf([2, 4, 9], roundRate)).toEqual({ mean: 5, sd: 3.61 });
-    expect(spreadOf([2], roundRate)).toEqual({ mean: 2, sd: null });
+    expect(roundedSpread([2, 4, 9], roundRate)).toEqual({ mean: 5, sd: 3.61 });
+    expect(roundedSpread([2], roundRate)).toEqual({ mean: 2, sd: null });
   });
 
   it('reads every channel and drive of every run', () => {

@@ -1,6 +1,7 @@
 /** Runs of one condition, seed by seed, and what they have in common: means, spread, overlap. */
 import type { Experiment } from '../answers/v1/experiment.js';
 import { roundDrive, roundRate } from '../answers/v1/rounding.js';
+import { spreadOf } from '../validation/spread.js';
 import type { RunBody } from './experiment-source.js';
 
 /** One thing that is tried: an experiment, run with several seeds, in an intact or a lesioned brain. */
@@ -13,18 +14,18 @@ export interface Condition {
   readonly runs: readonly RunBody[];
 }
 
-export interface Spread {
+export interface RoundedSpread {
   readonly mean: number;
   /** Sample standard deviation (n - 1); null for a single run. */
   readonly sd: number | null;
 }
 
 export interface Summary {
-  readonly totalSpikes: Spread;
-  readonly respondingNeurons: Spread;
+  readonly totalSpikes: RoundedSpread;
+  readonly respondingNeurons: RoundedSpread;
   /** Hz. */
-  readonly channels: readonly (readonly [id: string, spread: Spread])[];
-  readonly drive: readonly (readonly [id: string, spread: Spread])[];
+  readonly channels: readonly (readonly [id: string, spread: RoundedSpread])[];
+  readonly drive: readonly (readonly [id: string, spread: RoundedSpread])[];
 }
 
 export function labelOf({ experiment: { stimulus }, silenced }: Condition): string {
@@ -33,24 +34,24 @@ export function labelOf({ experiment: { stimulus }, silenced }: Condition): stri
 
 export function summaryOf({ runs }: Condition): Summary {
   return {
-    totalSpikes: spreadOf(
+    totalSpikes: roundedSpread(
       runs.map(({ spikes }) => spikes.total),
       roundRate,
     ),
-    respondingNeurons: spreadOf(
+    respondingNeurons: roundedSpread(
       runs.map(({ spikes }) => spikes.responding_neurons),
       roundRate,
     ),
     channels: Object.keys(runs[0]!.channels).map((id) => [
       id,
-      spreadOf(
+      roundedSpread(
         runs.map(({ channels }) => channels[id]!),
         roundRate,
       ),
     ]),
     drive: Object.keys(runs[0]!.drive).map((id) => [
       id,
-      spreadOf(
+      roundedSpread(
         runs.map(({ drive }) => drive[id]!),
         roundDrive,
       ),
@@ -58,21 +59,14 @@ export function summaryOf({ runs }: Condition): Summary {
   };
 }
 
-export function spreadOf(values: readonly number[], round: (value: number) => number): Spread {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return {
-    mean: round(mean),
-    sd: values.length < 2 ? null : round(Math.sqrt(squares / (values.length - 1))),
-  };
+export function roundedSpread(values: readonly number[], round: (value: number) => number): RoundedSpread {
+  const { mean, sd } = spreadOf(values);
+  return { mean: round(mean), sd: values.length < 2 ? null : round(sd) };
 }
 
-/**
- * How alike the sets of responding neurons are, seed by seed: size of what they share over size of both
- * together (Jaccard), 1 where both are silent.
- */
-export function overlapOf(one: Condition, other: Condition): Spread {
-  return spreadOf(
+/** Jaccard index of the sets of responding neurons, seed by seed: intersection over union, 1 if both are silent. */
+export function overlapOf(one: Condition, other: Condition): RoundedSpread {
+  return roundedSpread(
     one.runs.map((run, at) => jaccard(respondingOf(run), respondingOf(other.runs[at]!))),
     roundDrive,
   );

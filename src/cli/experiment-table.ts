@@ -6,7 +6,7 @@ import {
   overlapOf,
   summaryOf,
   type Condition,
-  type Spread,
+  type RoundedSpread,
   type Summary,
 } from './experiment-summary.js';
 
@@ -99,14 +99,14 @@ function pairTables(first: Condition, second: Condition, model: ModelSummary): s
 }
 
 interface Rows {
-  readonly channels: readonly (readonly [name: string, number: string, spread: Spread])[];
-  readonly drive: readonly (readonly [name: string, number: string, spread: Spread])[];
+  readonly channels: readonly (readonly [name: string, number: string, spread: RoundedSpread])[];
+  readonly drive: readonly (readonly [name: string, number: string, spread: RoundedSpread])[];
 }
 
 /** Names and numbers of channels and drives, all of the same width. */
 function rowsOf({ channels, drive }: Summary): Rows {
   const hasSpread = channels.some(([, { sd }]) => sd !== null);
-  const padded = (id: string, spread: Spread, digits: number) => {
+  const padded = (id: string, spread: RoundedSpread, digits: number) => {
     const mean = spread.mean.toFixed(digits).padStart(8);
     const text = hasSpread ? `${mean} ±${(spread.sd ?? 0).toFixed(digits).padStart(7)}` : mean;
     return [id.padEnd(NAME_WIDTH), text, spread] as const;
@@ -145,7 +145,7 @@ function respondingText({ responding, neurons }: RunTopType): string {
   return `${responding} of ${neurons}`;
 }
 
-function numberOf({ mean, sd }: Spread): string {
+function numberOf({ mean, sd }: RoundedSpread): string {
   return sd === null ? String(mean) : `${mean} ± ${sd}`;
 }
 

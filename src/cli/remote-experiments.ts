@@ -84,7 +84,7 @@ export class RemoteExperiments implements ExperimentSource {
         await setTimeout(waitS * 1000);
         continue;
       }
-      throw failureOf(url, response.status, body);
+      throw errorOf(url, response.status, body);
     }
   }
 
@@ -104,7 +104,7 @@ export class RemoteExperiments implements ExperimentSource {
 }
 
 /** The service's own message if there is one; the answer may come from a different service. */
-function failureOf(url: string, status: number, body: Uint8Array): CodedError {
+function errorOf(url: string, status: number, body: Uint8Array): CodedError {
   let error: unknown;
   let code: unknown;
   try {

@@ -8,7 +8,8 @@ import { readTables } from '../compiler/tables.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { compileKernel } from '../pool/kernel-file.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../pool/kernel-file.js';
 import { runCommand, usage } from './command.js';
 import { deviations, UNTUNED_STIMULATIONS, type Deviation } from '../validation/synthesis-check.js';
 import { meanResponses, servedStimulations, type Response } from '../validation/responses.js';
@@ -50,11 +51,17 @@ await runCommand({
     const brains = countOf('brains', options.brains);
     const seeds = Array.from({ length: countOf('seeds', options.seeds) }, (_, i) => i + 1);
     const kernel = compileKernel();
+    const draw = compiledDrawing(compileDrawingKernel());
     const populations = readPopulations();
     const responsesOf = (brain: Brain): Response[] => {
       const connectome = opened(encodeConnectome(layOut(brain, { signRule: 'corrected', populations })));
       const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
-      return meanResponses(connectome, new KernelEngine(kernel, connectome), stimulations, seeds);
+      return meanResponses(
+        connectome,
+        { draw, engine: new KernelEngine(kernel, connectome) },
+        stimulations,
+        seeds,
+      );
     };
     const measured = responsesOf(await readTables(options.tables, progress));
     const statistics = await readStatistics(options.statistics, progress);

@@ -8,18 +8,19 @@ import { layOut } from '../compiler/lay-out.js';
 import { readNodeSets } from '../connectome/node-sets.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
-import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
+import type { Connectome, TableSignRule } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
 import { CodedError } from '../errors.js';
 import { plottingLibrary, renderSvg } from '../plot/svg.js';
-import { compileKernel } from '../pool/kernel-file.js';
+import { compiledDrawing } from '../experiment/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../pool/kernel-file.js';
 import { runCommand } from './command.js';
 import { checkPlaces, publishedTable, tablesOf, withTable, withTables } from '../validation/document.js';
 import { publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
-import { Subject } from '../validation/studies.js';
+import { type Simulators, Subject } from '../validation/studies.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({
@@ -48,12 +49,15 @@ await runCommand({
       await plottingLibrary();
     }
     const kernel = compileKernel();
-    const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
+    const simulators: Simulators = {
+      draw: compiledDrawing(compileDrawingKernel()),
+      engineOf: (wiring) => new KernelEngine(kernel, wiring),
+    };
     const populations = readPopulations();
     const connectomeOf = (brain: Brain, signRule: TableSignRule): Connectome =>
       openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
     const measured = await readTables(tables, progress);
-    const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), engineOf);
+    const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), simulators);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
       const results = publishedResults(subjectOf('predicted'), readNodeSets());
@@ -69,9 +73,9 @@ await runCommand({
     );
     const found = report(
       { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
-      new Subject(synthetic, engineOf),
+      new Subject(synthetic, simulators),
       readNodeSets(),
-      engineOf,
+      simulators,
       (study) => progress.begin(study, 0, 'items'),
     );
     const written = tablesOf(found);

@@ -31,6 +31,12 @@ const LOW_DIGITS = 9;
 const MAXIMUM_ID_DIGITS = 2 * LOW_DIGITS;
 const MAXIMUM_COUNT_DIGITS = 9;
 
+/** A field as RFC 4180 writes it: quoted where it has to be, such as the type (SLP402,SMP426)a. */
+export function csvField(value: string | number): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 /** @throws CodedError TABLE_INVALID */
 export function tableFault(file: string, line: number | null, what: string): CodedError {
   return new CodedError('TABLE_INVALID', `${file}${line === null ? '' : `, line ${line}`}: ${what}.`);

@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { populationsOf } from '../../test/support/tables.js';
-import { CHANNEL_IDS, type ChannelKind, type Selector, STIMULUS_IDS } from '../connectome/populations.js';
+import { type ChannelKind, type Selector } from '../connectome/populations.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../answers/v1/populations.js';
 import type { Brain } from './brain.js';
 import { readPopulations, selectPopulations } from './populations.js';
 
@@ -172,14 +173,14 @@ describe('a populations file', () => {
       expect.objectContaining({ code: 'POPULATIONS_INVALID', message }) as Error,
     );
 
-  it('is read in the order of the contract', () => {
+  it('is read in its own order', () => {
     const path = written(({ stimuli, channels }) => ({
       stimuli: stimuli!.toReversed(),
       channels: channels!.toReversed(),
     }));
     const { stimuli, channels } = readPopulations(path);
-    expect(stimuli.map(({ id }) => id)).toEqual([...STIMULUS_IDS]);
-    expect(channels.map(({ id }) => id)).toEqual([...CHANNEL_IDS]);
+    expect(stimuli.map(({ id }) => id)).toEqual(STIMULUS_IDS.toReversed());
+    expect(channels.map(({ id }) => id)).toEqual(CHANNEL_IDS.toReversed());
   });
 
   it('of the project holds every population', () => {
@@ -195,19 +196,19 @@ describe('a populations file', () => {
     refused(doubled, 'The populations do not fit: expected channel escape once, found it twice.');
   });
 
-  it('holds none that the service does not know, and says what may have been meant', () => {
-    const misspelt = (id: string) =>
+  it('may hold populations that version 1 does not know, under ids that need no escaping', () => {
+    const withId = (id: string) =>
       written(({ stimuli, channels }) => ({
-        stimuli,
+        stimuli: [...stimuli!, { ...(stimuli![0] as object), id }],
         channels: [...channels!, { ...(channels![0] as object), id }],
       }));
-    refused(
-      misspelt('groomm'),
-      'The populations do not fit: there is no channel "groomm"; near matches: groom.',
-    );
-    refused(
-      misspelt('antennae'),
-      `The populations do not fit: there is no channel "antennae"; there are ${CHANNEL_IDS.join(', ')}.`,
+    const { stimuli, channels } = readPopulations(withId('halteres_2'));
+    expect([stimuli.at(-1)!.id, channels.at(-1)!.id]).toEqual(['halteres_2', 'halteres_2']);
+    expect(() => readPopulations(withId('Halteres, left'))).toThrow(
+      expect.objectContaining({
+        code: 'POPULATIONS_INVALID',
+        message: expect.stringContaining('/stimuli/10/id') as string,
+      }) as Error,
     );
   });
 

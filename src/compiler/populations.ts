@@ -5,14 +5,11 @@
  */
 import { fileURLToPath } from 'node:url';
 import {
-  CHANNEL_IDS,
   type ChannelKind,
   type ChannelPopulation,
   type Selector,
-  STIMULUS_IDS,
   type StimulusPopulation,
 } from '../connectome/populations.js';
-import { nearestNames } from '../connectome/nearest-names.js';
 import { describedSelector, type LabelledNeurons, LABELS, NeuronSelection } from '../connectome/selection.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
@@ -38,42 +35,20 @@ const POPULATIONS_FILE = fileURLToPath(new URL('../../data/populations.json', im
 const POPULATIONS_SCHEMA = fileURLToPath(new URL('../../data/populations.schema.json', import.meta.url));
 
 /**
- * Reads the definitions of stimuli and channels, in the order of the contract. A file may leave some out.
+ * Reads the definitions of stimuli and channels, in the order of the file.
  * @throws CodedError POPULATIONS_INVALID
  */
 export function readPopulations(path: string = POPULATIONS_FILE): PopulationDefinitions {
-  const { stimuli, channels } = readChecked<PopulationDefinitions>(
-    path,
-    'POPULATIONS_INVALID',
-    POPULATIONS_SCHEMA,
-  );
-  return {
-    stimuli: inOrder('stimulus', stimuli, STIMULUS_IDS),
-    channels: inOrder('channel', channels, CHANNEL_IDS),
-  };
+  const definitions = readChecked<PopulationDefinitions>(path, 'POPULATIONS_INVALID', POPULATIONS_SCHEMA);
+  checkUnique('stimulus', definitions.stimuli);
+  checkUnique('channel', definitions.channels);
+  return definitions;
 }
 
-function inOrder<P extends { readonly id: string }>(
-  kind: string,
-  populations: readonly P[],
-  ids: readonly string[],
-): P[] {
-  for (const { id } of populations) {
-    if (!ids.includes(id)) {
-      const near = nearestNames(id, ids);
-      throw invalid(
-        `there is no ${kind} ${describeValue(id)}` +
-          (near.length === 0 ? `; there are ${ids.join(', ')}` : `; near matches: ${near.join(', ')}`),
-      );
-    }
-  }
-  return ids.flatMap((id) => {
-    const [population, another] = populations.filter((each) => each.id === id);
-    if (another !== undefined) {
-      throw invalid(`expected ${kind} ${id} once, found it twice`);
-    }
-    return population ?? [];
-  });
+function checkUnique(kind: string, populations: readonly { readonly id: string }[]): void {
+  const ids = populations.map(({ id }) => id);
+  const twice = ids.find((id, at) => ids.indexOf(id) < at);
+  if (twice !== undefined) throw invalid(`expected ${kind} ${twice} once, found it twice`);
 }
 
 /** The project's own definitions; none for a brain without types, by which they select. */

@@ -1,45 +1,7 @@
 /**
- * The named groups of neurons that the rest of the world talks about: stimuli (what a client can excite) and
- * channels (what it reads). Which neurons they hold is decided by data/populations.json when a connectome is
- * compiled. A connectome may have other stimuli and channels; these are the ones that version 1 of the API knows.
+ * Named groups of neurons: stimuli, which a client can excite, and channels, whose rates it reads. A populations file
+ * such as data/populations.json defines them when a connectome is compiled.
  */
-export const STIMULUS_IDS = [
-  'sugar',
-  'loom',
-  'food',
-  'touch',
-  'song',
-  'pheromone',
-  'colour',
-  'humid',
-  'heat',
-  'bitter',
-] as const;
-
-export const CHANNEL_IDS = [
-  'escape',
-  'walk',
-  'turn_left',
-  'turn_right',
-  'stop',
-  'backward',
-  'landing',
-  'wing',
-  'groom',
-  'proboscis',
-  'courtship',
-  'descending',
-  'motor',
-  'food_relay',
-  'pheromone_relay',
-  'song_relay',
-  'touch_relay',
-  'colour_relay',
-  'humid_relay',
-  'heat_relay',
-  'bitter_relay',
-] as const;
-
 /**
  * Kinds of channels. Descending and motor neurons project out of the brain, so their rates represent actions. A
  * station consists of neurons upstream of these (sensory neurons, projection neurons, interneurons) and represents a
@@ -57,8 +19,6 @@ export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
   station: 'Intermediate stations',
 };
 
-export type StimulusId = (typeof STIMULUS_IDS)[number];
-export type ChannelId = (typeof CHANNEL_IDS)[number];
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
 /** Selects the neurons that match every member that is present. In strings `*` matches any sequence of characters. */

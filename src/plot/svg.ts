@@ -48,8 +48,8 @@ export async function renderSvg(spec: TopLevelSpec): Promise<string> {
 }
 
 /**
- * Imported when it is needed: the service itself does without it. A command asks for it before it computes for long.
- * @throws CodedError USAGE where it is not installed
+ * Imported on demand, because the service does not need it. Commands call this before a long computation.
+ * @throws CodedError USAGE if it is not installed
  */
 export async function plottingLibrary() {
   try {
@@ -57,7 +57,8 @@ export async function plottingLibrary() {
   } catch (error) {
     throw new CodedError(
       'USAGE',
-      'Plots need vega and vega-lite, which an installation for production leaves out: run npm ci in a checkout.',
+      'Plots need vega and vega-lite, which production installations and container images omit (24 MB). ' +
+        'Run the command in a checkout after npm ci; a running service can compute for it with --url.',
       { cause: error },
     );
   }

@@ -4,18 +4,17 @@ import { QUERY_FIELDS } from '../answers/v1/fields.js';
 import { trialExperiment } from '../answers/v1/presets.js';
 import type { LoadedModel } from '../health/model-health.js';
 
-/** Measured: after 8 rounds the first answer takes some 1.25 times as long as the tenth, after 4 up to twice. */
+/** With half as many, the first run of a client takes up to twice as long as its tenth; see docs/performance.md. */
 const ROUNDS = 8;
-/** On a machine that is this slow, being there comes before being warm. */
+/** On a machine that needs longer, it is better to be ready than to be warm. */
 const LONGEST_MS = 5_000;
 const ENCODINGS = ['identity', 'gzip'];
 /** One for each round, from this on. */
 const FIRST_SEED = 783_000_000;
 
 /**
- * The first requests to a fresh process are slow: nothing is compiled yet, nothing has run. So the service asks
- * itself some, the whole way from the router to the workers and back, before it calls itself ready. What they
- * answer is of no interest.
+ * The first requests to a new process are slow, because no code is compiled yet. So the service sends requests to
+ * itself, from the router to the workers and back, before it reports ready. Their responses are ignored.
  */
 export async function warmUp(fastify: FastifyInstance, { connectome }: LoadedModel): Promise<void> {
   const { stimulus } = trialExperiment(connectome.metadata);

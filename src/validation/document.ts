@@ -2,11 +2,12 @@
  * The tables of docs/validation.md. `npm run validate` generates each table between two comments with its name; the
  * text around them is written by hand.
  */
-import { CHANNEL_IDS } from '../connectome/populations.js';
+import { CHANNEL_IDS } from '../answers/v1/populations.js';
 import { CodedError } from '../errors.js';
 import type { PublishedResult } from './published.js';
 import { PATHWAYS, type Report } from './report.js';
-import { SHUFFLES, type Spread, type StimulusDrives, type StimulusResponse } from './studies.js';
+import type { Spread } from './spread.js';
+import { SHUFFLES, type StimulusDrives, type StimulusResponse } from './studies.js';
 
 /** A glomerulus that recruits more neurons than this has triggered a runaway. */
 export const RUNAWAY_NEURONS = 1000;

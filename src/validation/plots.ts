@@ -3,7 +3,7 @@ import { COLOURS, MUTED_COLOUR } from '../plot/svg.js';
 import type { TableSignRule } from '../connectome/connectome.js';
 import { RUNAWAY_NEURONS } from './document.js';
 import { PATHWAYS, type Report } from './report.js';
-import type { Spread } from './studies.js';
+import type { Spread } from './spread.js';
 
 const RULES = ['predicted', 'corrected'] as const;
 

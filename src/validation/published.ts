@@ -3,7 +3,8 @@ import { CodedError } from '../errors.js';
 import { STEPS_PER_MS } from '../experiment/protocol.js';
 import { NeuronSelection, labelledNeurons, neuronsOfTypes } from '../connectome/selection.js';
 import type { NodeSet } from '../connectome/node-sets.js';
-import { spreadOf, type Spread, type Subject } from './studies.js';
+import { spreadOf, type Spread } from './spread.js';
+import type { Subject } from './studies.js';
 
 const TRIALS = 30;
 const DURATION_MS = 1000;

@@ -1,7 +1,7 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
 import type { TableSignRule } from '../connectome/connectome.js';
 import type { NodeSet } from '../connectome/node-sets.js';
-import type { StimulusId } from '../connectome/populations.js';
+import type { StimulusId } from '../answers/v1/populations.js';
 import { publishedResults, type PublishedResult } from './published.js';
 import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './synthesis-check.js';
 import { meanResponses, servedStimulations } from './responses.js';
@@ -19,12 +19,12 @@ import {
   Subject,
   type Discrimination,
   type DoseResponse,
-  type EngineOf,
   type Glomerulus,
   type Lesion,
   type Overlap,
   type Pathway,
   type Shuffle,
+  type Simulators,
   type StimulusDrives,
   type StimulusResponse,
 } from './studies.js';
@@ -88,7 +88,7 @@ export function report(
   subjects: Readonly<Record<TableSignRule, Subject>>,
   synthetic: Subject,
   nodeSets: Readonly<Record<string, NodeSet>>,
-  engineOf: EngineOf,
+  simulators: Simulators,
   begin: (study: string) => void,
 ): Report {
   const bothRules = <T>(study: (subject: Subject) => T): Record<TableSignRule, T> => ({
@@ -109,7 +109,8 @@ export function report(
   const doses = doseResponses(subjects.corrected, SEEDS);
   begin('Shuffling the wiring');
   const ofShuffle = (kept: Shuffle): ShuffleReport => {
-    const dealt = (deal: number) => new Subject(connectome, engineOf, shuffledWiring(connectome, kept, deal));
+    const dealt = (deal: number) =>
+      new Subject(connectome, simulators, shuffledWiring(connectome, kept, deal));
     const [first, ...others] = [dealt(0), ...OTHER_DEALS.map(dealt)] as const;
     return {
       responses: stimulusResponses([first, ...others], SEEDS_OF_DEAL),
@@ -135,7 +136,7 @@ export function report(
   const answersOf = (subject: Subject) =>
     meanResponses(
       subject.connectome,
-      engineOf(subject.connectome),
+      { draw: simulators.draw, engine: simulators.engineOf(subject.connectome) },
       [...servedStimulations(subject.connectome), ...UNTUNED_STIMULATIONS],
       SYNTHESIS_SEEDS,
     );

@@ -4,9 +4,9 @@ import type { ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import { Readout } from '../answers/v1/readout.js';
 import type { SimulationEngine } from '../engine/simulation.js';
-import { drawInputEvents } from '../experiment/input-events.js';
+import type { DrawInputEvents } from '../experiment/input-events.js';
 import { v1Protocol } from '../experiment/protocol.js';
-import { CHANNEL_IDS } from '../connectome/populations.js';
+import { CHANNEL_IDS } from '../answers/v1/populations.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 
 const DURATION_MS = 100;
@@ -53,7 +53,7 @@ export interface Response {
 /** @returns means over the seeds, one response for each stimulation */
 export function meanResponses(
   connectome: Connectome,
-  engine: SimulationEngine,
+  { draw, engine }: { readonly draw: DrawInputEvents; readonly engine: SimulationEngine },
   stimulations: readonly Stimulation[],
   seeds: readonly number[],
 ): Response[] {
@@ -63,7 +63,7 @@ export function meanResponses(
     const readings = seeds.map((seed) => {
       const train = { nominalRateHz: rateHz, intensity: INTENSITY, seed };
       const protocol = v1Protocol(neurons, train, DURATION_MS * STEPS_PER_MS);
-      const events = drawInputEvents(protocol, (i) => connectome.neuronId(i));
+      const events = draw(protocol, (i) => connectome.neuronId(i));
       return readout.read(engine.simulate(events, protocol), DURATION_MS);
     });
     const mean = (of: (reading: (typeof readings)[number]) => number): number =>

@@ -1,18 +1,19 @@
 /**
- * Experiments on the model itself: what it does that is known of flies, what it does that is not, and what becomes
- * of it when its wiring or its signs are changed. Plain numbers; validation/document.ts writes them down.
+ * Experiments on the model itself: behaviour that is known from flies, behaviour that is not, and the effect of other
+ * signs or another wiring. They return numbers; validation/document.ts formats them.
  */
 import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
-import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../connectome/populations.js';
+import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId, type StimulusId } from '../answers/v1/populations.js';
 import { DRIVES, readDrives, type ChannelRates } from '../answers/v1/drives.js';
 import { STEPS_PER_MS } from '../engine/network.js';
 import { Readout } from '../answers/v1/readout.js';
 import type { SimulationEngine, SpikeRaster } from '../engine/simulation.js';
-import { drawInputEvents } from '../experiment/input-events.js';
+import type { DrawInputEvents } from '../experiment/input-events.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../experiment/philox.js';
 import { type Protocol, v1Protocol } from '../experiment/protocol.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
 import { stimulationOfTypes } from './responses.js';
+import { spreadOf, type Spread } from './spread.js';
 
 export const DURATION_MS = 100;
 const NOMINAL_RATE_HZ = 150;
@@ -24,14 +25,11 @@ const MAXIMUM_TRIES = 10_000;
 /** Target and synapse count in one double that sorts by target. */
 const COUNT_RANGE = 2 ** 16;
 
-export interface Spread {
-  readonly mean: number;
-  /** Of a sample; 0 for one. */
-  readonly sd: number;
+/** What runs the trials of a study. Studies change the wiring of a connectome, so each wiring gets its own engine. */
+export interface Simulators {
+  readonly draw: DrawInputEvents;
+  readonly engineOf: (wiring: Wiring) => SimulationEngine;
 }
-
-/** Makes an engine of a wiring; studies change the wiring of a connectome. */
-export type EngineOf = (wiring: Wiring) => SimulationEngine;
 
 export interface Run {
   readonly responding: number;
@@ -42,14 +40,16 @@ export interface Run {
 
 /** One connectome with one wiring, ready to be stimulated. */
 export class Subject {
+  readonly #draw: DrawInputEvents;
   readonly #engine: SimulationEngine;
   readonly #readout: Readout;
 
   constructor(
     readonly connectome: Connectome,
-    engineOf: EngineOf,
+    { draw, engineOf }: Simulators,
     wiring: Wiring = connectome,
   ) {
+    this.#draw = draw;
     this.#engine = engineOf(wiring);
     this.#readout = new Readout(connectome);
   }
@@ -72,7 +72,7 @@ export class Subject {
   }
 
   simulate(protocol: Protocol): SpikeRaster {
-    const events = drawInputEvents(protocol, (i) => this.connectome.neuronId(i));
+    const events = this.#draw(protocol, (i) => this.connectome.neuronId(i));
     return this.#engine.simulate(events, protocol);
   }
 
@@ -84,12 +84,6 @@ export class Subject {
     const { nominalRateHz } = this.connectome.metadata.stimuli.find((each) => each.id === id)!;
     return this.excite(this.connectome.stimulusNeurons(id), nominalRateHz, intensity, seed, silenced);
   }
-}
-
-export function spreadOf(values: readonly number[]): Spread {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
-  return { mean, sd: values.length > 1 ? Math.sqrt(squares / (values.length - 1)) : 0 };
 }
 
 // ---- signs -------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
  * How far the responses of a synthetic brain may differ from those of the tables, and how far they do. The
  * tolerances were measured on brains sampled with other seeds; docs/synthesis.md has the measurements.
  */
-import type { ChannelId } from '../connectome/populations.js';
+import type { ChannelId } from '../answers/v1/populations.js';
 import { stimulationOfTypes, type Response, type Stimulation } from './responses.js';
 
 /** Populations that the statistics were not tuned for; docs/synthesis.md says how far. */

@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { readEnvironment } from '../../src/config/environment.js';
-import { STIMULUS_IDS } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
 import { baseImage } from '../support/base-image.js';
 import { Container, ContainerEngine, HARDENED } from '../support/containers.js';
 import { freePort } from '../support/free-port.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { STIMULUS_IDS } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
 
 const SEED = 20_240_783;

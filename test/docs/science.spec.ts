@@ -1,14 +1,15 @@
 /** docs/science.md gives numbers for both brains, so they are computed again: they depend on nothing but the brain. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { summaryOf, type Spread } from '../../src/cli/experiment-summary.js';
+import { summaryOf, type RoundedSpread } from '../../src/cli/experiment-summary.js';
 import type { RunBody } from '../../src/cli/experiment-source.js';
 import { readPopulations } from '../../src/compiler/populations.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS, type StimulusId } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS, type StimulusId } from '../../src/answers/v1/populations.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
 import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
-import { compileKernel } from '../../src/pool/kernel-file.js';
+import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -27,7 +28,9 @@ const rows = new Map(
 
 async function responsesOf(name: 'default' | 'measured-corrected') {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
-  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
+  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
+    draw: compiledDrawing(compileDrawingKernel()),
+  });
   return (stimulus: StimulusId) => {
     const experiment = { stimulus, duration_ms: 100, intensity: 1 } as const;
     const runs = SEEDS.map((seed) => {
@@ -40,7 +43,7 @@ async function responsesOf(name: 'default' | 'measured-corrected') {
   };
 }
 
-function shown({ mean, sd }: Spread): string {
+function shown({ mean, sd }: RoundedSpread): string {
   return `${mean} ± ${sd}`;
 }
 

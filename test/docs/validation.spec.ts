@@ -8,7 +8,7 @@ import { PATHWAYS, type Report } from '../../src/validation/report.js';
 import { SHUFFLES, shuffledWiring, type Shuffle } from '../../src/validation/studies.js';
 import type { Wiring } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS, type ChannelId } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS, type ChannelId } from '../../src/answers/v1/populations.js';
 import { runBuilt } from '../support/commands.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { STIMULUS_IDS } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { Load, sendRun, type Answered } from '../support/load.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';

@@ -3,10 +3,12 @@
  * defaults, a person should be able to tell what the fly was given.
  */
 import { readFileSync } from 'node:fs';
+import type { Wiring } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS } from '../../src/connectome/populations.js';
+import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { compileKernel } from '../../src/pool/kernel-file.js';
+import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
 import { stimulusDrives, Subject, type StimulusDrives } from '../../src/validation/studies.js';
 import { connectomeFile } from '../support/connectomes.js';
 
@@ -32,7 +34,9 @@ describe('the drives of the default brain', () => {
   beforeAll(async () => {
     const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile('default'))).buffer);
     const kernel = compileKernel();
-    stimuli = stimulusDrives(new Subject(connectome, (wiring) => new KernelEngine(kernel, wiring)), SEEDS);
+    const draw = compiledDrawing(compileDrawingKernel());
+    const engineOf = (wiring: Wiring) => new KernelEngine(kernel, wiring);
+    stimuli = stimulusDrives(new Subject(connectome, { draw, engineOf }), SEEDS);
   }, 120_000);
 
   it.each(STIMULUS_IDS)('tell %s from the other stimuli', (id) => {

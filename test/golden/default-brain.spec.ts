@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { openConnectome } from '../../src/connectome/format.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { STIMULUS_SIZES } from '../support/stimulus-sizes.js';
 
 /**
  * The brain that the service ships, sampled from data/cell-types. Its digest is part of the id of the model and of
@@ -43,16 +44,7 @@ describe('the default brain', () => {
     const { stimuli, channels } = connectome.metadata;
     const sizes = [...stimuli, ...channels].map(({ id, neuronCount }) => [id, neuronCount]);
     expect(Object.fromEntries(sizes)).toEqual({
-      sugar: 129,
-      loom: 314,
-      food: 175,
-      touch: 302,
-      song: 390,
-      pheromone: 127,
-      colour: 2544,
-      humid: 16,
-      heat: 7,
-      bitter: 65,
+      ...STIMULUS_SIZES,
       escape: 2,
       walk: 6,
       turn_left: 2,

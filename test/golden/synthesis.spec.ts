@@ -2,7 +2,8 @@ import { deviations, UNTUNED_STIMULATIONS } from '../../src/validation/synthesis
 import { meanResponses, servedStimulations } from '../../src/validation/responses.js';
 import { readConnectome } from '../../src/cli/local-experiments.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { compileKernel } from '../../src/pool/kernel-file.js';
+import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -15,10 +16,16 @@ const UNTUNED_TOLERANCE_PERCENT = 25;
 /** The short form of `npm run validate:synthesis`, on the one brain that is served. */
 describeWith(['tables'], 'the default brain beside the tables its statistics come from', () => {
   const kernel = compileKernel();
+  const draw = compiledDrawing(compileDrawingKernel());
   const responsesOf = async (name: 'measured-corrected' | 'default') => {
     const connectome = await readConnectome(await connectomeFile(name));
     const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
-    return meanResponses(connectome, new KernelEngine(kernel, connectome), stimulations, SEEDS);
+    return meanResponses(
+      connectome,
+      { draw, engine: new KernelEngine(kernel, connectome) },
+      stimulations,
+      SEEDS,
+    );
   };
 
   it(

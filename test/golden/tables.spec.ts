@@ -4,23 +4,10 @@ import { openConnectome } from '../../src/connectome/format.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
+import { STIMULUS_SIZES } from '../support/stimulus-sizes.js';
 
 /** With a cold cache both brains are compiled first. */
 jest.setTimeout(300_000);
-
-/** Counts of design notes and of independent readings of the same tables (pandas). */
-const STIMULUS_SIZES = {
-  sugar: 129,
-  loom: 314,
-  food: 175,
-  touch: 302,
-  song: 390,
-  pheromone: 127,
-  colour: 2544,
-  humid: 16,
-  heat: 7,
-  bitter: 65,
-};
 
 describeWith(['tables'], 'the tables, compiled', () => {
   const opened = new Map<string, Promise<Connectome>>();

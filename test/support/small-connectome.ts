@@ -2,12 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
-import {
-  CHANNEL_IDS,
-  STIMULUS_IDS,
-  type ChannelId,
-  type ChannelKind,
-} from '../../src/connectome/populations.js';
+import { type ChannelKind } from '../../src/connectome/populations.js';
+import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId } from '../../src/answers/v1/populations.js';
 import { PhiloxSequence } from '../../src/experiment/philox.js';
 
 /** A made-up brain for tests of what lies above the engine: every stimulus and channel, a few milliseconds a run. */

@@ -1,4 +1,4 @@
-import { CHANNEL_IDS, type ChannelId } from '../../connectome/populations.js';
+import { CHANNEL_IDS, type ChannelId } from './populations.js';
 import { DRIVES, readDrives, type ChannelRates } from './drives.js';
 
 function rates(given: Partial<Record<ChannelId, number>>): ChannelRates {

@@ -4,7 +4,7 @@
  * because the neurons that command the action stay silent. Each is computed from the rounded rates (and drives) of the
  * same body, so a client can check it.
  */
-import type { ChannelId } from '../../connectome/populations.js';
+import type { ChannelId } from './populations.js';
 import { exponentialDecay } from './exponential.js';
 import { roundDrive } from './rounding.js';
 

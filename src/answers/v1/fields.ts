@@ -3,7 +3,7 @@
  * run, GET /api/v1/model, the log, the command line and the form and link of the page are generated from these tables.
  * docs/HACKING.md explains how to add a field.
  */
-import { STIMULUS_IDS } from '../../connectome/populations.js';
+import { STIMULUS_IDS } from './populations.js';
 import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
 
 interface FieldDescription {

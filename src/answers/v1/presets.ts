@@ -1,6 +1,7 @@
 /** The stimuli of version 1 are presets: populations, with rates, in the metadata of the connectome. */
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
-import { STIMULUS_IDS, type StimulusId, type StimulusPopulation } from '../../connectome/populations.js';
+import { type StimulusPopulation } from '../../connectome/populations.js';
+import { STIMULUS_IDS, type StimulusId } from './populations.js';
 import { CodedError, describeValue } from '../../errors.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from './experiment.js';
 

@@ -1,6 +1,6 @@
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { CHANNEL_IDS } from '../../connectome/populations.js';
+import { CHANNEL_IDS } from './populations.js';
 import type { Experiment } from './experiment.js';
 import { rasterDigest, Readout } from './readout.js';
 import { ReferenceEngine } from '../../engine/reference-engine.js';

@@ -10,7 +10,7 @@ import {
 } from './statistics.js';
 import { measurePositions } from './cell-positions.js';
 import { groupCells } from './group-cells.js';
-import { spreadOf } from './synapse-spread.js';
+import { nearestSpread } from './synapse-spread.js';
 
 const GROUP_RANGE = 2 ** 24;
 
@@ -114,7 +114,7 @@ function measurePairs(brain: Brain, members: readonly Uint32Array[], groupOf: Ui
     pairs.excessSynapses[row] = excess.reduce((sum, x) => sum + x, 0);
     pairs.missingPre[row] = missing(connections, pre, members[preGroup]!.length);
     pairs.missingPost[row] = missing(connections, post, members[postGroup]!.length);
-    pairs.spread[row] = connections.length < MINIMUM_CONNECTIONS_FOR_SPREAD ? 0 : spreadOf(excess);
+    pairs.spread[row] = connections.length < MINIMUM_CONNECTIONS_FOR_SPREAD ? 0 : nearestSpread(excess);
   });
   return pairs;
 }

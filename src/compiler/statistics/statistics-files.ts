@@ -11,7 +11,7 @@ import { MAXIMUM_NEURONS, type SourceFile, SIDES } from '../../connectome/connec
 import { CodedError, describeValue } from '../../errors.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { readChecked } from '../../connectome/checked-json.js';
-import { type CsvRow, readCsv } from '../csv.js';
+import { csvField, type CsvRow, readCsv } from '../csv.js';
 import { type Progress, silent } from '../progress.js';
 import {
   type CellGroup,
@@ -103,13 +103,8 @@ export function encodeStatistics(statistics: CellTypeStatistics): ReadonlyMap<st
 }
 
 function gzipped(rows: readonly (readonly (string | number)[])[]): Uint8Array {
-  const text = rows.map((row) => `${row.map(quoted).join(',')}\n`).join('');
+  const text = rows.map((row) => `${row.map(csvField).join(',')}\n`).join('');
   return gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
-}
-
-function quoted(field: string | number): string {
-  const text = String(field);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function groupFields(group: CellGroup): (string | number)[] {

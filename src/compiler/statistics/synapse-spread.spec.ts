@@ -1,6 +1,6 @@
 import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
 import { SYNAPSE_SPREADS } from './statistics.js';
-import { MAXIMUM_EXCESS, spreadOf, SynapseSampler } from './synapse-spread.js';
+import { MAXIMUM_EXCESS, nearestSpread, SynapseSampler } from './synapse-spread.js';
 
 const random = (key: number) => new PhiloxSequence(1, key, PHILOX_STREAM.synthesis);
 const sampler = new SynapseSampler();
@@ -15,7 +15,7 @@ describe('the spread of synapses over connections', () => {
   it.each(NAMED)('samples with own $own and added $added what it finds again', ({ index }) => {
     const excess = sampleExcess(3000, 30_000, index, random(index));
     expect(sumOf(excess)).toBe(30_000);
-    expect(spreadOf([...excess])).toBe(index);
+    expect(nearestSpread([...excess])).toBe(index);
   });
 
   it('gives one connection everything, and none a part of nothing', () => {
@@ -37,8 +37,8 @@ describe('the spread of synapses over connections', () => {
   });
 
   it('calls counts without any spread even, and a single synapse geometric', () => {
-    expect(SYNAPSE_SPREADS[spreadOf([4, 4, 4, 4])]).toEqual({ own: 1, added: 0 });
-    expect(spreadOf([0, 1, 0, 0])).toBe(0);
-    expect(spreadOf([0, 0, 0, 0])).toBe(0);
+    expect(SYNAPSE_SPREADS[nearestSpread([4, 4, 4, 4])]).toEqual({ own: 1, added: 0 });
+    expect(nearestSpread([0, 1, 0, 0])).toBe(0);
+    expect(nearestSpread([0, 0, 0, 0])).toBe(0);
   });
 });

@@ -13,7 +13,7 @@ export const MAXIMUM_EXCESS = MAXIMUM_SYNAPSES_PER_CONNECTION - MINIMUM_SYNAPSES
  * @param excess synapses beyond the minimum of each connection of a pair
  * @returns index into SYNAPSE_SPREADS
  */
-export function spreadOf(excess: readonly number[]): number {
+export function nearestSpread(excess: readonly number[]): number {
   const n = excess.length;
   const sum = excess.reduce((total, x) => total + x, 0);
   // n times the sum of squared deviations, and n times what it would be if synapses fell independently.

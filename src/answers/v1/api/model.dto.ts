@@ -1,10 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  POPULATION_ID,
-  CHANNEL_KINDS,
-  type ChannelKind,
-  STIMULUS_IDS,
-} from '../../../connectome/populations.js';
+import { POPULATION_ID, CHANNEL_KINDS, type ChannelKind } from '../../../connectome/populations.js';
+import { STIMULUS_IDS } from '../populations.js';
 import { type ChoiceField, type Field, type FieldName, FIELDS } from '../fields.js';
 
 /** Selects neurons: those that match every member that is present. */

@@ -1,5 +1,5 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
-import { CHANNEL_IDS } from '../../../connectome/populations.js';
+import { CHANNEL_IDS } from '../populations.js';
 import { DRIVES } from '../drives.js';
 import { STEPS_PER_MS } from '../../../engine/network.js';
 import type { Experiment } from '../experiment.js';
