@@ -39,10 +39,10 @@ interface PublishedNumber {
 
 type Decision = 'weak' | 'both' | 'no';
 
-/** Whether tables without most pairs across the midline, and without pairs below the threshold, can decide a number. */
+/** Whether tables without most pairs across the midline and without pairs below the threshold can decide a result. */
 export const DECISIONS: Readonly<Record<Decision, string>> = {
   both: 'yes',
-  weak: 'yes, but for weak pairs',
+  weak: 'partly: weak pairs are missing',
   no: 'no: pairs across the midline are missing',
 };
 
