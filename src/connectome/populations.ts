@@ -16,7 +16,7 @@ export const POPULATION_ID = '^[a-z][a-z0-9_]*$';
 export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
   descending: 'Descending neurons',
   motor: 'Motor neurons',
-  station: 'Intermediate stations',
+  station: 'Upstream neurons',
 };
 
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];

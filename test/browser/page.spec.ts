@@ -70,7 +70,7 @@ describeWith(['chromium'], 'the page', () => {
     const escape = await barOf('escape');
     expect(escape.from).toBe(0);
     expect(escape.length).toBeCloseTo(100 * answer.drive.escape, 5);
-    for (const heading of ['Descending neurons', 'Motor neurons', 'Intermediate stations']) {
+    for (const heading of ['Descending neurons', 'Motor neurons', 'Upstream neurons']) {
       await page.locator('#channels').getByText(heading, { exact: true }).waitFor();
     }
     const types = page.locator('#types tbody tr');

@@ -57,7 +57,7 @@ describe('npm run experiment', () => {
       blocks.find((block) => block.startsWith(`${heading} (mean rate, Hz)`));
     expect(blockOf('Descending neurons')).toContain('  escape ');
     expect(blockOf('Motor neurons')).toContain('  proboscis ');
-    expect(blockOf('Intermediate stations')).toContain('  food_relay ');
+    expect(blockOf('Upstream neurons')).toContain('  food_relay ');
     expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
   });
 
