@@ -14,7 +14,7 @@ import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
 import { describeApi } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
-import type { SlidingWindow } from './rate-limit/sliding-window.js';
+import type { Windows } from './rate-limit/rate-limit.module.js';
 import { logRequest } from './request-log.js';
 import { ModelLoader } from './serving/model-loader.js';
 import { warmUp } from './run/warm-up.js';
@@ -26,7 +26,7 @@ const LAST_BYTES_MS = 100;
 /** What main.ts and tests choose; everything else is in the environment. */
 export interface ApplicationOptions {
   readonly workerFile?: URL;
-  readonly window?: SlidingWindow;
+  readonly windows?: Windows;
   readonly requestTimeoutMs?: number;
   /** Without it nothing is logged. */
   readonly logTo?: LogDestination;

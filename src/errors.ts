@@ -38,6 +38,11 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'The path exists, but not with this method; Allow lists those that do.',
   },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    exitCode: 2,
+    meaning: 'Accept names no format in which the answer can be given.',
+  },
   REQUEST_TIMEOUT: {
     status: 408,
     exitCode: 1,

@@ -92,6 +92,36 @@ export class Environment {
   )
   REDIS_URL = '';
 
+  @WholeNumber(1, 1_000_000)
+  EXPERIMENT_BRAIN_SECONDS = 600;
+
+  @WholeNumber(0, 1_000_000)
+  EXPERIMENT_BRAIN_SECONDS_PER_MINUTE = 600;
+
+  @WholeNumber(1, 1_000_000_000)
+  EXPERIMENT_INPUT_EVENTS = 2_000_000;
+
+  @WholeNumber(1, 4_000_000_000)
+  EXPERIMENT_SYNAPTIC_EVENTS = 50_000_000;
+
+  @WholeNumber(1, 1_000_000)
+  EXPERIMENT_IDS = 10_000;
+
+  @WholeNumber(1_024, 64 * 1024 * 1024)
+  EXPERIMENT_BODY_BYTES = 256 * 1024;
+
+  @WholeNumber(0, 10_000_000)
+  EXPERIMENT_JSON_SPIKES = 200_000;
+
+  @WholeNumber(0, 100_000_000)
+  EXPERIMENT_TABLE_SPIKES = 2_000_000;
+
+  @WholeNumber(1, 1_000)
+  EXPERIMENTS_PER_CLIENT = 4;
+
+  @WholeNumber(1, 1_000)
+  EXPERIMENTS_AT_ONCE = 16;
+
   @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
 }
@@ -112,7 +142,17 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   RUN_TIMEOUT_MS: 'time limit of a run from its complete arrival; then 503',
   SHUTDOWN_MS: 'time to finish accepted runs when the service stops',
   CACHE_BYTES: 'size of the result cache; 0 turns it off',
-  REDIS_URL: 'shares the rate limit between replicas',
+  REDIS_URL: 'shares the limits of runs and brain seconds between replicas',
+  EXPERIMENT_BRAIN_SECONDS: 'brain seconds per open experiment: conditions x trials x duration',
+  EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: 'brain seconds per client and minute; 0 turns the limit off',
+  EXPERIMENT_INPUT_EVENTS: 'input events per trial of an open experiment',
+  EXPERIMENT_SYNAPTIC_EVENTS: 'synaptic events per trial; a trial that exceeds it is stopped',
+  EXPERIMENT_IDS: 'root ids that an open experiment may name',
+  EXPERIMENT_BODY_BYTES: 'size of the document of an open experiment',
+  EXPERIMENT_JSON_SPIKES: 'spikes and input events in a JSON, NDJSON or CSV answer',
+  EXPERIMENT_TABLE_SPIKES: 'spikes and input events in an Arrow or Parquet answer',
+  EXPERIMENTS_PER_CLIENT: 'open experiments of a client at the same time; further ones are answered with 503',
+  EXPERIMENTS_AT_ONCE: 'open experiments of all clients at the same time; further ones are answered with 503',
   LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { type CodedError, type ErrorCode, faultPlaceOf } from '../errors.js';
-import { PUBLIC_ERROR_CODES } from './error-examples.js';
+import { ERROR_CODES_OF_V1 } from './error-examples.js';
 
 /** The body of every failure, from whatever layer. */
 export class ErrorResponse {
@@ -12,7 +12,7 @@ export class ErrorResponse {
 
   @ApiProperty({
     description: 'The same in one word, for programs; docs/errors.md lists them.',
-    enum: PUBLIC_ERROR_CODES,
+    enum: ERROR_CODES_OF_V1,
     example: 'INVALID_PARAMETER',
   })
   readonly code: ErrorCode;

@@ -13,14 +13,15 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const { id } = host.switchToHttp().getRequest<FastifyRequest>();
-    const error = expectedErrorOf(thrown) ?? internalError(thrown);
+    const { id, routeOptions } = host.switchToHttp().getRequest<FastifyRequest>();
+    const error = expectedErrorOf(thrown, routeOptions.bodyLimit) ?? internalError(thrown);
     if (error.code === 'INTERNAL') {
       const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
       this.#log.error(`Request ${id} failed: ${detail}`);
     }
     if (reply.sent) return;
-    if (error.status === 503) reply.header('retry-after', error.retryAfterS ?? DEFAULT_RETRY_AFTER_S);
+    const retryAfterS = error.retryAfterS ?? (error.status === 503 ? DEFAULT_RETRY_AFTER_S : undefined);
+    if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
     reply.code(error.status).header('cache-control', 'no-store').send(new ErrorResponse(error));
   }
 }
