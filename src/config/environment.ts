@@ -33,7 +33,7 @@ export class Environment {
   CONNECTOME_FILE = 'data/default.connectome';
 
   @WholeNumber(1, 1024)
-  WORKERS = Math.max(1, availableParallelism() - 1);
+  WORKERS = Math.max(2, availableParallelism() - 1);
 
   @OneOf(BACKENDS)
   BACKEND: (typeof BACKENDS)[number] = 'auto';
@@ -132,7 +132,7 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   METRICS_HOST: 'address of the Prometheus metrics; 0.0.0.0 in the container image',
   METRICS_PORT: 'port of the Prometheus metrics; 0 turns them off',
   CONNECTOME_FILE: 'connectome to serve',
-  WORKERS: 'CPU workers; by default one fewer than the cores of the machine',
+  WORKERS: 'CPU workers; by default one fewer than the cores of the machine, at least 2',
   BACKEND: 'simulation backend: cpu, gpu, or auto for the faster one',
   GPU_ALLOW_SOFTWARE: '1 accepts a software GPU, for tests',
   RATE_LIMIT: 'runs per client and minute; 0 turns the limit off',

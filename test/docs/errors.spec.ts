@@ -5,7 +5,7 @@ import { ModelHealth } from '../../src/health/model-health.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../src/http/error-examples.js';
 import { internalError } from '../../src/http/error-of.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
-import type { ExperimentTask } from '../../src/pool/task.js';
+import type { V1RunTask } from '../../src/pool/task.js';
 import { exchange } from '../support/raw-http.js';
 import { startReadyService, startService, untilState, type Service } from '../support/service.js';
 
@@ -127,7 +127,7 @@ describe('the messages are what is said today', () => {
 
   it('QUEUE_FULL, INTERNAL', () => {
     const queue = new ExperimentQueue([], { limit: 64, runTimeoutMs: 1 });
-    const submit = (owner: number) => queue.submit({} as ExperimentTask, `${owner}`);
+    const submit = (owner: number) => queue.submit({} as V1RunTask, `${owner}`);
     for (let owner = 0; owner < 64; owner++) submit(owner);
     expect(() => submit(64)).toThrow(EXAMPLE_MESSAGES.QUEUE_FULL);
     expect(internalError(undefined).message).toBe(EXAMPLE_MESSAGES.INTERNAL);

@@ -8,8 +8,9 @@ import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import { PhiloxSequence } from '../../src/experiment/philox.js';
 import type { CodedError } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
-import { ExperimentQueue, type RunWorker } from '../../src/pool/experiment-queue.js';
-import type { ExperimentTask } from '../../src/pool/task.js';
+import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
+import type { JobWorker } from '../../src/pool/lane.js';
+import type { V1RunTask } from '../../src/pool/task.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
 const [EXIT_SEED, SPIN_SEED] = [4_000_000_001, 4_000_000_002];
@@ -32,8 +33,8 @@ writeFileSync(
    export default (await import('${pathToFileURL(resolve('test/support/faulty.worker.mjs')).href}')).default;`,
 );
 
-const task = (seed: number): ExperimentTask => ({
-  kind: 'experiment',
+const task = (seed: number): V1RunTask => ({
+  kind: 'v1-run',
   experiment: { ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed },
   view: 'full',
   gzip: false,
@@ -56,8 +57,8 @@ async function open(workers: number, limit = 64) {
   });
   /** What the workers answered to each seed that they were handed. */
   const answered: [seed: number, outcome: string][] = [];
-  const watched = pool.members.map((member): RunWorker => {
-    const run = async (run: ExperimentTask) => {
+  const watched = pool.members.map((member): JobWorker => {
+    const run = async (run: V1RunTask) => {
       const outcome = (text: string) => answered.push([run.experiment.seed, text]);
       try {
         const result = await member.run(run);
@@ -72,7 +73,7 @@ async function open(workers: number, limit = 64) {
       get state() {
         return member.state;
       },
-      run,
+      run: run as JobWorker['run'],
       restart: () => member.restart(),
       whenChanged: (listener) => member.whenChanged(listener),
     };
@@ -112,7 +113,7 @@ it('answers in order of arrival, with the bytes that a run alone has', async () 
   for (const seed of seeds) await expectBody(runs[seed]!.outcome, seed);
 });
 
-it('takes back the run ahead, which its worker then leaves alone, and not one that has begun', async () => {
+it('withdraws the run ahead, which its worker then leaves alone, and not one that has begun', async () => {
   const { queue, submit, answered } = await open(1);
   hold();
   const first = submit(0);
