@@ -19,7 +19,7 @@ const mayImport = {
   'answers/v1/api': ['connectome', 'experiment', 'engine', 'answers/v1', 'http', 'openapi'],
   'answers/v2/api': ['connectome', 'experiment', 'engine', 'answers/v2', 'http', 'openapi'],
   // From the tables of an answer to the bytes of CSV, Arrow and Parquet.
-  'answers/v2/formats': ['connectome', 'answers/v2'],
+  'answers/v2/formats': ['connectome', 'experiment/protocol', 'answers/v2'],
   pool: ['connectome', 'experiment', 'engine', 'answers/v1', 'answers/v2'],
   config: [],
   http: ['config'],

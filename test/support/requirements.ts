@@ -20,6 +20,9 @@ export const SHIU_DIR = resolve(process.env['SHIU_FILES'] ?? '../shared/shiu-783
 /** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
 export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
 
+/** A Python with pyarrow, which Debian does not package: a virtual environment's, or the first on the path. */
+export const PYARROW = process.env['PYARROW_PYTHON'] ?? 'python3';
+
 const present = {
   tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`),
   golden: () => existsSync(`${GOLDEN_TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
@@ -36,6 +39,7 @@ const present = {
     ),
   podman: hasPodman,
   brian: hasBrian,
+  pyarrow: () => imports(PYARROW, 'pyarrow'),
   gpu: hasGpuAdapter,
 } as const;
 
@@ -77,14 +81,16 @@ function hasPodman(): boolean {
 
 /** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */
 function hasBrian(): boolean {
-  return ['python3', '/usr/bin/python3'].some((python) => {
-    try {
-      execFileSync(python, ['-c', 'import brian2'], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  return ['python3', '/usr/bin/python3'].some((python) => imports(python, 'brian2'));
+}
+
+function imports(python: string, module: string): boolean {
+  try {
+    execFileSync(python, ['-c', `import ${module}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Any adapter will do, a software one too. Asked in a process of its own, because a driver may take it down. */
