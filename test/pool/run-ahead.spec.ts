@@ -1,8 +1,4 @@
 /** A queue in front of real workers, each with one run ahead: what happens to that run, whatever happens before it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import { PhiloxSequence } from '../../src/experiment/philox.js';
@@ -11,27 +7,13 @@ import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
 import type { JobWorker } from '../../src/pool/lane.js';
 import type { V1RunTask } from '../../src/pool/task.js';
+import { EXIT_SEED, FaultyWorkers, SPIN_SEED } from '../support/faulty-workers.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
-const [EXIT_SEED, SPIN_SEED] = [4_000_000_001, 4_000_000_002];
 const RUN_TIMEOUT_MS = 1_500;
-
-const directory = mkdtempSync(join(tmpdir(), 'run-ahead-'));
-const holdFile = join(directory, 'hold');
-const hold = () => writeFileSync(holdFile, '');
-const release = () => rmSync(holdFile, { force: true });
-/** The environment of Jest is its own, and no worker sees it. */
-const FAULTS = {
-  FAULT_HOLD_RUNS: holdFile,
-  FAULT_EXIT_SEED: String(EXIT_SEED),
-  FAULT_SPIN_SEED: String(SPIN_SEED),
-};
-const workerFile = join(directory, 'faulty.worker.mjs');
-writeFileSync(
-  workerFile,
-  `Object.assign(process.env, ${JSON.stringify(FAULTS)});
-   export default (await import('${pathToFileURL(resolve('test/support/faulty.worker.mjs')).href}')).default;`,
-);
+const workers = new FaultyWorkers();
+const hold = () => workers.hold('v1-run');
+const release = () => workers.release();
 
 const task = (seed: number): V1RunTask => ({
   kind: 'v1-run',
@@ -41,17 +23,17 @@ const task = (seed: number): V1RunTask => ({
 });
 
 let pool: ExperimentPool;
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => workers.remove());
 afterEach(async () => {
   release();
   await pool.close();
 });
 
-async function open(workers: number, limit = 64) {
+async function open(workerCount: number, limit = 64) {
   pool = await ExperimentPool.start({
-    workers,
+    workers: workerCount,
     workerData: { connectome: await readConnectomeFile(smallConnectomeFile()) },
-    workerFile: pathToFileURL(workerFile),
+    workerFile: workers.file,
     onStrayError: () => undefined,
     onChange: () => undefined,
   });
