@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import type { Connectome } from '../connectome/connectome.js';
+import { NodeSetResolver } from '../connectome/node-set-resolver.js';
+import { answerJson } from '../answers/v2/answer-json.js';
+import { answerWriter } from '../answers/v2/formats/answer-writer.js';
+import type { ColumnNames, Format, TableName } from '../answers/v2/formats/formats.js';
+import { progressLine } from '../answers/v2/formats/ndjson.js';
+import { parseDocument } from '../answers/v2/parse-document.js';
+import { planExperiment, type ExperimentPlan } from '../answers/v2/plan.js';
+import type { ExperimentEvent } from '../answers/v2/result.js';
+import { runExperiment, type ExperimentProgress } from '../answers/v2/run-experiment.js';
+import { Environment } from '../config/environment.js';
+import { CodedError } from '../errors.js';
+import { type LoadedModel, ModelHealth } from '../health/model-health.js';
+import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import type { ExperimentReport } from './experiment-report.js';
+
+/** Of one request. The command line has no such limit. */
+const MAXIMUM_CONDITIONS = 2000;
+/** While nothing else is ready, a line of progress keeps proxies and readers from giving up. */
+const PROGRESS_EVERY_MS = 5_000;
+
+export interface ExperimentOrder {
+  /** As it arrived. */
+  readonly document: unknown;
+  readonly format: Format;
+  readonly table?: TableName;
+  readonly names?: ColumnNames;
+  /** The first condition of the answer. */
+  readonly from: number;
+}
+
+/** An experiment that was found good. Nothing has been simulated. */
+export interface PreparedExperiment {
+  readonly order: ExperimentOrder;
+  readonly model: LoadedModel;
+  readonly plan: ExperimentPlan;
+  /** All that it may take, in whole milliseconds of simulated time. */
+  readonly brainMs: number;
+}
+
+/** From a document to the bytes of its answer. */
+@Injectable()
+export class ExperimentsService {
+  constructor(
+    private readonly health: ModelHealth,
+    private readonly environment: Environment,
+  ) {}
+
+  /** @throws CodedError with the path of what is wrong, or one with status 503 */
+  prepare(order: ExperimentOrder): PreparedExperiment {
+    const model = this.health.modelForRuns();
+    const { connectome } = model;
+    const { EXPERIMENT_IDS } = this.environment;
+    const document = parseDocument(
+      order.document ?? {},
+      { conditions: MAXIMUM_CONDITIONS, ids: EXPERIMENT_IDS },
+      connectome.metadata.channels.map(({ id }) => id),
+    );
+    const plan = planExperiment(connectome, document, new NodeSetResolver(connectome, document), this.#limitsFor(order));
+    if (order.from >= plan.conditions) {
+      throw new CodedError(
+        'INVALID_PARAMETER',
+        `from must be the index of a condition, from 0 to ${plan.conditions - 1}, got ${order.from}.`,
+        { path: '' },
+      );
+    }
+    return { order, model, plan, brainMs: Math.round(plan.brainSeconds(order.from) * 1000) };
+  }
+
+  /**
+   * Runs an experiment. Its trials begin when somebody asks for bytes, and wait where nobody does.
+   * @param signal ends it with its reason
+   * @param report is kept up to date
+   * @throws CodedError INVALID_PARAMETER where the answer cannot have that table
+   */
+  async run(
+    { order, model, plan }: PreparedExperiment,
+    client: string,
+    signal: AbortSignal,
+    report: ExperimentReport,
+  ): Promise<Bytes> {
+    const { queue, connectome } = model;
+    let progress: ExperimentProgress = { trials: 0, trialsDone: 0, brainSecondsBegun: 0 };
+    const events = runExperiment(plan, (task, stop) => queue.runTrial(task, { owner: client, signal: stop }), {
+      from: order.from,
+      signal,
+      inFlight: queue.trialsInFlight,
+      onProgress: (now) => {
+        progress = now;
+        report.trials = now.trialsDone;
+        report.brainSeconds = now.brainSecondsBegun;
+      },
+    });
+    const bytes = await bytesOf(counting(events, report), order, plan, connectome);
+    if (order.format !== 'ndjson') return bytes;
+    const progressNow = () =>
+      progressLine({
+        conditions_done: report.conditions,
+        conditions: plan.conditions - order.from,
+        trials_done: progress.trialsDone,
+        trials: progress.trials,
+      });
+    return withFailureLine(withProgress(bytes, progressNow, PROGRESS_EVERY_MS), () => (report.outcome = 'failed'));
+  }
+
+  #limitsFor({ format }: ExperimentOrder) {
+    const { environment } = this;
+    const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } = environment;
+    const isCompact = format === 'arrow' || format === 'parquet' || format === 'csv';
+    return {
+      conditions: MAXIMUM_CONDITIONS,
+      // What a minute's budget never allows is too expensive, and not to be tried again.
+      brainSeconds: perMinute === 0 ? atOnce : Math.min(atOnce, perMinute),
+      inputEventsPerTrial: environment.EXPERIMENT_INPUT_EVENTS,
+      synapticEventsPerTrial: environment.EXPERIMENT_SYNAPTIC_EVENTS,
+      tableRows: isCompact ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
+      rates: environment.EXPERIMENT_RATES,
+    };
+  }
+}
+
+async function bytesOf(
+  events: AsyncGenerator<ExperimentEvent, void, void>,
+  { format, table, names }: ExperimentOrder,
+  plan: ExperimentPlan,
+  connectome: Connectome,
+): Promise<Bytes> {
+  if (format === 'json') return answerJson(events, connectome);
+  const { experiment } = plan.head;
+  const writer = await answerWriter(format, {
+    connectome,
+    experiment,
+    ...(table !== undefined && { table }),
+    ...(names !== undefined && { names }),
+  });
+  return (async function* () {
+    for await (const event of events) yield* writer.write(event);
+  })();
+}
+
+async function* counting(
+  events: AsyncGenerator<ExperimentEvent, void, void>,
+  report: ExperimentReport,
+): AsyncGenerator<ExperimentEvent, void, void> {
+  for await (const event of events) {
+    if (event.kind === 'condition') report.conditions++;
+    yield event;
+  }
+}
