@@ -9,12 +9,7 @@ import { CodedError, describeValue } from '../../errors.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
 import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
-import type {
-  ExperimentDocument,
-  InputDocument,
-  ReportDocument,
-  SpikesInput,
-} from './document.js';
+import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
 import {
   isResponders,
@@ -163,13 +158,17 @@ export class ExperimentPlan {
   dryRun(): DryRun {
     const indices = Array.from({ length: this.grid.size }, (_, index) => index);
     const known = indices.filter((index) =>
-      this.grid.placesOf(index).every((place, at) => place === 0 || this.grid.axes[at]!.kind !== 'responders'),
+      this.grid
+        .placesOf(index)
+        .every((place, at) => place === 0 || this.grid.axes[at]!.kind !== 'responders'),
     );
     return {
       ...this.head,
       conditions: known.map((index) => ({
         index,
-        parameters: this.parametersOf(this.grid.placesOf(index).map((place, at) => valueAt(this.grid.axes[at]!, place))),
+        parameters: this.parametersOf(
+          this.grid.placesOf(index).map((place, at) => valueAt(this.grid.axes[at]!, place)),
+        ),
       })),
       unchanged: [],
       cost: {
@@ -200,10 +199,16 @@ export class ExperimentPlan {
       const stimulated = group === undefined ? neurons : sharedArray(neuronsOf(group));
       const { startStep, endStep } = settings.inputs.get(name)!;
       if (input.module === 'spikes') {
-        return { neurons: stimulated, train: givenTrain(this.connectome, input, stimulated, startStep, endStep) };
+        return {
+          neurons: stimulated,
+          train: givenTrain(this.connectome, input, stimulated, startStep, endStep),
+        };
       }
       const { rateHz } = settings.inputs.get(name)!;
-      return { neurons: stimulated, train: { kind: 'poisson', name, rateHz, seed: settings.seed, startStep, endStep } };
+      return {
+        neurons: stimulated,
+        train: { kind: 'poisson', name, rateHz, seed: settings.seed, startStep, endStep },
+      };
     }) satisfies PlannedInput[];
     const silenced = sharedArray(united([this.#silenced, ...groupsAs('silence').map(neuronsOf)]));
     const reports = this.reports.map((report, at): ReportTask => {
@@ -296,7 +301,7 @@ export class ExperimentPlan {
       }
       const { times_ms: times } = input;
       const isWithin = (ms: number) => stepsOf(ms) >= startStep && stepsOf(ms) < endStep;
-      if (times instanceof Array) return sum + count * times.filter(isWithin).length;
+      if (isList(times)) return sum + count * times.filter(isWithin).length;
       return sum + Object.values(times).reduce((events, own) => events + own.filter(isWithin).length, 0);
     }, 0);
   }
@@ -319,7 +324,9 @@ export class ExperimentPlan {
       throw tooExpensive(
         `The experiment has ${quantity(brainSeconds, 'brain second')} (${conditions} x ${quantity(trials, 'trial')}); ` +
           `at most ${limits.brainSeconds} are allowed.`,
-        fitting >= 1 ? `With ${quantity(fitting, 'trial')} it would fit.` : 'Fewer conditions or a shorter trial would fit.',
+        fitting >= 1
+          ? `With ${quantity(fitting, 'trial')} it would fit.`
+          : 'Fewer conditions or a shorter trial would fit.',
         fitting >= 1 ? '/trials' : grid.size > 1 ? '/sweep' : '/duration_ms',
       );
     }
@@ -394,9 +401,13 @@ function axesOf(
     const name = 'set' in axis ? axis.set : axis.as;
     const before = sweep.findIndex((other) => ('set' in other ? other.set : other.as) === name);
     if (before < at) {
-      throw new CodedError('INVALID_PARAMETER', `Two axes of the sweep, ${before} and ${at}, both vary ${name}.`, {
-        path,
-      });
+      throw new CodedError(
+        'INVALID_PARAMETER',
+        `Two axes of the sweep, ${before} and ${at}, both vary ${name}.`,
+        {
+          path,
+        },
+      );
     }
     if ('set' in axis) return { kind: 'values', name, values: axis.values };
     const { each, group_by: groupBy } = axis;
@@ -450,15 +461,19 @@ function givenTrain(
 ): GivenTrain {
   const within = (list: readonly number[] = []) =>
     sharedSteps(list.map(stepsOf).filter((step) => step >= startStep && step < endStep));
-  if (times instanceof Array) return { kind: 'spikes', steps: within(times) };
-  const byId = times as Readonly<Record<string, readonly number[]>>;
+  if (isList(times)) return { kind: 'spikes', steps: within(times) };
   return {
     kind: 'spikes',
     steps: Array.from(neurons, (neuron) => {
       const id = connectome.neuronId(neuron);
-      return within(Object.hasOwn(byId, id) ? byId[id] : []);
+      return within(Object.hasOwn(times, id) ? times[id] : []);
     }),
   };
+}
+
+/** Array.isArray does not tell a readonly list from an object. */
+function isList(times: SpikesInput['times_ms']): times is readonly number[] {
+  return Array.isArray(times);
 }
 
 function valueAt(axis: Axis, place: number): AxisValue {

@@ -37,35 +37,29 @@ export interface SummarisedReport {
 export class ConditionSummary {
   #trials = 0;
   #synapticEvents = 0;
-  #inputEvents = 0;
   #stoppedAtStep: number | undefined;
   readonly #spikes: number[] = [];
   readonly #responding: number[] = [];
   readonly #reports: readonly ReportSummary[];
 
   /**
-   * @param tasks in the order of the reports
+   * @param condition with its tasks in the order of the reports
    * @param inputNames in the order of the document
    */
   constructor(
-    private readonly condition: ConditionParameters,
+    private readonly condition: ConditionParameters & { readonly reports: readonly ReportTask[] },
     private readonly reports: readonly SummarisedReport[],
-    tasks: readonly ReportTask[],
     trials: number,
     inputNames: readonly string[],
   ) {
-    this.#reports = tasks.map((task, at) =>
+    this.#reports = condition.reports.map((task, at) =>
       task.type === 'rate' || task.type === 'histogram'
         ? new GroupSummary(task, reports[at]!.groups, trials)
         : new TableSummary(task.type, task.maximumRows, inputNames),
     );
   }
 
-  get inputEvents(): number {
-    return this.#inputEvents;
-  }
-
-  /** Of the trial with the most. */
+  /** Neurons, in the trial with the most. */
   get mostResponding(): number {
     return this.#responding.reduce((most, count) => Math.max(most, count), 0);
   }
@@ -74,7 +68,6 @@ export class ConditionSummary {
     const trial = this.#trials++;
     this.#spikes.push(reading.spikes);
     this.#responding.push(reading.responding);
-    this.#inputEvents += reading.inputEvents;
     this.#synapticEvents += reading.synapticEvents;
     if (reading.stoppedAtStep !== undefined) {
       this.#stoppedAtStep = Math.min(reading.stoppedAtStep, this.#stoppedAtStep ?? Infinity);
