@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { CodedError, ErrorCode } from '../errors.js';
+import { type CodedError, type ErrorCode, faultPlaceOf } from '../errors.js';
 import { PUBLIC_ERROR_CODES } from './error-examples.js';
 
 /** The body of every failure, from whatever layer. */
@@ -17,8 +17,10 @@ export class ErrorResponse {
   })
   readonly code: ErrorCode;
 
-  constructor({ code, message }: Pick<CodedError, 'code' | 'message'>) {
-    this.error = message;
-    this.code = code;
+  /** `path` and `suggestions` follow where they are set, which no answer of version 1 does. */
+  constructor(error: CodedError) {
+    this.error = error.message;
+    this.code = error.code;
+    Object.assign(this, faultPlaceOf(error));
   }
 }

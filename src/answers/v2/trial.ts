@@ -89,7 +89,11 @@ export interface TableReading {
 }
 
 /** Bins of a histogram in the window of its report. */
-export function binCount({ startStep, endStep, binSteps }: Omit<HistogramTask, 'neurons' | 'groups'>): number {
+export function binCount({
+  startStep,
+  endStep,
+  binSteps,
+}: Omit<HistogramTask, 'neurons' | 'groups'>): number {
   return Math.ceil((endStep - startStep) / binSteps);
 }
 
