@@ -42,7 +42,7 @@ const mayImport = {
   ],
   atlas: ['connectome', 'http', 'health'],
   model: ['answers/v1', 'answers/v1/api', 'http', 'health', 'atlas'],
-  metrics: ['config', 'http', 'health', 'serving', 'run'],
+  metrics: ['config', 'http', 'health', 'serving', 'run', 'experiments'],
   openapi: ['config', 'http'],
   // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
   dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],

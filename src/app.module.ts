@@ -3,6 +3,7 @@ import { AtlasModule } from './atlas/atlas.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { Environment } from './config/environment.js';
 import { DashboardModule } from './dashboard/dashboard.module.js';
+import { ExperimentsModule } from './experiments/experiments.module.js';
 import { HealthModule } from './health/health.module.js';
 import { MetricsModule } from './metrics/metrics.module.js';
 import { ModelModule } from './model/model.module.js';
@@ -29,6 +30,7 @@ export class AppModule {
         serving,
         RateLimitModule.of(windows),
         RunModule,
+        ExperimentsModule,
         ModelModule,
         OpenApiModule,
         AtlasModule,

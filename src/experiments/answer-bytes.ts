@@ -1,5 +1,8 @@
+import { Logger } from '@nestjs/common';
 import { expectedErrorOf, internalError } from '../http/error-of.js';
 import { ErrorResponse } from '../http/error-response.dto.js';
+
+const log = new Logger('experiments');
 
 /** Bytes as they are made: the next piece is made when somebody asks for it. */
 export type Bytes = AsyncGenerator<Uint8Array, void, undefined>;
@@ -59,16 +62,13 @@ async function orAfter<T>(ms: number, promise: Promise<T>): Promise<T | undefine
   }
 }
 
-/**
- * Ends lines that fail with a line that says why: their status has left long ago.
- * @param onFailure is told what was thrown
- */
-export async function* withFailureLine(lines: Bytes, onFailure: (thrown: unknown) => void): Bytes {
+/** Ends lines that fail with a line that says why: their status has left long ago. */
+export async function* withFailureLine(lines: Bytes): Bytes {
   try {
     yield* lines;
   } catch (thrown) {
-    onFailure(thrown);
     const error = expectedErrorOf(thrown) ?? internalError(thrown);
+    if (error.code === 'INTERNAL') log.error(`An experiment failed: ${String((thrown as Error).stack ?? thrown)}`);
     yield Buffer.from(`${JSON.stringify(new ErrorResponse(error))}\n`);
   }
 }

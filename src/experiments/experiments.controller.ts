@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { constants, createGzip, gzip as gzipCallback } from 'node:zlib';
+import { constants, createGzip, gzip as gzipCallback, type ZlibOptions } from 'node:zlib';
 import { Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
@@ -10,15 +9,14 @@ import { dryRunJson } from '../answers/v2/answer-json.js';
 import { ApiExperiments } from '../answers/v2/api/experiments.api.js';
 import { FORMATS, TABLE_FORMATS, type Format } from '../answers/v2/formats/formats.js';
 import { CodedError } from '../errors.js';
-import { ModelHealth } from '../health/model-health.js';
 import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { DOCUMENT_ROUTE } from '../http/error.filter.js';
-import { BrainBudget } from '../rate-limit/brain-budget.js';
+import { BrainBudget, type Charge } from '../rate-limit/brain-budget.js';
 import { Admission } from './admission.js';
-import { holdBeginning, type Bytes } from './answer-bytes.js';
+import { holdBeginning, type HeldAnswer } from './answer-bytes.js';
 import { answerFormat } from './answer-format.js';
 import { ExperimentQuery } from './experiment-query.dto.js';
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
@@ -38,7 +36,6 @@ export class ExperimentsController {
     private readonly experiments: ExperimentsService,
     private readonly admission: Admission,
     private readonly budget: BrainBudget,
-    private readonly health: ModelHealth,
   ) {}
 
   @Post()
@@ -63,16 +60,12 @@ export class ExperimentsController {
       ...(query.names !== undefined && { names: query.names }),
     });
     report.id = prepared.plan.head.id;
-    const planMs = reply.elapsedTime;
-    reply.header('cache-control', 'no-store');
-    reply.header('vary', 'Accept, Accept-Encoding');
     if (isDryRun) {
       report.outcome = 'dry_run';
-      const body = Buffer.from(dryRunJson(prepared.plan.dryRun()));
-      await send({ whole: body }, format, request, reply, planMs);
+      await this.#send({ whole: Buffer.from(dryRunJson(prepared.plan.dryRun())) }, format, request, reply);
       return;
     }
-    await this.#run(prepared, request, reply, report, planMs);
+    await this.#run(prepared, request, reply, report);
   }
 
   async #run(
@@ -80,36 +73,80 @@ export class ExperimentsController {
     request: FastifyRequest,
     reply: FastifyReply,
     report: ExperimentReport,
-    planMs: number,
   ): Promise<void> {
     const client = clientOf(request);
+    const { brainMs, order } = prepared;
     const leave = this.admission.admit(client);
-    const ends: (() => void)[] = [leave];
-    const end = () => {
-      for (const each of ends.splice(0)) each();
-    };
+    let charge: Charge;
     try {
-      const { brainMs } = prepared;
-      const charge = await this.budget.charge(client, brainMs, reply);
-      const stop = new AbortController();
-      const stopListening = whenGone(request, () => {
-        stop.abort(new CodedError('RUN_CANCELLED', 'The client has gone.'));
-      });
-      const drained = () => stop.abort(this.health.ending.reason);
-      this.health.ending.addEventListener('abort', drained);
-      const endTask = this.health.beginLongTask();
-      ends.push(stopListening, endTask, () => this.health.ending.removeEventListener('abort', drained), () => {
-        void charge.giveBack(Math.max(0, brainMs - Math.ceil(report.brainSeconds * 1000)));
-      });
-      report.outcome = 'failed';
-      const bytes = observed(await this.experiments.run(prepared, client, stop.signal, report), report, end);
-      const { format } = prepared.order;
-      // Of a line that must not wait for others nothing is held back.
-      const held = format === 'ndjson' ? { stream: bytes } : await holdBeginning(bytes, HELD_BYTES);
-      await send(held, format, request, reply, planMs);
+      charge = await this.budget.charge(client, brainMs, reply);
     } catch (error) {
-      end();
+      leave();
+      throw error;
+    }
+    const run = this.experiments.start(prepared, client, report);
+    let isOver = false;
+    const end = async () => {
+      if (isOver) return;
+      isOver = true;
+      stopListening();
+      run.end();
+      leave();
+      await charge.giveBack(brainMs - Math.ceil(report.brainSeconds * 1000));
+    };
+    const stopListening = whenGone(request, () => void end());
+    // Also where the connection breaks while nobody asks for more of the answer.
+    reply.raw.once('close', () => void end());
+    const { socket } = request.raw;
+    const idleMs = socket.timeout ?? 0;
+    // It is silent until the beginning of the answer is there, however long that takes.
+    socket.setTimeout(0);
+    try {
+      const bytes = await run.bytes();
+      // A line is sent when it is there.
+      const held = await holdBeginning(bytes, order.format === 'ndjson' ? 0 : HELD_BYTES);
+      socket.setTimeout(idleMs);
+      await this.#send(held, order.format, request, reply);
+    } catch (error) {
+      await end();
       throw error;
     }
   }
+
+  async #send(held: HeldAnswer, format: Format, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { mediaType, parameters } = FORMATS[format];
+    const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(request);
+    reply.headers({
+      'content-type': mediaType + parameters,
+      'cache-control': 'no-store',
+      vary: 'Accept, Accept-Encoding',
+      'x-backend': 'cpu',
+      'server-timing': `total;dur=${reply.elapsedTime.toFixed(2)}`,
+      // A proxy that collects lines would take away what they are for.
+      ...(format === 'ndjson' && { 'x-accel-buffering': 'no' }),
+      ...(gzipped && { 'content-encoding': 'gzip' }),
+    });
+    if ('whole' in held) {
+      reply.send(gzipped ? await gzip(held.whole, { level: GZIP_LEVEL }) : held.whole);
+    } else {
+      const bytes = Readable.from(held.stream, { objectMode: false });
+      // Fastify ends the connection over a stream that fails; the callback is there because pipeline wants one.
+      reply.send(gzipped ? pipeline(bytes, createGzip(gzipOptions(format)), () => undefined) : bytes);
+    }
+  }
+}
+
+function gzipOptions(format: Format): ZlibOptions {
+  return { level: GZIP_LEVEL, ...(format === 'ndjson' && { flush: constants.Z_SYNC_FLUSH }) };
+}
+
+/** @throws CodedError INVALID_PARAMETER */
+function checkTable({ table, names }: ExperimentQuery, format: Format): void {
+  const [given] = Object.entries({ table, names }).filter(([, value]) => value !== undefined);
+  if (given === undefined || (TABLE_FORMATS as readonly Format[]).includes(format)) return;
+  throw new CodedError(
+    'INVALID_PARAMETER',
+    `${given[0]} may be given only with one of the formats ${TABLE_FORMATS.join(', ')}, got ${format}.`,
+    { path: '' },
+  );
 }

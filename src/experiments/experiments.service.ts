@@ -69,39 +69,11 @@ export class ExperimentsService {
   }
 
   /**
-   * Runs an experiment. Its trials begin when somebody asks for bytes, and wait where nobody does.
-   * @param signal ends it with its reason
+   * Begins an experiment. Its trials begin when somebody asks for bytes, and wait while nobody does.
    * @param report is kept up to date
-   * @throws CodedError INVALID_PARAMETER where the answer cannot have that table
    */
-  async run(
-    { order, model, plan }: PreparedExperiment,
-    client: string,
-    signal: AbortSignal,
-    report: ExperimentReport,
-  ): Promise<Bytes> {
-    const { queue, connectome } = model;
-    let progress: ExperimentProgress = { trials: 0, trialsDone: 0, brainSecondsBegun: 0 };
-    const events = runExperiment(plan, (task, stop) => queue.runTrial(task, { owner: client, signal: stop }), {
-      from: order.from,
-      signal,
-      inFlight: queue.trialsInFlight,
-      onProgress: (now) => {
-        progress = now;
-        report.trials = now.trialsDone;
-        report.brainSeconds = now.brainSecondsBegun;
-      },
-    });
-    const bytes = await bytesOf(counting(events, report), order, plan, connectome);
-    if (order.format !== 'ndjson') return bytes;
-    const progressNow = () =>
-      progressLine({
-        conditions_done: report.conditions,
-        conditions: plan.conditions - order.from,
-        trials_done: progress.trialsDone,
-        trials: progress.trials,
-      });
-    return withFailureLine(withProgress(bytes, progressNow, PROGRESS_EVERY_MS), () => (report.outcome = 'failed'));
+  start(prepared: PreparedExperiment, client: string, report: ExperimentReport): RunningExperiment {
+    return new RunningExperiment(prepared, client, report, this.health);
   }
 
   #limitsFor({ format }: ExperimentOrder) {
@@ -117,6 +89,83 @@ export class ExperimentsService {
       tableRows: isCompact ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
       rates: environment.EXPERIMENT_RATES,
     };
+  }
+}
+
+/** An experiment under way. */
+export class RunningExperiment {
+  readonly #stop = new AbortController();
+  readonly #endTask: () => void;
+  #progress: ExperimentProgress = { trials: 0, trialsDone: 0, brainSecondsBegun: 0 };
+
+  constructor(
+    private readonly prepared: PreparedExperiment,
+    private readonly client: string,
+    private readonly report: ExperimentReport,
+    private readonly health: ModelHealth,
+  ) {
+    report.outcome = 'under_way';
+    this.#endTask = health.beginLongTask();
+    health.ending.addEventListener('abort', this.#drain);
+  }
+
+  /**
+   * The bytes of the answer as they are made.
+   * @throws CodedError INVALID_PARAMETER where the answer cannot have the table that is asked for
+   */
+  async bytes(): Promise<Bytes> {
+    const { order, model, plan } = this.prepared;
+    const { queue } = model;
+    const events = runExperiment(
+      plan,
+      (task, signal) => queue.runTrial(task, { owner: this.client, signal }),
+      {
+        from: order.from,
+        signal: this.#stop.signal,
+        inFlight: queue.trialsInFlight,
+        onProgress: (progress) => {
+          this.#progress = progress;
+          this.report.trials = progress.trialsDone;
+          this.report.brainSeconds = progress.brainSecondsBegun;
+        },
+      },
+    );
+    const bytes = await bytesOf(this.#counted(events), order, plan, model.connectome);
+    if (order.format !== 'ndjson') return bytes;
+    const lines = withProgress(bytes, () => this.#progressLine(), PROGRESS_EVERY_MS);
+    return withFailureLine(lines);
+  }
+
+  /** Ends what is still under way. To be called once the answer is out, or nobody wants it any more. */
+  end(): void {
+    this.health.ending.removeEventListener('abort', this.#drain);
+    this.#stop.abort(new CodedError('RUN_CANCELLED', 'The client has gone.'));
+    this.#endTask();
+  }
+
+  readonly #drain = (): void => {
+    this.report.outcome = 'drained';
+    this.#stop.abort(this.health.ending.reason);
+  };
+
+  async *#counted(
+    events: AsyncGenerator<ExperimentEvent, void, void>,
+  ): AsyncGenerator<ExperimentEvent, void, void> {
+    for await (const event of events) {
+      if (event.kind === 'condition') this.report.conditions++;
+      if (event.kind === 'totals') this.report.outcome = 'done';
+      yield event;
+    }
+  }
+
+  #progressLine(): Uint8Array {
+    const { plan, order } = this.prepared;
+    return progressLine({
+      conditions_done: this.report.conditions,
+      conditions: plan.conditions - order.from,
+      trials_done: this.#progress.trialsDone,
+      trials: this.#progress.trials,
+    });
   }
 }
 
@@ -137,14 +186,4 @@ async function bytesOf(
   return (async function* () {
     for await (const event of events) yield* writer.write(event);
   })();
-}
-
-async function* counting(
-  events: AsyncGenerator<ExperimentEvent, void, void>,
-  report: ExperimentReport,
-): AsyncGenerator<ExperimentEvent, void, void> {
-  for await (const event of events) {
-    if (event.kind === 'condition') report.conditions++;
-    yield event;
-  }
 }
