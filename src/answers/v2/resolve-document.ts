@@ -1,7 +1,9 @@
 /** Finds the neurons of every selector of a document. */
 import { SIDES, type Connectome } from '../../connectome/connectome.js';
+import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
-import type { EachAxis, ExperimentDocument, RespondersSelector, SetSelector } from './document.js';
+import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
+import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';
 
 /** Resolves the selectors of one document. */
@@ -108,10 +110,9 @@ export function united(lists: readonly Uint32Array[]): Uint32Array {
 }
 
 function takenName(name: string): CodedError {
-  return new CodedError(
-    'INVALID_PARAMETER',
-    `node_sets.${name} must have another name: in the answer ${name} stands for a part of the document itself.`,
-    { path: `/node_sets/${name}` },
+  return invalid(
+    memberOf(memberOf(WHOLE, 'node_sets'), name),
+    `node_sets must not have the name ${name}: in the answer it stands for a part of the document itself.`,
   );
 }
 
@@ -121,14 +122,12 @@ function takenName(name: string): CodedError {
  */
 function unusedTimes(
   connectome: Connectome,
-  { inputs, sweep = [], on_missing: onMissing }: ExperimentDocument,
+  { inputs, on_missing: onMissing }: ExperimentDocument,
   name: string,
   neurons: Uint32Array,
 ): string[] {
   const input = inputs[name]!;
-  // Where groups take the place of the neurons, each condition has times of its own group alone.
-  const isSwept = sweep.some((axis) => 'as' in axis && axis.as === `inputs.${name}`);
-  if (input.module !== 'spikes' || Array.isArray(input.times_ms) || isSwept) return [];
+  if (input.module !== 'spikes' || Array.isArray(input.times_ms)) return [];
   const ids = new Set(Array.from(neurons, (neuron) => connectome.neuronId(neuron)));
   const unused = Object.keys(input.times_ms).filter((id) => !ids.has(id));
   if (unused.length > 0 && onMissing === 'error') {
