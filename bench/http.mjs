@@ -1,7 +1,7 @@
 /**
  * npm run bench:http: latency and throughput of a whole service, over HTTP on the loopback.
  *
- * The service is a process of its own with the rate limit off and one worker fewer than cores, as by default.
+ * The service is a process of its own with the rate limit off and one worker, unless WORKERS is set.
  * "uncached" sends another seed with every request, "cached" the same request again and again. All clients
  * share the machine with the service, so these are lower bounds of what it can do.
  */
@@ -161,6 +161,7 @@ async function startService(connectome) {
   const port = await freePort();
   const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
     env: {
+      WORKERS: '1',
       ...process.env,
       HOST: '127.0.0.1',
       PORT: String(port),
