@@ -2,7 +2,7 @@ import { CodedError, describeValue } from '../errors.js';
 import { type Connectome, SIDES } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
-import type { PublishedNodeSets } from './node-sets.js';
+import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
 import { LABELS, type NeuronSelection, selectionOf } from './selection.js';
 import { type LabelSelector, nameOnSide, PUBLISHED_PREFIX, type SetSelector } from './set-selector.js';
 
@@ -15,12 +15,12 @@ export interface ResolvedSelector {
   readonly substituted: readonly string[];
 }
 
-export interface NodeSetContext {
+/** What a document says beside its selectors. */
+export interface SelectorContext {
   /** The document's own sets, without circles. */
-  readonly nodeSets: Readonly<Record<string, SetSelector>>;
-  readonly published: PublishedNodeSets;
+  readonly node_sets: Readonly<Record<string, SetSelector>>;
   /** Names and ids that the model lacks: refuse them, or leave them out. */
-  readonly onMissing: 'error' | 'skip';
+  readonly on_missing: 'error' | 'skip';
 }
 
 export interface SelectorAt {
@@ -56,10 +56,11 @@ export class NodeSetResolver {
   /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
   constructor(
     private readonly connectome: Connectome,
-    private readonly context: NodeSetContext,
+    private readonly context: SelectorContext,
+    private readonly published: PublishedNodeSets = publishedNodeSets(),
   ) {
     this.#selection = selectionOf(connectome);
-    for (const name of Object.keys(context.nodeSets)) {
+    for (const name of Object.keys(context.node_sets)) {
       if (this.#selection.withLabel('type', name).length > 0) {
         throw new CodedError(
           'INVALID_PARAMETER',
@@ -82,7 +83,7 @@ export class NodeSetResolver {
   neuronsOfAll(selectors: readonly SelectorAt[]): ResolvedSelector[] {
     const found = selectors.map(({ selector, path }) => this.#resolve(selector, path));
     const unknown = found.flatMap((each) => each.unknown);
-    if (unknown.length > 0 && this.context.onMissing === 'error') throw unknownNeurons(unknown);
+    if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
     return found.map(({ neurons, unknown: lacking, substituted }, i) => {
       if (neurons.length === 0) throw emptyNodeSet(selectors[i]!);
       return {
@@ -119,7 +120,7 @@ export class NodeSetResolver {
   }
 
   #named(name: string, path: string): Found {
-    const isOwn = Object.hasOwn(this.context.nodeSets, name);
+    const isOwn = Object.hasOwn(this.context.node_sets, name);
     if (!isOwn && !name.startsWith(PUBLISHED_PREFIX)) {
       const neurons = this.#selection.withLabel('type', name);
       return neurons.length > 0
@@ -129,17 +130,17 @@ export class NodeSetResolver {
     let found = this.#sets.get(name);
     if (found === undefined) {
       found = isOwn
-        ? this.#resolve(this.context.nodeSets[name]!, `/node_sets/${name}`)
-        : this.#published(name, path);
+        ? this.#resolve(this.context.node_sets[name]!, `/node_sets/${name}`)
+        : this.#publishedSet(name, path);
       this.#sets.set(name, found);
     }
     return found;
   }
 
-  #published(reference: string, path: string): Found {
+  #publishedSet(reference: string, path: string): Found {
     const population = this.#population(reference.slice(PUBLISHED_PREFIX.length));
     if (population !== undefined) return { ...NOTHING, neurons: population };
-    const set = this.context.published.find(reference.slice(PUBLISHED_PREFIX.length));
+    const set = this.published.find(reference.slice(PUBLISHED_PREFIX.length));
     if (set === undefined) return lacks({ name: reference, path, near: () => this.#near(reference) });
     if (this.connectome.metadata.wiring === 'measured') return this.#withIds(set.root_ids, () => path);
     const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
@@ -218,13 +219,13 @@ export class NodeSetResolver {
   #near(name: string): string[] {
     const { stimuli, channels } = this.connectome.metadata;
     const prefixed = [
-      ...this.context.published.names(),
+      ...this.published.names(),
       ...channels.map(({ id }) => `channel/${id}`),
       ...stimuli.map(({ id }) => `stimulus/${id}`),
     ].map((each) => `${PUBLISHED_PREFIX}${each}`);
     return nearestNames(name, [
       ...this.#selection.labels('type'),
-      ...Object.keys(this.context.nodeSets),
+      ...Object.keys(this.context.node_sets),
       ...prefixed,
     ]);
   }
