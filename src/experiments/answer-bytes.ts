@@ -68,7 +68,8 @@ export async function* withFailureLine(lines: Bytes): Bytes {
     yield* lines;
   } catch (thrown) {
     const error = expectedErrorOf(thrown) ?? internalError(thrown);
-    if (error.code === 'INTERNAL') log.error(`An experiment failed: ${String((thrown as Error).stack ?? thrown)}`);
+    if (error.code === 'INTERNAL')
+      log.error(`An experiment failed: ${String((thrown as Error).stack ?? thrown)}`);
     yield Buffer.from(`${JSON.stringify(new ErrorResponse(error))}\n`);
   }
 }

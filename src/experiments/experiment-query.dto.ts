@@ -1,4 +1,11 @@
-import { COLUMN_NAMES, FORMATS, TABLES, type ColumnNames, type Format, type TableName } from '../answers/v2/formats/formats.js';
+import {
+  COLUMN_NAMES,
+  FORMATS,
+  TABLES,
+  type ColumnNames,
+  type Format,
+  type TableName,
+} from '../answers/v2/formats/formats.js';
 import { OptionalField } from '../http/optional-field.js';
 
 const WHOLE_NUMBER = /^\d{1,5}$/;
@@ -13,11 +20,17 @@ function Word(words: readonly string[], description: string): PropertyDecorator 
 
 /** The query of POST /api/v2/experiments. None of it is part of an experiment's id. */
 export class ExperimentQuery {
-  @Word(['true', 'false'], 'true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged.')
+  @Word(
+    ['true', 'false'],
+    'true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged.',
+  )
   readonly dry_run?: 'true' | 'false';
 
   @OptionalField(
-    { accepts: (value) => WHOLE_NUMBER.test(String(value)), allowed: 'the index of a condition: an integer from 0' },
+    {
+      accepts: (value) => WHOLE_NUMBER.test(String(value)),
+      allowed: 'the index of a condition: an integer from 0',
+    },
     {
       type: 'integer',
       minimum: 0,

@@ -57,7 +57,8 @@ export class ExperimentsService {
       { conditions: MAXIMUM_CONDITIONS, ids: EXPERIMENT_IDS },
       connectome.metadata.channels.map(({ id }) => id),
     );
-    const plan = planExperiment(connectome, document, new NodeSetResolver(connectome, document), this.#limitsFor(order));
+    const resolver = new NodeSetResolver(connectome, document);
+    const plan = planExperiment(connectome, document, resolver, this.#limitsFor(order));
     if (order.from >= plan.conditions) {
       throw new CodedError(
         'INVALID_PARAMETER',

@@ -8,6 +8,10 @@ import { MetricsServer } from './metrics-server.js';
 export class MetricsModule {
   /** @param serving the module that tells of workers and the GPU */
   static with(serving: DynamicModule): DynamicModule {
-    return { module: MetricsModule, imports: [RunModule, ExperimentsModule, serving], providers: [Metrics, MetricsServer] };
+    return {
+      module: MetricsModule,
+      imports: [RunModule, ExperimentsModule, serving],
+      providers: [Metrics, MetricsServer],
+    };
   }
 }

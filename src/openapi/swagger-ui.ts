@@ -3,6 +3,8 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { CodedError, describeValue } from '../errors.js';
 import { SAME_ORIGIN } from '../http/public-address.js';
 
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
 export const DOCS_PATH = 'docs';
 
 /** What the page is made of. The package holds more: its version, maps, a page that asks another host. */
@@ -63,7 +65,7 @@ function allVersions(descriptions: readonly OpenAPIObject[]): OpenAPIObject {
     tags: tags.filter(({ name }, at) => tags.findIndex((other) => other.name === name) === at),
     paths: Object.assign({}, ...descriptions.map(({ paths }) => paths)) as OpenAPIObject['paths'],
     components: {
-      schemas: Object.assign({}, ...descriptions.map(({ components }) => components?.schemas)) as object,
+      schemas: Object.assign({}, ...descriptions.map(({ components }) => components?.schemas)) as Schemas,
     },
   };
 }

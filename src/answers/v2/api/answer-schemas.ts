@@ -11,11 +11,7 @@ const ID = text('32 hex digits of the SHA-256 of the model and the complete docu
 const PARAMETER: Schema = {
   description:
     'The value of a swept parameter; of an axis with `each`, the labels of the group, or null where there is none.',
-  oneOf: [
-    { type: 'number' },
-    { type: 'object', additionalProperties: { type: 'string' } },
-    { type: 'null' },
-  ],
+  oneOf: [{ type: 'number' }, { type: 'object', additionalProperties: { type: 'string' } }, { type: 'null' }],
 };
 const PARAMETERS = mapOf('What this condition sets, in the order of the axes of the sweep.', PARAMETER);
 const INDEX = count('Place of the condition in the sweep; the last axis varies fastest.');
@@ -66,15 +62,18 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     conditions: listOf('The conditions, in the order of their indices.', ref('Condition')),
     ...TOTALS,
   }),
-  DryRunAnswer: object('The answer to an experiment with dry_run=true: all that is known without simulating.', {
-    ...HEAD,
-    conditions: listOf(
-      'Parameters of the conditions. Of an axis of responders only the baseline is known.',
-      ref('ConditionParameters'),
-    ),
-    ...TOTALS,
-    cost: object('The most that it can come to; input events are the expected number.', COST),
-  }),
+  DryRunAnswer: object(
+    'The answer to an experiment with dry_run=true: all that is known without simulating.',
+    {
+      ...HEAD,
+      conditions: listOf(
+        'Parameters of the conditions. Of an axis of responders only the baseline is known.',
+        ref('ConditionParameters'),
+      ),
+      ...TOTALS,
+      cost: object('The most that it can come to; input events are the expected number.', COST),
+    },
+  ),
   ExperimentHead: object('First line of an NDJSON answer.', HEAD),
   ExperimentProgress: object('A line of an NDJSON answer that says how far the experiment is.', {
     progress: object('How far the experiment is. Totals are upper bounds until the baseline is known.', {
@@ -107,17 +106,23 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     mean: number('Mean.', { minimum: 0 }),
     sd: number('Standard deviation of the trials as a whole population (ddof 0).', { minimum: 0 }),
   }),
-  Group: object('What a report of type rate or histogram read of a group of neurons. Labels are those of group_by.', {
-    ...LABELS,
-    neurons: count('Neurons of the group.', 1),
-    responding: orNull('Of these, with at least one spike in a trial.', ref('MeanSd')),
-    responding_any: orNull('Of these, with at least one spike in any trial.', { type: 'integer', minimum: 0 }),
-    rate_hz: orNull('Mean rate of the neurons of the group. Null where a trial was stopped.', ref('Rate')),
-    'bins_hz?': orNull('Of a histogram: mean rate in each bin.', {
-      type: 'array',
-      items: { type: 'number', minimum: 0 },
-    }),
-  }),
+  Group: object(
+    'What a report of type rate or histogram read of a group of neurons. Labels are those of group_by.',
+    {
+      ...LABELS,
+      neurons: count('Neurons of the group.', 1),
+      responding: orNull('Of these, with at least one spike in a trial.', ref('MeanSd')),
+      responding_any: orNull('Of these, with at least one spike in any trial.', {
+        type: 'integer',
+        minimum: 0,
+      }),
+      rate_hz: orNull('Mean rate of the neurons of the group. Null where a trial was stopped.', ref('Rate')),
+      'bins_hz?': orNull('Of a histogram: mean rate in each bin.', {
+        type: 'array',
+        items: { type: 'number', minimum: 0 },
+      }),
+    },
+  ),
   Rate: object('A rate in Hz over the trials of a condition.', {
     mean: number('Mean.', { minimum: 0 }),
     sd: number('Standard deviation of the trials as a whole population (ddof 0).', { minimum: 0 }),
@@ -137,6 +142,44 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   Cost: object('What an experiment came to.', {
     ...COST,
     synaptic_events: number('Synaptic events delivered.', { minimum: 0 }),
+  }),
+  NeuronSearch: object('Neurons with all labels that were given.', {
+    model: text('Names the model, as `id` of GET /api/v1/model.'),
+    count: count('How many match in all.'),
+    types: mapOf('How many of each cell type; an empty name stands for neurons without one.', {
+      type: 'integer',
+      minimum: 1,
+    }),
+    sides: mapOf('How many on each side.', { type: 'integer', minimum: 1 }),
+    neurons: listOf('Those that are listed, in the order of the model.', ref('Neuron')),
+    suggestions: mapOf('For each label that no neuron has: names that may have been meant, nearest first.', {
+      type: 'array',
+      items: { type: 'string' },
+    }),
+  }),
+  Neuron: object('A neuron with its labels; an empty text stands for a label that it lacks.', {
+    root_id: text('Its root id, as text: it exceeds 2^53. On synthetic wiring a made-up name.'),
+    type: text('Cell type.'),
+    class: text('Class.'),
+    sub_class: text('Sub-class.'),
+    super_class: text('Super-class.'),
+    side: text('Side.'),
+  }),
+  NodeSetList: object('The sets of neurons that every selector can name.', {
+    model: text('Names the model, as `id` of GET /api/v1/model.'),
+    node_sets: listOf('Published lists, then channels and stimuli of version 1.', ref('NodeSet')),
+  }),
+  NodeSet: object('A set of neurons that every selector can name.', {
+    name: text('As a selector names it.'),
+    description: text('What these neurons are.'),
+    sources: listOf('Where the choice of neurons comes from.', { type: 'string' }),
+    neurons: count('How many the served model has; 0 where it has none, and naming it is refused.'),
+    'published_count?': count('Neurons of the published list.'),
+    'missing?': listOf('Root ids of the list that the model lacks.', { type: 'string' }),
+    'substitute_types?': listOf('Cell types that stand for the list where single cells were sampled.', {
+      type: 'string',
+    }),
+    'root_ids?': listOf('Root ids of the list in release 783.', { type: 'string' }),
   }),
   Warning: object('Something to bear in mind about the results.', {
     code: text('For programs.', { enum: WARNING_CODES }),

@@ -2,11 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { FAILURES_OF_ANY_REQUEST } from '../../../http/api-description.js';
 import { ApiFailures, type FailureDescription } from '../../../http/api-failures.js';
-import {
-  COMMON_HEADERS,
-  NOT_STORED_HEADER,
-  type HeaderDescriptions,
-} from '../../../http/api-headers.js';
+import { COMMON_HEADERS, NOT_STORED_HEADER, type HeaderDescriptions } from '../../../http/api-headers.js';
 import type { PublicErrorCode } from '../../../http/error-examples.js';
 import { FORMATS } from '../formats/formats.js';
 import { EXAMPLES } from './openapi-examples.js';
@@ -31,7 +27,10 @@ const ANSWER_HEADERS: HeaderDescriptions = {
     description: 'Milliseconds spent until the answer began.',
     schema: { type: 'string' },
   },
-  'X-Backend': { description: 'What simulated. It never shows in the body.', schema: { type: 'string', enum: ['cpu'] } },
+  'X-Backend': {
+    description: 'What simulated. It never shows in the body.',
+    schema: { type: 'string', enum: ['cpu'] },
+  },
   Vary: {
     description: 'The format follows Accept; text is gzipped where the client accepts that.',
     schema: { type: 'string' },
@@ -41,7 +40,10 @@ const ANSWER_HEADERS: HeaderDescriptions = {
 /** Where version 2 says more than the table of errors, which also speaks of runs. */
 export const FAILURES_OF_V2: Partial<Record<PublicErrorCode, FailureDescription>> = {
   INVALID_PARAMETER: {
-    example: { error: EXAMPLES.failures.INVALID_PARAMETER.error, path: EXAMPLES.failures.INVALID_PARAMETER.path },
+    example: {
+      error: EXAMPLES.failures.INVALID_PARAMETER.error,
+      path: EXAMPLES.failures.INVALID_PARAMETER.path,
+    },
   },
   UNKNOWN_NEURONS: { example: EXAMPLES.failures.UNKNOWN_NEURONS },
   EMPTY_NODE_SET: { example: EXAMPLES.failures.EMPTY_NODE_SET },
@@ -82,7 +84,8 @@ export function ApiExperiments(): MethodDecorator {
     ApiHeader({
       name: 'Accept',
       required: false,
-      description: 'Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it.',
+      description:
+        'Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it.',
       schema: { type: 'string' },
     }),
     ApiBody({
