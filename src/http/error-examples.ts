@@ -5,8 +5,9 @@ export const EXAMPLE_MESSAGES = {
   INVALID_PARAMETER: 'duration_ms must be one of 50, 100, 150, 200, got 75.',
   STIMULUS_UNAVAILABLE:
     'stimulus must be none with the connectome that is served, got "sugar": it was compiled without cell types.',
-  UNKNOWN_NEURONS: 'The model has no cell type "LC44".',
-  EMPTY_NODE_SET: 'The selector selects no neuron.',
+  UNKNOWN_NEURONS: 'The model lacks "LC44x" (near: LC44, LC14b, LC24, LC34, LC4).',
+  EMPTY_NODE_SET:
+    'The selector at /silence/0 must select at least one neuron, got none with {"type":"DNp01","side":"center"}.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
@@ -17,7 +18,8 @@ export const EXAMPLE_MESSAGES = {
   REQUEST_TIMEOUT: 'The request did not arrive completely within the time allowed.',
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',
-  TOO_EXPENSIVE: 'The experiment is too expensive.',
+  TOO_EXPENSIVE:
+    'The experiment has 1500 brain seconds (3 conditions x 100 trials); at most 600 are allowed. With 40 trials it would fit.',
   RATE_LIMITED: 'At most 30 runs a minute are allowed for each client; try again in 60 s.',
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
   INTERNAL: 'The service failed in an unexpected way; its log has the details.',

@@ -1,5 +1,6 @@
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../../http/error-examples.js';
 import { WARNING_CODES } from '../result.js';
+import { EXAMPLES } from './openapi-examples.js';
 import { count, listOf, mapOf, number, object, orNull, ref, text, type Schema } from './schema.js';
 
 /** Of stimuli, and of the time limit on runs. */
@@ -169,18 +170,22 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     model: text('Names the model, as `id` of GET /api/v1/model.'),
     node_sets: listOf('Published lists, then channels and stimuli of version 1.', ref('NodeSet')),
   }),
-  NodeSet: object('A set of neurons that every selector can name.', {
-    name: text('As a selector names it.'),
-    description: text('What these neurons are.'),
-    sources: listOf('Where the choice of neurons comes from.', { type: 'string' }),
-    neurons: count('How many the served model has; 0 where it has none, and naming it is refused.'),
-    'published_count?': count('Neurons of the published list.'),
-    'missing?': listOf('Root ids of the list that the model lacks.', { type: 'string' }),
-    'substitute_types?': listOf('Cell types that stand for the list where single cells were sampled.', {
-      type: 'string',
-    }),
-    'root_ids?': listOf('Root ids of the list in release 783.', { type: 'string' }),
-  }),
+  NodeSet: object(
+    'A set of neurons that every selector can name.',
+    {
+      name: text('As a selector names it.'),
+      description: text('What these neurons are.'),
+      sources: listOf('Where the choice of neurons comes from.', { type: 'string' }),
+      neurons: count('How many the served model has; 0 where it has none, and naming it is refused.'),
+      'published_count?': count('Neurons of the published list.'),
+      'missing?': listOf('Root ids of the list that the model lacks.', { type: 'string' }),
+      'substitute_types?': listOf('Cell types that stand for the list where single cells were sampled.', {
+        type: 'string',
+      }),
+      'root_ids?': listOf('Root ids of the list in release 783.', { type: 'string' }),
+    },
+    EXAMPLES.nodeSet,
+  ),
   Warning: object('Something to bear in mind about the results.', {
     code: text('For programs.', { enum: WARNING_CODES }),
     message: text('For people.'),

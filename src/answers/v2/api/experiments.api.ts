@@ -39,15 +39,7 @@ const ANSWER_HEADERS: HeaderDescriptions = {
 
 /** Where version 2 says more than the table of errors, which also speaks of runs. */
 export const FAILURES_OF_V2: Partial<Record<PublicErrorCode, FailureDescription>> = {
-  INVALID_PARAMETER: {
-    example: {
-      error: EXAMPLES.failures.INVALID_PARAMETER.error,
-      path: EXAMPLES.failures.INVALID_PARAMETER.path,
-    },
-  },
-  UNKNOWN_NEURONS: { example: EXAMPLES.failures.UNKNOWN_NEURONS },
-  EMPTY_NODE_SET: { example: EXAMPLES.failures.EMPTY_NODE_SET },
-  TOO_EXPENSIVE: { example: EXAMPLES.failures.TOO_EXPENSIVE },
+  ...Object.fromEntries(Object.entries(EXAMPLES.failures).map(([code, example]) => [code, { example }])),
   MALFORMED_REQUEST: { example: { error: 'The body is not valid JSON: "{\\"trials\\": ten}".', path: '' } },
   BODY_TOO_LARGE: {
     meaning: 'The request body is larger than 256 KiB.',

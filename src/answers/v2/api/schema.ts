@@ -3,7 +3,11 @@
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** An object with these members and no others. A name that ends with "?" is that of a member that may be absent. */
-export function object(description: string, members: Readonly<Record<string, Schema>>): Schema {
+export function object(
+  description: string,
+  members: Readonly<Record<string, Schema>>,
+  example?: object,
+): Schema {
   const entries = Object.entries(members);
   return {
     type: 'object',
@@ -11,6 +15,7 @@ export function object(description: string, members: Readonly<Record<string, Sch
     additionalProperties: false,
     required: entries.map(([name]) => name).filter((name) => !name.endsWith('?')),
     properties: Object.fromEntries(entries.map(([name, schema]) => [name.replace(/\?$/, ''), schema])),
+    ...(example !== undefined && { examples: [example] }),
   };
 }
 
