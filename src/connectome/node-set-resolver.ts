@@ -1,5 +1,5 @@
 import { CodedError, describeValue } from '../errors.js';
-import { type Connectome, SIDES } from './connectome.js';
+import type { Connectome } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
 import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
