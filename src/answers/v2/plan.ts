@@ -36,6 +36,7 @@ import { warningsBefore } from './warnings.js';
 export const ANSWER_VERSION = '1';
 const ID_HEX_DIGITS = 32;
 const MS_PER_SECOND = 1000;
+const NOBODY = new Uint32Array(0);
 
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
 export interface ExperimentLimits {
@@ -116,14 +117,14 @@ export class ExperimentPlan {
     this.#inputs = Object.entries(document.inputs).map(([name, input]) => ({
       name,
       input,
-      neurons: sharedArray(resolved.inputs.get(name)!),
+      neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
       givenSteps: input.module === 'spikes' ? allSteps(input) : new Uint16Array(0),
     }));
-    this.#silenced = resolved.silenced;
+    this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
     this.reports = Object.entries(document.reports).map(([name, report]) => {
-      const neurons = sharedArray(resolved.reports.get(name)!);
+      const neurons = sharedArray(resolved.neurons.get(`reports.${name}`)!);
       const groups = groupsOf(connectome, neurons, report.group_by);
       return { name, document: report, neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
     });
@@ -140,7 +141,13 @@ export class ExperimentPlan {
       rates += this.#ratesIn(settings);
     }
     this.#checkCost(rates);
-    this.warnings = warningsBefore(connectome, document, resolved, this.reports, this.grid);
+    this.warnings = warningsBefore(
+      connectome,
+      resolved,
+      this.#inputs.map(({ neurons }) => neurons),
+      this.reports,
+      this.grid,
+    );
     this.cite = citationsOf(connectome);
   }
 
@@ -391,7 +398,11 @@ function axesOf(
     if ('set' in axis) return { kind: 'values', name: axis.set, values: axis.values };
     const { each, group_by: groupBy, as: name } = axis;
     if (!isResponders(each)) {
-      return { kind: 'groups', name, groups: groupsOf(connectome, resolved.swept.get(at)!, groupBy) };
+      return {
+        kind: 'groups',
+        name,
+        groups: groupsOf(connectome, resolved.neurons.get(`sweep.${at}`)!, groupBy),
+      };
     }
     if (groupBy.length === 0) {
       const place = memberOf(memberOf(memberOf(WHOLE, 'sweep'), at), 'group_by');
@@ -455,8 +466,6 @@ function valueAt(axis: Axis, place: number): AxisValue {
 function neuronsOf(value: AxisValue): Uint32Array {
   return typeof value === 'object' && value !== null ? value.neurons : NOBODY;
 }
-
-const NOBODY = new Uint32Array(0);
 
 function isTable(type: ReportDocument['type']): boolean {
   return type === 'spikes' || type === 'inputs';
