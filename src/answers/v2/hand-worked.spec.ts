@@ -135,12 +135,12 @@ describe('an open experiment, worked out by hand', () => {
       sweep: [{ each: ['B', 'C', 'D'], group_by: ['type'], as: 'silence' }],
     });
     expect(
-      conditions.map(({ index, parameters, spikes, synaptic_events: events, reports }) => [
-        index,
-        parameters['silence'],
-        spikes!.mean,
-        events,
-        (reports['c'] as { rate_hz: { mean: number } }[])[0]!.rate_hz.mean,
+      conditions.map((condition) => [
+        condition.index,
+        condition.parameters['silence'],
+        condition.spikes!.mean,
+        condition.synaptic_events,
+        groupsIn(condition, 'c')[0]!.rate_hz!.mean,
       ]),
     ).toEqual([
       [0, null, 6, 8, 20],
