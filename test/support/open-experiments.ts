@@ -1,5 +1,4 @@
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { readNodeSets } from '../../src/connectome/node-sets.js';
 import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
@@ -26,8 +25,6 @@ export const NO_LIMITS: ExperimentLimits = {
   rates: Infinity,
 };
 
-const published = readNodeSets();
-
 /** What a request for a document comes to. */
 export function planOf(
   connectome: Connectome,
@@ -37,9 +34,7 @@ export function planOf(
   const all = { ...NO_LIMITS, ...limits };
   const channels = connectome.metadata.channels.map(({ id }) => id);
   const document = parseDocument(request, { conditions: all.conditions, ids: 10_000 }, channels);
-  const { node_sets: nodeSets, on_missing: onMissing } = document;
-  const resolver = new NodeSetResolver(connectome, { nodeSets, published, onMissing });
-  return planExperiment(connectome, document, resolver, all);
+  return planExperiment(connectome, document, new NodeSetResolver(connectome, document), all);
 }
 
 /** Trials in this thread. */
