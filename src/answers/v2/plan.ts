@@ -5,6 +5,8 @@
 import { hash } from 'node:crypto';
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
+import { unionOf } from '../../connectome/neuron-sets.js';
+import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { CodedError } from '../../errors.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
 import { firstNotBelow } from './ascending.js';
@@ -13,13 +15,7 @@ import { citationsOf } from './citations.js';
 import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
 import { invalid, memberOf, refused, WHOLE } from './place.js';
-import {
-  isResponders,
-  resolveDocument,
-  united,
-  type ResolvedDocument,
-  type SelectorResolver,
-} from './resolve-document.js';
+import { isResponders, resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import type {
   ConditionParameters,
   DryRun,
@@ -36,6 +32,7 @@ import { warningsBefore } from './warnings.js';
 export const ANSWER_VERSION = '1';
 const ID_HEX_DIGITS = 32;
 const MS_PER_SECOND = 1000;
+const NOBODY = new Uint32Array(0);
 
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
 export interface ExperimentLimits {
@@ -73,7 +70,7 @@ interface PlannedReport extends SummarisedReport {
 export function planExperiment(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: SelectorResolver,
+  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
   limits: ExperimentLimits,
 ): ExperimentPlan {
   return new ExperimentPlan(connectome, document, resolveDocument(connectome, document, resolver), limits);
@@ -116,14 +113,14 @@ export class ExperimentPlan {
     this.#inputs = Object.entries(document.inputs).map(([name, input]) => ({
       name,
       input,
-      neurons: sharedArray(resolved.inputs.get(name)!),
+      neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
       givenSteps: input.module === 'spikes' ? allSteps(input) : new Uint16Array(0),
     }));
-    this.#silenced = resolved.silenced;
+    this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
     this.reports = Object.entries(document.reports).map(([name, report]) => {
-      const neurons = sharedArray(resolved.reports.get(name)!);
+      const neurons = sharedArray(resolved.neurons.get(`reports.${name}`)!);
       const groups = groupsOf(connectome, neurons, report.group_by);
       return { name, document: report, neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
     });
@@ -140,7 +137,13 @@ export class ExperimentPlan {
       rates += this.#ratesIn(settings);
     }
     this.#checkCost(rates);
-    this.warnings = warningsBefore(connectome, document, resolved, this.reports, this.grid);
+    this.warnings = warningsBefore(
+      connectome,
+      resolved,
+      this.#inputs.map(({ neurons }) => neurons),
+      this.reports,
+      this.grid,
+    );
     this.cite = citationsOf(connectome);
   }
 
@@ -211,7 +214,9 @@ export class ExperimentPlan {
         train: { kind: 'poisson', name, rateHz, seed: settings.seed, startStep, endStep },
       };
     }) satisfies PlannedInput[];
-    const silenced = sharedArray(united([this.#silenced, ...groupsAs('silence').map(neuronsOf)]));
+    const silenced = sharedArray(
+      unionOf([this.#silenced, ...groupsAs('silence').map(neuronsOf)], this.connectome.neuronCount),
+    );
     const reports = this.reports.map((report, at): ReportTask => {
       const window = { neurons: report.neurons, ...settings.reports[at]! };
       const { type, bin_ms: binMs } = report.document;
@@ -391,7 +396,11 @@ function axesOf(
     if ('set' in axis) return { kind: 'values', name: axis.set, values: axis.values };
     const { each, group_by: groupBy, as: name } = axis;
     if (!isResponders(each)) {
-      return { kind: 'groups', name, groups: groupsOf(connectome, resolved.swept.get(at)!, groupBy) };
+      return {
+        kind: 'groups',
+        name,
+        groups: groupsOf(connectome, resolved.neurons.get(`sweep.${at}`)!, groupBy),
+      };
     }
     if (groupBy.length === 0) {
       const place = memberOf(memberOf(memberOf(WHOLE, 'sweep'), at), 'group_by');
@@ -455,8 +464,6 @@ function valueAt(axis: Axis, place: number): AxisValue {
 function neuronsOf(value: AxisValue): Uint32Array {
   return typeof value === 'object' && value !== null ? value.neurons : NOBODY;
 }
-
-const NOBODY = new Uint32Array(0);
 
 function isTable(type: ReportDocument['type']): boolean {
   return type === 'spikes' || type === 'inputs';
