@@ -228,7 +228,8 @@ export function describeValue(value: unknown, maximumLength = 60): string {
     // JSON has no number beyond the doubles and would say null.
     text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   } catch {
-    text = String(value);
+    // Nested so deeply that it cannot be written, or a number that JSON does not have.
+    text = Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : String(value);
   }
   text = text.replace(ACTING, escaped);
   const characters = [...text];
