@@ -20,6 +20,10 @@ export const SHIU_DIR = resolve(process.env['SHIU_FILES'] ?? '../shared/shiu-783
 /** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
 export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
 
+/** Debian's packages belong to Debian's Python, which need not be the first one on the path. */
+const DEBIAN_PYTHON = '/usr/bin/python3';
+/** A Python with pandas. */
+export const PANDAS = process.env['PANDAS_PYTHON'] ?? DEBIAN_PYTHON;
 /** A Python with pyarrow, which Debian does not package: a virtual environment's, or the first on the path. */
 export const PYARROW = process.env['PYARROW_PYTHON'] ?? 'python3';
 
@@ -38,7 +42,8 @@ const present = {
       addresses?.some(({ family }) => family === 'IPv6'),
     ),
   podman: hasPodman,
-  brian: hasBrian,
+  pandas: () => imports(PANDAS, 'pandas'),
+  brian: () => ['python3', DEBIAN_PYTHON].some((python) => imports(python, 'brian2')),
   pyarrow: () => imports(PYARROW, 'pyarrow'),
   gpu: hasGpuAdapter,
 } as const;
@@ -77,11 +82,6 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
 function hasPodman(): boolean {
   const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
   return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
-}
-
-/** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */
-function hasBrian(): boolean {
-  return ['python3', '/usr/bin/python3'].some((python) => imports(python, 'brian2'));
 }
 
 function imports(python: string, module: string): boolean {

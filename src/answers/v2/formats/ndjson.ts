@@ -1,6 +1,5 @@
-import type { Connectome } from '../../../connectome/connectome.js';
-import { STEPS_PER_MS } from '../../../experiment/protocol.js';
-import type { ConditionResult, ExperimentEvent, SpikeTable } from '../result.js';
+import { conditionJson, type NeuronNames } from '../answer-json.js';
+import type { ExperimentEvent } from '../result.js';
 import type { AnswerWriter } from './answer-writer.js';
 
 /** How far an experiment is. Where the baseline decides on conditions, their number is an upper bound until then. */
@@ -16,7 +15,7 @@ export interface ExperimentProgress {
  * Between them there may be lines of progress (`progress`), and a failure ends them (`error`).
  */
 export class NdjsonWriter implements AnswerWriter {
-  constructor(private readonly connectome: Connectome) {}
+  constructor(private readonly names: NeuronNames) {}
 
   *write(event: ExperimentEvent): Iterable<Uint8Array> {
     switch (event.kind) {
@@ -24,28 +23,12 @@ export class NdjsonWriter implements AnswerWriter {
         yield line(event.head);
         break;
       case 'condition':
-        yield line(this.#plain(event.condition));
+        for (const piece of conditionJson(event.condition, this.names)) yield Buffer.from(piece);
+        yield Buffer.from('\n');
         break;
       case 'totals':
         yield line(event.totals);
     }
-  }
-
-  #plain(condition: ConditionResult): object {
-    const reports = Object.entries(condition.reports).map(
-      ([name, result]) => [name, 'table' in result ? this.#columns(result) : result] as const,
-    );
-    return { ...condition, reports: Object.fromEntries(reports) };
-  }
-
-  #columns({ trials, steps, neurons, inputs, inputNames, truncated }: SpikeTable): object {
-    return {
-      trial: Array.from(trials),
-      t_ms: Array.from(steps, (step) => step / STEPS_PER_MS),
-      ...(inputs !== undefined && { input: Array.from(inputs, (input) => inputNames![input]) }),
-      root_id: Array.from(neurons, (neuron) => this.connectome.neuronId(neuron)),
-      ...(truncated && { truncated }),
-    };
   }
 }
 
