@@ -56,7 +56,7 @@ await runCommand({
     const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), engineOf);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
-      const results = publishedResults(subjectOf('predicted'), readNodeSets());
+      const results = publishedResults(subjectOf('predicted'), readNodeSets().sets);
       const written = publishedTable(results);
       if (document !== undefined) await writeWhole(document, withTable(text!, 'published', written));
       progress.end();
@@ -70,7 +70,7 @@ await runCommand({
     const found = report(
       { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
       new Subject(synthetic, engineOf),
-      readNodeSets(),
+      readNodeSets().sets,
       engineOf,
       (study) => progress.begin(study, 0, 'items'),
     );

@@ -1,7 +1,7 @@
 /** The numbers that were published for this model, and what it gives here by the same protocol. */
 import { CodedError } from '../errors.js';
 import { STEPS_PER_MS } from '../experiment/protocol.js';
-import { NeuronSelection, labelledNeurons, neuronsOfTypes } from '../connectome/selection.js';
+import { neuronsOfTypes, selectionOf } from '../connectome/selection.js';
 import type { NodeSet } from '../connectome/node-sets.js';
 import { spreadOf, type Spread, type Subject } from './studies.js';
 
@@ -137,7 +137,7 @@ export function publishedResults(
   nodeSets: Readonly<Record<string, NodeSet>>,
 ): PublishedResult[] {
   const { connectome } = subject;
-  const selection = new NeuronSelection(labelledNeurons(connectome));
+  const selection = selectionOf(connectome);
   const neuronsOf = (
     from: { readonly set: string; readonly side?: string } | { readonly type: string },
   ): Uint32Array => {

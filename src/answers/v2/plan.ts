@@ -5,12 +5,14 @@
 import { hash } from 'node:crypto';
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
-import { CodedError, describeValue } from '../../errors.js';
+import { CodedError } from '../../errors.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
+import { firstNotBelow } from './ascending.js';
 import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
 import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
+import { invalid, memberOf, refused, WHOLE } from './place.js';
 import {
   isResponders,
   resolveDocument,
@@ -34,6 +36,7 @@ import { warningsBefore } from './warnings.js';
 export const ANSWER_VERSION = '1';
 const ID_HEX_DIGITS = 32;
 const MS_PER_SECOND = 1000;
+const NOBODY = new Uint32Array(0);
 
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
 export interface ExperimentLimits {
@@ -54,8 +57,6 @@ export interface ExperimentLimits {
 export interface Condition extends ConditionParameters {
   readonly durationMs: number;
   readonly reports: readonly ReportTask[];
-  /** Ascending, each once. */
-  readonly stimulated: Uint32Array;
   task(trial: number, countsAll: boolean): TrialTask;
 }
 
@@ -93,7 +94,7 @@ export class ExperimentPlan {
   readonly #durationsMs: Float64Array;
   /** Expected in one trial of each condition of the grid, or the most that a group of responders can have. */
   readonly #inputEvents: Float64Array;
-  readonly #inputs: readonly (readonly [name: string, input: InputDocument, neurons: Uint32Array])[];
+  readonly #inputs: readonly NamedInput[];
   readonly #silenced: Uint32Array;
   readonly #tableRows: number;
 
@@ -113,16 +114,17 @@ export class ExperimentPlan {
     };
     this.trials = document.trials;
     this.inputNames = Object.keys(document.inputs);
-    this.#inputs = this.inputNames.map((name) => [
+    this.#inputs = Object.entries(document.inputs).map(([name, input]) => ({
       name,
-      document.inputs[name]!,
-      sharedArray(resolved.inputs.get(name)!),
-    ]);
-    this.#silenced = resolved.silenced;
+      input,
+      neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
+      givenSteps: input.module === 'spikes' ? allSteps(input) : new Uint16Array(0),
+    }));
+    this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
     this.reports = Object.entries(document.reports).map(([name, report]) => {
-      const neurons = sharedArray(resolved.reports.get(name)!);
+      const neurons = sharedArray(resolved.neurons.get(`reports.${name}`)!);
       const groups = groupsOf(connectome, neurons, report.group_by);
       return { name, document: report, neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
     });
@@ -139,7 +141,13 @@ export class ExperimentPlan {
       rates += this.#ratesIn(settings);
     }
     this.#checkCost(rates);
-    this.warnings = warningsBefore(connectome, document, resolved, this.reports, this.grid);
+    this.warnings = warningsBefore(
+      connectome,
+      resolved,
+      this.#inputs.map(({ neurons }) => neurons),
+      this.reports,
+      this.grid,
+    );
     this.cite = citationsOf(connectome);
   }
 
@@ -194,7 +202,7 @@ export class ExperimentPlan {
     const settings = this.#settingsAt(index);
     const groupsAs = (name: string) =>
       values.filter((value, axis) => typeof value !== 'number' && this.grid.axes[axis]!.name === name);
-    const inputs = this.#inputs.map(([name, input, neurons]) => {
+    const inputs = this.#inputs.map(({ name, input, neurons }) => {
       const [group] = groupsAs(`inputs.${name}`);
       const stimulated = group === undefined ? neurons : sharedArray(neuronsOf(group));
       const { startStep, endStep } = settings.inputs.get(name)!;
@@ -227,7 +235,6 @@ export class ExperimentPlan {
       parameters: this.parametersOf(values),
       durationMs: settings.durationMs,
       reports,
-      stimulated: united(inputs.map(({ neurons }) => neurons)),
       task: (trial, countsAll) => ({
         protocol: {
           inputs: inputs.map((input) => inTrial(input, trial)),
@@ -257,36 +264,20 @@ export class ExperimentPlan {
       const windowMs = swept.get(`inputs.${name}.duration_ms`) ?? input.duration_ms;
       const startStep = stepsOf(delayMs);
       const endStep = windowMs === null ? durationSteps : startStep + stepsOf(windowMs);
-      if (startStep >= durationSteps || endStep > durationSteps) {
-        const length = windowMs === null ? '' : ` and lasts ${windowMs} ms`;
-        throw this.#outside(`/inputs/${name}`, `starts at ${delayMs} ms${length}`, durationMs, index);
-      }
       const ownRateHz = input.module === 'poisson' ? input.rate_hz : 0;
       inputs.set(name, { startStep, endStep, rateHz: swept.get(`inputs.${name}.rate_hz`) ?? ownRateHz });
     }
-    const reports = Object.entries(document.reports).map(([name, report]) => {
+    const reports = Object.values(document.reports).map((report) => {
       const startStep = stepsOf(report.start_ms);
       const endStep = report.end_ms === null ? durationSteps : stepsOf(report.end_ms);
-      if (startStep >= endStep || endStep > durationSteps) {
-        const end = report.end_ms === null ? '' : ` and ends at ${report.end_ms} ms`;
-        throw this.#outside(`/reports/${name}`, `starts at ${report.start_ms} ms${end}`, durationMs, index);
-      }
       return { startStep, endStep };
     });
     return { durationMs, seed: swept.get('seed') ?? document.seed, inputs, reports };
   }
 
-  #outside(path: string, window: string, durationMs: number, index: number): CodedError {
-    return new CodedError(
-      'INVALID_PARAMETER',
-      `${nameOf(path)} ${window}; in condition ${index} a trial lasts ${durationMs} ms, which it must not exceed.`,
-      { path },
-    );
-  }
-
   #expectedInputEvents(index: number, { inputs }: Settings, largestGroups: readonly number[]): number {
     const places = this.grid.placesOf(index);
-    return this.#inputs.reduce((sum, [name, input, neurons]) => {
+    return this.#inputs.reduce((sum, { name, input, neurons, givenSteps }) => {
       const { startStep, endStep, rateHz } = inputs.get(name)!;
       const axis = this.grid.axes.findIndex((each) => each.name === `inputs.${name}`);
       const swept = this.grid.axes[axis];
@@ -299,10 +290,8 @@ export class ExperimentPlan {
         const seconds = (endStep - startStep) / (STEPS_PER_MS * MS_PER_SECOND);
         return sum + count * rateHz * seconds;
       }
-      const { times_ms: times } = input;
-      const isWithin = (ms: number) => stepsOf(ms) >= startStep && stepsOf(ms) < endStep;
-      if (isList(times)) return sum + count * times.filter(isWithin).length;
-      return sum + Object.values(times).reduce((events, own) => events + own.filter(isWithin).length, 0);
+      const events = firstNotBelow(givenSteps, endStep) - firstNotBelow(givenSteps, startStep);
+      return sum + (isList(input.times_ms) ? count * events : events);
     }, 0);
   }
 
@@ -352,6 +341,15 @@ export class ExperimentPlan {
   }
 }
 
+interface NamedInput {
+  readonly name: string;
+  readonly input: InputDocument;
+  /** In shared memory. */
+  readonly neurons: Uint32Array;
+  /** Of all lists of given times, ascending. */
+  readonly givenSteps: Uint16Array;
+}
+
 interface InputSettings {
   readonly startStep: number;
   readonly endStep: number;
@@ -393,55 +391,34 @@ function sideConvention({ metadata }: Connectome): string {
 
 function axesOf(
   connectome: Connectome,
-  { sweep = [], inputs }: ExperimentDocument,
+  { sweep = [] }: ExperimentDocument,
   resolved: ResolvedDocument,
 ): Axis[] {
   return sweep.map((axis, at): Axis => {
-    const path = `/sweep/${at}`;
-    const name = 'set' in axis ? axis.set : axis.as;
-    const before = sweep.findIndex((other) => ('set' in other ? other.set : other.as) === name);
-    if (before < at) {
-      throw new CodedError(
-        'INVALID_PARAMETER',
-        `Two axes of the sweep, ${before} and ${at}, both vary ${name}.`,
-        {
-          path,
-        },
-      );
+    if ('set' in axis) return { kind: 'values', name: axis.set, values: axis.values };
+    const { each, group_by: groupBy, as: name } = axis;
+    if (!isResponders(each)) {
+      return {
+        kind: 'groups',
+        name,
+        groups: groupsOf(connectome, resolved.neurons.get(`sweep.${at}`)!, groupBy),
+      };
     }
-    if ('set' in axis) return { kind: 'values', name, values: axis.values };
-    const { each, group_by: groupBy } = axis;
-    if (name !== 'silence' && !Object.keys(inputs).some((input) => name === `inputs.${input}`)) {
-      const allowed = ['silence', ...Object.keys(inputs).map((input) => `inputs.${input}`)];
-      throw new CodedError(
-        'INVALID_PARAMETER',
-        `sweep.${at}.as must be one of ${allowed.join(', ')}, got ${describeValue(name)}.`,
-        { path: `${path}/as` },
-      );
+    if (groupBy.length === 0) {
+      const place = memberOf(memberOf(memberOf(WHOLE, 'sweep'), at), 'group_by');
+      throw refused(place, groupBy, 'a list of at least one label, because groups of responders are ranked');
     }
-    if (isResponders(each)) {
-      if (groupBy.length === 0) {
-        throw new CodedError(
-          'INVALID_PARAMETER',
-          `sweep.${at}.group_by must name at least one label: responders are ranked by group.`,
-          { path: `${path}/group_by` },
-        );
-      }
-      return { kind: 'responders', name, top: each.top, groupBy };
-    }
-    return { kind: 'groups', name, groups: groupsOf(connectome, resolved.swept.get(at)!, groupBy) };
+    return { kind: 'responders', name, top: each.top, groupBy };
   });
 }
 
 /** @throws CodedError INVALID_PARAMETER; how many groups there are, only the connectome says */
 function checkConditions({ size }: Grid, limits: ExperimentLimits): void {
-  if (size > limits.conditions) {
-    throw new CodedError(
-      'INVALID_PARAMETER',
-      `sweep must have at most ${limits.conditions} conditions, got ${size}.`,
-      { path: '/sweep' },
-    );
-  }
+  if (size <= limits.conditions) return;
+  throw invalid(
+    memberOf(WHOLE, 'sweep'),
+    `sweep must have at most ${limits.conditions} conditions, got ${size}.`,
+  );
 }
 
 /** The most neurons that a group of responders can have. */
@@ -449,6 +426,11 @@ function largestGroup(connectome: Connectome, axis: Axis): number {
   if (axis.kind !== 'responders' || axis.name === 'silence') return 0;
   const { sizes } = groupsOf(connectome, allNeurons(connectome), axis.groupBy);
   return sizes.reduce((a, b) => Math.max(a, b), 0);
+}
+
+function allSteps({ times_ms: times }: SpikesInput): Uint16Array {
+  const lists = isList(times) ? [times] : Object.values(times);
+  return Uint16Array.from(lists.flat().map(stepsOf)).sort();
 }
 
 /** Given events within a window, in shared memory. */
@@ -485,8 +467,6 @@ function neuronsOf(value: AxisValue): Uint32Array {
   return typeof value === 'object' && value !== null ? value.neurons : NOBODY;
 }
 
-const NOBODY = new Uint32Array(0);
-
 function isTable(type: ReportDocument['type']): boolean {
   return type === 'spikes' || type === 'inputs';
 }
@@ -502,9 +482,4 @@ function tooExpensive(cost: string, whatFits: string, path: string): CodedError 
 
 function quantity(count: number, noun: string): string {
   return `${rounded(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-/** A JSON Pointer as messages name it. */
-function nameOf(path: string): string {
-  return path.slice(1).replaceAll('/', '.');
 }

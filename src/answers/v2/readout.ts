@@ -3,6 +3,7 @@ import type { Connectome } from '../../connectome/connectome.js';
 import type { SimulationEngine, SpikeRaster, Trial } from '../../engine/simulation.js';
 import type { DrawInputEvents, InputEvents } from '../../experiment/input-events.js';
 import type { Protocol } from '../../experiment/protocol.js';
+import { firstNotBelow } from './ascending.js';
 import {
   binCount,
   type HistogramReading,
@@ -233,25 +234,8 @@ function respondingOf(members: Uint32Array, active: Counts): Omit<RateReading, '
   return { places: Uint32Array.from(places), spikes: Uint32Array.from(spikes) };
 }
 
-/** The first place, from `from` on, whose value is not below a bound: strides that double, then halves. */
-function firstNotBelow(ascending: Uint16Array | Uint32Array, bound: number, from: number): number {
-  let low = from;
-  let stride = 1;
-  while (low + stride <= ascending.length && ascending[low + stride - 1]! < bound) {
-    low += stride;
-    stride *= 2;
-  }
-  let high = Math.min(low + stride - 1, ascending.length);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ascending[middle]! < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function firstAtStep({ steps }: Pick<SpikeRaster, 'steps'>, step: number): number {
-  return firstNotBelow(steps, step, 0);
+  return firstNotBelow(steps, step);
 }
 
 /** Each value of a sorted list once, and how often it stood there. */

@@ -1,16 +1,24 @@
 /** Finds the neurons of every selector of a document. */
 import { SIDES, type Connectome } from '../../connectome/connectome.js';
+import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
-import type { EachAxis, ExperimentDocument, RespondersSelector, SetSelector } from './document.js';
+import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
+import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';
 
-/** Resolves the selectors of one document. */
+/** Says which neurons the selectors of one document mean. */
 export interface SelectorResolver {
   /**
-   * @param path JSON Pointer of the selector, for errors
+   * All selectors at once, so that one error has what all of them lack.
    * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET
    */
-  neuronsOf(selector: SetSelector, path: string): ResolvedNeurons;
+  neuronsOfAll(selectors: readonly SelectorAt[]): readonly ResolvedNeurons[];
+}
+
+export interface SelectorAt {
+  readonly selector: SetSelector;
+  /** JSON Pointer to the selector in the document. */
+  readonly path: string;
 }
 
 export interface ResolvedNeurons {
@@ -25,15 +33,17 @@ export interface ResolvedNeurons {
 export interface ResolvedDocument {
   /** For the answer. */
   readonly sets: Readonly<Record<string, ResolvedSet>>;
-  /** By name. */
-  readonly inputs: ReadonlyMap<string, Uint32Array>;
-  readonly reports: ReadonlyMap<string, Uint32Array>;
-  readonly silenced: Uint32Array;
-  /** By the place of an `each` axis with a selector. */
-  readonly swept: ReadonlyMap<number, Uint32Array>;
+  /** Ascending, by the names that `sets` has. */
+  readonly neurons: ReadonlyMap<string, Uint32Array>;
   /** Of all selectors, each once, in their order. */
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
+}
+
+/** What stands under one name in the answer: all selectors of `silence`, one of anything else. */
+interface Use {
+  readonly name: string;
+  readonly selectors: readonly SelectorAt[];
 }
 
 /** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
@@ -42,59 +52,68 @@ export function resolveDocument(
   document: ExperimentDocument,
   resolver: SelectorResolver,
 ): ResolvedDocument {
+  const uses = usesOf(document);
+  const resolved = resolver.neuronsOfAll(uses.flatMap(({ selectors }) => selectors));
   const sets = new Map<string, ResolvedSet>();
-  const missing = new Set<string>();
-  const substituted = new Set<string>();
-  /** @param name that stands for the neurons in the answer */
-  const resolve = (name: string, selectors: readonly SelectorAt[]): Uint32Array => {
-    const parts = selectors.map(({ selector, path }) => resolver.neuronsOf(selector, path));
-    const neurons = united(parts.map((part) => part.neurons));
-    const lacking = [...new Set(parts.flatMap((part) => part.missing))];
-    for (const each of lacking) missing.add(each);
-    for (const each of parts.flatMap((part) => part.substituted)) substituted.add(each);
-    sets.set(name, resolvedSet(connectome, neurons, lacking));
-    return neurons;
-  };
-  /** What is not a node set has a name that no node set may have. */
-  const resolveUse = (name: string, ...selectors: readonly SelectorAt[]): Uint32Array => {
-    if (Object.hasOwn(document.node_sets, name)) throw takenName(name);
-    return resolve(name, selectors);
-  };
-  for (const [name, selector] of Object.entries(document.node_sets)) {
-    resolve(name, [{ selector, path: `/node_sets/${name}` }]);
+  const neurons = new Map<string, Uint32Array>();
+  let at = 0;
+  for (const { name, selectors } of uses) {
+    const parts = resolved.slice(at, (at += selectors.length));
+    const own = united(parts.map((part) => part.neurons));
+    neurons.set(name, own);
+    sets.set(name, resolvedSet(connectome, own, distinct(parts.flatMap(({ missing }) => missing))));
   }
-  const inputs = new Map<string, Uint32Array>();
-  for (const [name, { node_set: selector }] of Object.entries(document.inputs)) {
-    inputs.set(name, resolveUse(`inputs.${name}`, { selector, path: `/inputs/${name}/node_set` }));
-  }
-  const silence = document.silence.map((selector, at) => ({ selector, path: `/silence/${at}` }));
-  const silenced = silence.length === 0 ? new Uint32Array(0) : resolveUse('silence', ...silence);
-  const swept = new Map<number, Uint32Array>();
-  for (const [at, axis] of (document.sweep ?? []).entries()) {
-    if ('set' in axis || isResponders(axis.each)) continue;
-    swept.set(at, resolveUse(`sweep.${at}`, { selector: axis.each, path: `/sweep/${at}/each` }));
-  }
-  const reports = new Map<string, Uint32Array>();
-  for (const [name, { node_set: selector }] of Object.entries(document.reports)) {
-    reports.set(name, resolveUse(`reports.${name}`, { selector, path: `/reports/${name}/node_set` }));
-  }
-  for (const [name, neurons] of inputs) {
-    for (const id of unusedTimes(connectome, document, name, neurons)) missing.add(id);
-  }
+  const unused = Object.keys(document.inputs).flatMap((name) =>
+    unusedTimes(connectome, document, name, neurons.get(`inputs.${name}`)!),
+  );
   return {
     sets: Object.fromEntries(sets),
-    inputs,
-    reports,
-    silenced,
-    swept,
-    missing: [...missing],
-    substituted: [...substituted],
+    neurons,
+    missing: distinct([...resolved.flatMap(({ missing }) => missing), ...unused]),
+    substituted: distinct(resolved.flatMap(({ substituted }) => substituted)),
   };
 }
 
-interface SelectorAt {
-  readonly selector: SetSelector;
-  readonly path: string;
+/** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
+function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: ExperimentDocument): Use[] {
+  const one = (name: string, selector: SetSelector, path: string): Use => ({
+    name,
+    selectors: [{ selector, path }],
+  });
+  const uses = [
+    ...Object.entries(inputs).map(([name, input]) =>
+      one(`inputs.${name}`, input.node_set, `/inputs/${name}/node_set`),
+    ),
+    ...(silence.length === 0
+      ? []
+      : [
+          {
+            name: 'silence',
+            selectors: silence.map((selector, at) => ({ selector, path: `/silence/${at}` })),
+          },
+        ]),
+    ...sweep.flatMap((axis, at) =>
+      'set' in axis || isResponders(axis.each) ? [] : [one(`sweep.${at}`, axis.each, `/sweep/${at}/each`)],
+    ),
+    ...Object.entries(reports).map(([name, report]) =>
+      one(`reports.${name}`, report.node_set, `/reports/${name}/node_set`),
+    ),
+  ];
+  const taken = uses.find(({ name }) => Object.hasOwn(nodeSets, name));
+  if (taken !== undefined) {
+    throw invalid(
+      memberOf(memberOf(WHOLE, 'node_sets'), taken.name),
+      `node_sets must not have the name ${taken.name}: in the answer it stands for a part of the document itself.`,
+    );
+  }
+  return [
+    ...Object.entries(nodeSets).map(([name, selector]) => one(name, selector, `/node_sets/${name}`)),
+    ...uses,
+  ];
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
 }
 
 export function isResponders(each: EachAxis['each']): each is RespondersSelector {
@@ -107,28 +126,18 @@ export function united(lists: readonly Uint32Array[]): Uint32Array {
   return Uint32Array.from(new Set(lists.flatMap((list) => [...list]))).sort();
 }
 
-function takenName(name: string): CodedError {
-  return new CodedError(
-    'INVALID_PARAMETER',
-    `node_sets.${name} must have another name: in the answer ${name} stands for a part of the document itself.`,
-    { path: `/node_sets/${name}` },
-  );
-}
-
 /**
  * @returns ids with given times that are not among the neurons of the input, where they may be skipped
  * @throws CodedError UNKNOWN_NEURONS
  */
 function unusedTimes(
   connectome: Connectome,
-  { inputs, sweep = [], on_missing: onMissing }: ExperimentDocument,
+  { inputs, on_missing: onMissing }: ExperimentDocument,
   name: string,
   neurons: Uint32Array,
 ): string[] {
   const input = inputs[name]!;
-  // Where groups take the place of the neurons, each condition has times of its own group alone.
-  const isSwept = sweep.some((axis) => 'as' in axis && axis.as === `inputs.${name}`);
-  if (input.module !== 'spikes' || Array.isArray(input.times_ms) || isSwept) return [];
+  if (input.module !== 'spikes' || Array.isArray(input.times_ms)) return [];
   const ids = new Set(Array.from(neurons, (neuron) => connectome.neuronId(neuron)));
   const unused = Object.keys(input.times_ms).filter((id) => !ids.has(id));
   if (unused.length > 0 && onMissing === 'error') {

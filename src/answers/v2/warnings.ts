@@ -1,6 +1,5 @@
 /** What a reader has to know before they use a number. */
 import type { Connectome } from '../../connectome/connectome.js';
-import type { ExperimentDocument } from './document.js';
 import type { ResolvedDocument } from './resolve-document.js';
 import type { ExperimentWarning } from './result.js';
 import type { Grid } from './sweep.js';
@@ -21,8 +20,8 @@ interface ReadNeurons {
 /** The warnings that need no trial, in the order of WARNING_CODES. */
 export function warningsBefore(
   { metadata }: Connectome,
-  { on_missing: onMissing }: ExperimentDocument,
-  { inputs, missing, substituted }: ResolvedDocument,
+  { missing, substituted }: ResolvedDocument,
+  inputs: readonly Uint32Array[],
   reports: readonly ReadNeurons[],
   { axes }: Grid,
 ): ExperimentWarning[] {
@@ -38,7 +37,7 @@ export function warningsBefore(
   const partial = partialWiring(metadata);
   if (partial !== undefined) warnings.push({ code: 'PARTIAL_WIRING', message: partial });
 
-  const stimulated = new Set([...inputs.values()].flatMap((neurons) => [...neurons]));
+  const stimulated = new Set(inputs.flatMap((neurons) => [...neurons]));
   for (const axis of axes) {
     if (axis.kind !== 'groups' || axis.name === 'silence') continue;
     for (let group = 0; group < axis.groups.count; group++) {
@@ -57,7 +56,7 @@ export function warningsBefore(
       });
     }
   }
-  if (onMissing === 'skip' && missing.length > 0) {
+  if (missing.length > 0) {
     warnings.push({ code: 'MISSING_SKIPPED', message: `The model lacks ${listed(missing)}; skipped.` });
   }
   if (substituted.length > 0) {
