@@ -22,8 +22,8 @@ import { RoundRobin } from './round-robin.js';
 import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
- * A worker that computes a trial for longer has hung. What bounds a trial is its event budget; this is many times what
- * the longest trial within the default budget takes on a slow machine.
+ * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
+ * the longest trials were measured to take some 4 s of a core.
  */
 const HUNG_TRIAL_MS = 120_000;
 /** A trial that was computed whenever its worker ended, so many times, is taken for the cause. */
