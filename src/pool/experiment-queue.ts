@@ -110,7 +110,7 @@ export class ExperimentQueue {
     return this.#computing('v1-run');
   }
 
-  /** Trials that are queued ahead in no worker, and those that the workers compute. */
+  /** Trials that no worker has yet, and those that the workers compute; what is queued ahead is neither. */
   get trials(): { readonly waiting: number; readonly running: number } {
     return { waiting: this.#trials.size, running: this.#computing('v2-trial') };
   }
@@ -125,7 +125,7 @@ export class ExperimentQueue {
     return Math.max(1, Math.floor(this.options.limit / 2));
   }
 
-  /** As many trials in flight keep all workers busy that trials may use. */
+  /** How many trials in flight keep every worker busy that trials may use. */
   get trialsInFlight(): number {
     return 2 * this.#mostTrialLanes;
   }
@@ -468,7 +468,9 @@ class Trial implements Job {
     this.task = { kind: 'v2-trial', trial };
   }
 
-  begin(): void {}
+  begin(): void {
+    // Nothing counts the trials that wait.
+  }
 
   resolve(reading: TrialReading): void {
     this.#isSettled = true;
