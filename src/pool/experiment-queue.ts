@@ -22,8 +22,8 @@ import { RoundRobin } from './round-robin.js';
 import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
- * A worker that computes a trial for longer has hung. What bounds a trial is its event budget; this is many times what
- * the longest trial within the default budget takes on a slow machine.
+ * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
+ * the longest trials were measured to take some 4 s of a core.
  */
 const HUNG_TRIAL_MS = 120_000;
 /** A trial that was computed whenever its worker ended, so many times, is taken for the cause. */
@@ -110,7 +110,7 @@ export class ExperimentQueue {
     return this.#computing('v1-run');
   }
 
-  /** Trials that are queued ahead in no worker, and those that the workers compute. */
+  /** Trials that no worker has yet, and those that the workers compute; what is queued ahead is neither. */
   get trials(): { readonly waiting: number; readonly running: number } {
     return { waiting: this.#trials.size, running: this.#computing('v2-trial') };
   }
@@ -125,7 +125,7 @@ export class ExperimentQueue {
     return Math.max(1, Math.floor(this.options.limit / 2));
   }
 
-  /** As many trials in flight keep all workers busy that trials may use. */
+  /** How many trials in flight keep every worker busy that trials may use. */
   get trialsInFlight(): number {
     return 2 * this.#mostTrialLanes;
   }
@@ -468,7 +468,9 @@ class Trial implements Job {
     this.task = { kind: 'v2-trial', trial };
   }
 
-  begin(): void {}
+  begin(): void {
+    // Nothing counts the trials that wait.
+  }
 
   resolve(reading: TrialReading): void {
     this.#isSettled = true;

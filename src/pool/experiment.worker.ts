@@ -11,7 +11,7 @@ import { availableStimuli, trialExperiment } from '../answers/v1/presets.js';
 import { protocolOf } from '../answers/v1/protocol.js';
 import { ExperimentRunner } from '../answers/v1/run-body.js';
 import { trialOf } from '../answers/v2/readout.js';
-import type { TrialReading } from '../answers/v2/trial.js';
+import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
@@ -21,6 +21,7 @@ import type { SimulationEngine } from '../engine/simulation.js';
 import { failureOf } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { DrawInputEvents } from '../experiment/input-events.js';
+import { MAXIMUM_RATE_HZ } from '../experiment/trains.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import type { AtlasResult, Outcome, ResultOf, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
@@ -31,6 +32,8 @@ const RUN_GZIP_LEVEL = 3;
 const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a new thread are slow, and so is the first of each stimulus; no request should be one of them. */
 const WARM_UP_ROUNDS = 3;
+const WARM_UP_TRIAL_STEPS = 1000;
+const WARM_UP_TRIAL_NEURONS = 20;
 /** Seeds that are tried until the GPU certifies a run that can be compared. */
 const GPU_CHECK_SEEDS = [1, 2, 3, 4];
 
@@ -51,7 +54,7 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   const draw = compiledDrawing(compileDrawingKernel());
   const runner = new ExperimentRunner(connectome, engine, { draw });
   const runTrial = trialOf(connectome, engine, draw);
-  warmUp(connectome, runner);
+  warmUp(connectome, runner, runTrial);
   let batches: GpuBatches | undefined;
   return async (task) => {
     try {
@@ -92,14 +95,35 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   };
 }
 
-function warmUp(connectome: Connectome, runner: ExperimentRunner): void {
+function warmUp(
+  connectome: Connectome,
+  runner: ExperimentRunner,
+  runTrial: (trial: TrialTask) => TrialReading,
+): void {
   for (let round = 0; round < WARM_UP_ROUNDS; round++) {
     for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
       for (const view of QUERY_FIELDS.view.allowed)
         runExperiment(runner, { kind: 'v1-run', experiment, view, gzip: true });
     }
+    runTrial(warmUpTrial(connectome));
   }
+}
+
+/** Its trains have every layer of rates, whose tables take most of the time of a first trial. */
+function warmUpTrial({ neuronCount }: Connectome): TrialTask {
+  const window = { startStep: 0, endStep: WARM_UP_TRIAL_STEPS };
+  const neurons = Uint32Array.from({ length: Math.min(WARM_UP_TRIAL_NEURONS, neuronCount) }, (_, i) => i);
+  const train = { kind: 'poisson', name: '', rateHz: MAXIMUM_RATE_HZ, seed: 0, trial: 0, ...window } as const;
+  return {
+    protocol: {
+      inputs: [{ neurons, train }],
+      silenced: new Uint32Array(0),
+      durationSteps: WARM_UP_TRIAL_STEPS,
+    },
+    reports: [{ type: 'rate', neurons, ...window }],
+    countsAll: false,
+  };
 }
 
 /** Computes what has not been withdrawn. */

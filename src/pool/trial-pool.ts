@@ -61,7 +61,7 @@ export class TrialPool {
     return new TrialPool(pool, queue);
   }
 
-  /** As many trials in flight keep all workers busy. */
+  /** How many trials in flight keep all workers busy. */
   get inFlight(): number {
     return this.queue.trialsInFlight;
   }
