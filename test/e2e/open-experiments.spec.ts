@@ -52,7 +52,11 @@ function begin(service: Service, document: unknown, query = '?format=ndjson') {
   let isEnded = false;
   let isWhole = false;
   const answered = { message: undefined as IncomingMessage | undefined };
-  const sent = httpRequest(`${service.url}${PATH}${query}`, { method: 'POST', headers: JSON_TYPE, agent: false });
+  const sent = httpRequest(`${service.url}${PATH}${query}`, {
+    method: 'POST',
+    headers: JSON_TYPE,
+    agent: false,
+  });
   sent.on('response', (message) => {
     answered.message = message;
     message.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
@@ -69,7 +73,11 @@ function begin(service: Service, document: unknown, query = '?format=ndjson') {
     status: () => answered.message?.statusCode,
     headers: () => answered.message?.headers ?? {},
     text: () => text,
-    lines: () => text.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>),
+    lines: () =>
+      text
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
     isEnded: () => isEnded,
     isWhole: () => isWhole,
   };
@@ -118,7 +126,8 @@ describe('an experiment on a small brain', () => {
     );
     // Three conditions of three trials of a tenth of a second.
     expect(body['cost']).toMatchObject({ brain_seconds: 0.9 });
-    const total = (condition: Condition) => (condition as unknown as { spikes: { mean: number } }).spikes.mean;
+    const total = (condition: Condition) =>
+      (condition as unknown as { spikes: { mean: number } }).spikes.mean;
     expect(total(body.conditions[0]!)).toBe(0);
     expect(total(body.conditions[2]!)).toBeGreaterThan(total(body.conditions[1]!));
   });
@@ -148,7 +157,10 @@ describe('an experiment on a small brain', () => {
     expect(lines.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
     expect(lines.headers.get('x-accel-buffering')).toBe('no');
     expect(lines.headers.has('content-length')).toBe(false);
-    const [head, ...rest] = (await lines.text()).trimEnd().split('\n').map((line) => JSON.parse(line));
+    const [head, ...rest] = (await lines.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
     const totals = rest.pop();
     expect({ ...head, conditions: rest, ...totals }).toEqual(body);
   });
@@ -236,9 +248,7 @@ describe('an experiment on a small brain', () => {
   it('prices an experiment without running it', async () => {
     const dry = await (await run(service, SUGAR, '?dry_run=true')).json();
     expect(dry).toMatchObject({ id: body['id'], resolved: body['resolved'], experiment: body['experiment'] });
-    expect(dry.conditions).toEqual(
-      body.conditions.map(({ index, parameters }) => ({ index, parameters })),
-    );
+    expect(dry.conditions).toEqual(body.conditions.map(({ index, parameters }) => ({ index, parameters })));
     // 12 neurons, 0, 100 and 200 Hz, three trials of 0.1 s: 108 events are expected.
     expect(dry.cost).toEqual({ brain_seconds: 0.9, input_events: 108 });
     const refused = await run(service, SUGAR, '?dry_run=true&format=csv');
@@ -286,7 +296,8 @@ describe('an experiment on a small brain', () => {
       new Uint8Array(await (await run(service, document, '?format=arrow&table=spikes')).arrayBuffer()),
     );
     const rows = whole.conditions.reduce(
-      (sum: number, { reports }: { reports: { spikes: { t_ms: number[] } } }) => sum + reports.spikes.t_ms.length,
+      (sum: number, { reports }: { reports: { spikes: { t_ms: number[] } } }) =>
+        sum + reports.spikes.t_ms.length,
       0,
     );
     expect(spikes.numRows).toBe(rows);
@@ -313,7 +324,7 @@ describe('an experiment on a small brain', () => {
   it('finds neurons and lists sets that selectors can name', async () => {
     const found = await (await service.get('/api/v2/neurons?type=S_*&side=left&limit=3')).json();
     expect(found.neurons).toHaveLength(3);
-    expect(found.count).toBe(Object.values<number>(found.types).reduce((sum, count) => sum + count, 0));
+    expect(found.count).toBe((Object.values(found.types) as number[]).reduce((sum, count) => sum + count, 0));
     expect(found.sides).toEqual({ left: found.count });
     const rest = await (await service.get('/api/v2/neurons?type=S_*&side=left&from=3')).json();
     expect(rest.neurons).toHaveLength(found.count - 3);
@@ -361,7 +372,12 @@ describe('an experiment on a small brain', () => {
     }
     expect(await refusedFor('', { accept: 'image/png' })).toEqual([406, 'NOT_ACCEPTABLE']);
     expect(await refusedFor('', { accept: 'application/json;q=0' })).toEqual([406, 'NOT_ACCEPTABLE']);
-    for (const accept of ['*/*', 'application/*', 'text/html, */*;q=0.1', 'image/png, application/json;q=0.01']) {
+    for (const accept of [
+      '*/*',
+      'application/*',
+      'text/html, */*;q=0.1',
+      'image/png, application/json;q=0.01',
+    ]) {
       const { headers } = await run(service, SUGAR, '?dry_run=true', { accept });
       expect([accept, headers.get('content-type')]).toEqual([accept, 'application/json; charset=utf-8']);
     }
@@ -375,7 +391,10 @@ describe('an experiment on a small brain', () => {
       return [refused.status, code, error];
     };
     expect(await refusedFor('{"trials":')).toMatchObject([400, 'MALFORMED_REQUEST']);
-    expect(await refusedFor('{}', { 'content-type': 'text/plain' })).toMatchObject([415, 'UNSUPPORTED_MEDIA_TYPE']);
+    expect(await refusedFor('{}', { 'content-type': 'text/plain' })).toMatchObject([
+      415,
+      'UNSUPPORTED_MEDIA_TYPE',
+    ]);
     expect(await refusedFor(JSON.stringify({ name: 'x'.repeat(262_144) }))).toEqual([
       413,
       'BODY_TOO_LARGE',
@@ -389,7 +408,10 @@ describe('an experiment on a small brain', () => {
       413,
       { error: 'The request body is larger than the 8192 bytes that are allowed.', code: 'BODY_TOO_LARGE' },
     ]);
-    for (const deep of [`${'['.repeat(120_000)}${']'.repeat(120_000)}`, `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`]) {
+    for (const deep of [
+      `${'['.repeat(120_000)}${']'.repeat(120_000)}`,
+      `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`,
+    ]) {
       expect(await refusedFor(deep)).toMatchObject([400, 'INVALID_PARAMETER']);
     }
     for (const text of ['null', '[]', '"x"', '1', 'true']) {
@@ -464,17 +486,57 @@ function badDocuments(): Fault[] {
     ['/silence', (value) => ({ silence: value }), [5, 'S_sugar', true, {}, null]],
     ['/sweep', (value) => ({ sweep: value }), [5, 'x', true, {}, null]],
     ['/inputs/a', (value) => ({ inputs: { a: value } }), noObjects],
-    ['/inputs/a/rate_hz', (value) => ({ inputs: { a: { ...input, rate_hz: value } } }), numbers(0, 500, false)],
-    ['/inputs/a/delay_ms', (value) => ({ inputs: { a: { ...input, delay_ms: value } } }), [0.05, ...numbers(0, 5000, false)]],
-    ['/inputs/a/module', (value) => ({ inputs: { a: { ...input, module: value } } }), ['gamma', 5, null, [], {}]],
-    ['/inputs/a/times_ms', (value) => ({ inputs: { a: { ...input, module: 'spikes', times_ms: value } } }), [5, 'x', true, null, {}]],
-    ['/inputs/a/times_ms/1', (value) => ({ inputs: { a: { ...input, module: 'spikes', times_ms: [1, value] } } }), [0.05, -1, 'x', null, 1, [], 5001]],
+    [
+      '/inputs/a/rate_hz',
+      (value) => ({ inputs: { a: { ...input, rate_hz: value } } }),
+      numbers(0, 500, false),
+    ],
+    [
+      '/inputs/a/delay_ms',
+      (value) => ({ inputs: { a: { ...input, delay_ms: value } } }),
+      [0.05, ...numbers(0, 5000, false)],
+    ],
+    [
+      '/inputs/a/module',
+      (value) => ({ inputs: { a: { ...input, module: value } } }),
+      ['gamma', 5, null, [], {}],
+    ],
+    [
+      '/inputs/a/times_ms',
+      (value) => ({ inputs: { a: { ...input, module: 'spikes', times_ms: value } } }),
+      [5, 'x', true, null, {}],
+    ],
+    [
+      '/inputs/a/times_ms/1',
+      (value) => ({ inputs: { a: { ...input, module: 'spikes', times_ms: [1, value] } } }),
+      [0.05, -1, 'x', null, 1, [], 5001],
+    ],
     ['/reports/r', (value) => ({ reports: { r: value } }), noObjects],
-    ['/reports/r/type', (value) => ({ reports: { r: { ...report, type: value } } }), ['mean', 5, null, [], {}]],
-    ['/reports/r/group_by', (value) => ({ reports: { r: { ...report, group_by: value } } }), [5, 'side', true, {}, null]],
-    ['/reports/r/group_by/0', (value) => ({ reports: { r: { ...report, group_by: [value] } } }), ['class', 5, null, [], {}]],
-    ['/reports/r/start_ms', (value) => ({ reports: { r: { ...report, start_ms: value } } }), [0.05, ...numbers(0, 5000, false)]],
-    ['/reports/r/bin_ms', (value) => ({ reports: { r: { ...report, type: 'histogram', bin_ms: value } } }), [0.5, 1.05, 'x', null, [], -1]],
+    [
+      '/reports/r/type',
+      (value) => ({ reports: { r: { ...report, type: value } } }),
+      ['mean', 5, null, [], {}],
+    ],
+    [
+      '/reports/r/group_by',
+      (value) => ({ reports: { r: { ...report, group_by: value } } }),
+      [5, 'side', true, {}, null],
+    ],
+    [
+      '/reports/r/group_by/0',
+      (value) => ({ reports: { r: { ...report, group_by: [value] } } }),
+      ['class', 5, null, [], {}],
+    ],
+    [
+      '/reports/r/start_ms',
+      (value) => ({ reports: { r: { ...report, start_ms: value } } }),
+      [0.05, ...numbers(0, 5000, false)],
+    ],
+    [
+      '/reports/r/bin_ms',
+      (value) => ({ reports: { r: { ...report, type: 'histogram', bin_ms: value } } }),
+      [0.5, 1.05, 'x', null, [], -1],
+    ],
   ];
   const faults: Fault[] = places.flatMap(([path, document, values]) =>
     values.map((value): Fault => [document(value), new RegExp(`^${path}(/|$)`)]),
@@ -488,14 +550,35 @@ function badDocuments(): Fault[] {
     ['/sweep/0/each', (value) => ({ sweep: [{ each: value, as: 'silence' }] })],
   ];
   for (const [path, document] of selectors) {
-    for (const value of [...texts, [5], [[]], { type: 5 }, { type: [] }, { kind: 'x' }, { root_id: 720575940611875570 }, { side: 'up' }, [{ type: 'S_sugar' }, null]]) {
+    for (const value of [
+      ...texts,
+      [5],
+      [[]],
+      { type: 5 },
+      { type: [] },
+      { kind: 'x' },
+      { root_id: 720575940611875570 },
+      { side: 'up' },
+      [{ type: 'S_sugar' }, null],
+    ]) {
       faults.push([document(value), new RegExp(`^${path}(/|$)`)]);
     }
     faults.push([document({ root_id: '720575940611875570' }), new RegExp(`^${path}`)]);
-    for (const value of ['Nobody', '@nobody', '@channel/nobody', ['S_sugar', 'Nobody'], { type: 'Nobody*' }, { class: 'x' }, { type: 'S_sugar', except: 'Nobody' }]) {
+    for (const value of [
+      'Nobody',
+      '@nobody',
+      '@channel/nobody',
+      ['S_sugar', 'Nobody'],
+      { type: 'Nobody*' },
+      { class: 'x' },
+      { type: 'S_sugar', except: 'Nobody' },
+    ]) {
       faults.push([document(value), new RegExp(`^${path}`), 'UNKNOWN_NEURONS']);
     }
-    for (const value of [{ type: 'S_sugar', except: 'S_sugar' }, { type: 'S_sugar', super_class: 'motor' }]) {
+    for (const value of [
+      { type: 'S_sugar', except: 'S_sugar' },
+      { type: 'S_sugar', super_class: 'motor' },
+    ]) {
       faults.push([document(value), new RegExp(`^${path}`), 'EMPTY_NODE_SET']);
     }
   }
@@ -560,6 +643,15 @@ function badDocuments(): Fault[] {
     [{ 'a/b~c': 1 }, '/a~1b~0c'],
     [{ trails: 3 }, '/trails'],
     [{ name: 'x\u0000'.repeat(200) }, '/name'],
-    [{ inputs: { a: input }, duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', from: 1, to: 2000, step: 1 }] }, /^\//, 'TOO_EXPENSIVE'],
+    [
+      {
+        inputs: { a: input },
+        duration_ms: 5000,
+        trials: 100,
+        sweep: [{ set: 'seed', from: 1, to: 2000, step: 1 }],
+      },
+      /^\//,
+      'TOO_EXPENSIVE',
+    ],
   ];
 }

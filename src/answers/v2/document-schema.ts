@@ -97,7 +97,7 @@ class Schemas {
   /** The tag may be left out of the default variant alone. */
   #tagged({ tag, defaultTag, variants }: TaggedField): Schema {
     return {
-      oneOf: Object.entries(variants).map(([name, variant]) => {
+      anyOf: Object.entries(variants).map(([name, variant]) => {
         const schema = this.of(variant);
         if (name === defaultTag) return schema;
         return { ...schema, required: [...((schema['required'] as string[] | undefined) ?? []), tag] };
@@ -166,7 +166,7 @@ function selectorSchema(selector: Schema): Schema {
           ...Object.fromEntries(labels),
           except: { ...selector, description: 'Neurons that are left out again.' },
         },
-        anyOf: Object.keys(SELECTOR_LABELS).map((name) => ({ required: [name] })),
+        anyOf: Object.keys(SELECTOR_LABELS).map((name) => ({ required: [name], properties: { [name]: {} } })),
         additionalProperties: false,
       },
       { type: 'array', items: selector, minItems: 1, uniqueItems: true },

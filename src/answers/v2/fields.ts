@@ -240,7 +240,7 @@ const groupBy = (maximumLength: number, byDefault: readonly string[], descriptio
   maximumLength,
   default: byDefault,
   description,
-  example: ['type', 'side'],
+  ...(maximumLength > 0 && { example: ['type', 'side'] }),
 });
 
 function reportOf(

@@ -92,7 +92,7 @@ export function ApiExperiments(): MethodDecorator {
       headers: { ...COMMON_HEADERS, ...NOT_STORED_HEADER, ...BUDGET_HEADERS, ...ANSWER_HEADERS },
       content: {
         [FORMATS.json.mediaType]: {
-          schema: { oneOf: [ref('ExperimentAnswer'), ref('DryRunAnswer')] },
+          schema: { anyOf: [ref('ExperimentAnswer'), ref('DryRunAnswer')] },
           examples: {
             answer: { summary: 'Of the first example', value: EXAMPLES.answer },
             dryRun: { summary: 'Of the same, with dry_run=true', value: EXAMPLES.dryRun },
