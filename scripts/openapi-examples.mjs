@@ -138,7 +138,10 @@ const examples2 = {
   requests,
   answer: await (await answered(sugar)).json(),
   dryRun: await (await answered(sugar, '?dry_run=true')).json(),
-  ndjson: await (await answered(sugar, '', 'application/x-ndjson')).text(),
+  lines: (await (await answered(sugar, '', 'application/x-ndjson')).text())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line)),
   csv: await (await answered(sugar, '', 'text/csv')).text(),
   neurons: await (await fetch(`${url}/api/v2/neurons?type=DNp01`)).json(),
   nodeSet: nodeSets.node_sets.find(({ name }) => name === '@MN9'),

@@ -5,6 +5,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetReadObjects } from 'hyparquet';
 import { Admission } from '../../src/experiments/admission.js';
 import { ModelHealth } from '../../src/health/model-health.js';
+import { Metrics } from '../../src/metrics/metrics.js';
 import { SpendingLog } from '../../src/rate-limit/spending-window.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { exchange } from '../support/raw-http.js';
@@ -47,14 +48,19 @@ const run = (service: Service, document: unknown, query = '', headers: Record<st
   service.post(document, `${PATH}${query}`, { ...JSON_TYPE, ...headers });
 
 /** Begins an experiment and gives what has arrived so far; the caller ends it. */
-function begin(service: Service, document: unknown, query = '?format=ndjson') {
+function begin(
+  service: Service,
+  document: unknown,
+  query = '?format=ndjson',
+  headers: Record<string, string> = {},
+) {
   let text = '';
   let isEnded = false;
   let isWhole = false;
   const answered = { message: undefined as IncomingMessage | undefined };
   const sent = httpRequest(`${service.url}${PATH}${query}`, {
     method: 'POST',
-    headers: JSON_TYPE,
+    headers: { ...JSON_TYPE, ...headers },
     agent: false,
   });
   sent.on('response', (message) => {
@@ -249,8 +255,8 @@ describe('an experiment on a small brain', () => {
     const dry = await (await run(service, SUGAR, '?dry_run=true')).json();
     expect(dry).toMatchObject({ id: body['id'], resolved: body['resolved'], experiment: body['experiment'] });
     expect(dry.conditions).toEqual(body.conditions.map(({ index, parameters }) => ({ index, parameters })));
-    // 12 neurons, 0, 100 and 200 Hz, three trials of 0.1 s: 108 events are expected.
-    expect(dry.cost).toEqual({ brain_seconds: 0.9, input_events: 108 });
+    // 12 neurons, 0, 100 and 200 Hz, three trials of 0.1 s: 12 x 300 x 0.1 x 3 events are expected.
+    expect(dry.cost).toEqual({ brain_seconds: 0.9, input_events: 1080 });
     const refused = await run(service, SUGAR, '?dry_run=true&format=csv');
     expect([refused.status, (await refused.json()).code]).toEqual([400, 'INVALID_PARAMETER']);
   });
@@ -263,7 +269,7 @@ describe('an experiment on a small brain', () => {
         sugar: { node_set: 'S_sugar', rate_hz: 150, delay_ms: 10, duration_ms: 50.5 },
         given: { node_set: 'S_loom', module: 'spikes', times_ms: [1, 2.3, 30] },
       },
-      silence: ['C_walk', { super_class: 'motor' }],
+      silence: ['C_walk', { type: 'C_turn_*', super_class: 'descending' }],
       duration_ms: 80,
       trials: 2,
       seed: 7,
@@ -282,7 +288,12 @@ describe('an experiment on a small brain', () => {
     expect(whole.conditions.length + whole.unchanged.length).toBe(4);
     const [first] = whole.conditions;
     expect(first.parameters).toEqual({ 'inputs.sugar.delay_ms': 0, silence: null });
-    expect(first.reports.rate.map(({ type }: { type: string }) => type)).toEqual(['S_sugar', 'S_loom']);
+    expect(first.reports.rate.map(({ type, side }: Record<string, string>) => `${type} ${side}`)).toEqual([
+      'S_loom left',
+      'S_loom right',
+      'S_sugar left',
+      'S_sugar right',
+    ]);
     for (const group of first.reports.histogram) expect(group.bins_hz).toHaveLength(4);
     // Twelve neurons, two trials, the two given times before 20 ms.
     expect(first.reports.inputs.t_ms).toHaveLength(48);
@@ -311,7 +322,10 @@ describe('an experiment on a small brain', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     for (const path of [PATH, '/api/v2/neurons', '/api/v2/node-sets']) {
       const refused = await fetch(`${service.url}${path}`, { method: 'DELETE' });
-      expect([refused.status, (await refused.json()).code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
+      expect([refused.status, await refused.json()]).toEqual([
+        405,
+        expect.objectContaining({ code: 'METHOD_NOT_ALLOWED' }),
+      ]);
     }
     expect((await service.get(PATH)).headers.get('allow')).toBe('OPTIONS, POST');
     const head = await fetch(`${service.url}/api/v2/neurons?type=S_loom`, { method: 'HEAD' });
@@ -324,7 +338,9 @@ describe('an experiment on a small brain', () => {
   it('finds neurons and lists sets that selectors can name', async () => {
     const found = await (await service.get('/api/v2/neurons?type=S_*&side=left&limit=3')).json();
     expect(found.neurons).toHaveLength(3);
-    expect(found.count).toBe((Object.values(found.types) as number[]).reduce((sum, count) => sum + count, 0));
+    expect(found.count).toBe(
+      Object.values(found.types as Record<string, number>).reduce((sum, count) => sum + count, 0),
+    );
     expect(found.sides).toEqual({ left: found.count });
     const rest = await (await service.get('/api/v2/neurons?type=S_*&side=left&from=3')).json();
     expect(rest.neurons).toHaveLength(found.count - 3);
@@ -347,7 +363,11 @@ describe('an experiment on a small brain', () => {
     const refusedFor = async (query: string, headers: Record<string, string> = {}) => {
       const refused = await run(service, SUGAR, query, headers);
       const { code, path, error } = await refused.json();
-      expect([path, error]).toEqual(['', expect.stringMatching(/, got |allowed: /)]);
+      // A table needs a report of its kind, whose place is in the document.
+      expect([path, error]).toEqual([
+        expect.stringMatching(/^(\/reports)?$/),
+        expect.stringMatching(/, got |allowed: |the reports are /),
+      ]);
       return [refused.status, code];
     };
     for (const query of [
@@ -388,21 +408,21 @@ describe('an experiment on a small brain', () => {
       const refused = await service.post(text, PATH, headers);
       const { code, path, error } = await refused.json();
       expect(path).toBe('');
-      return [refused.status, code, error];
+      return { status: refused.status, code, error };
     };
-    expect(await refusedFor('{"trials":')).toMatchObject([400, 'MALFORMED_REQUEST']);
-    expect(await refusedFor('{}', { 'content-type': 'text/plain' })).toMatchObject([
-      415,
-      'UNSUPPORTED_MEDIA_TYPE',
-    ]);
-    expect(await refusedFor(JSON.stringify({ name: 'x'.repeat(262_144) }))).toEqual([
-      413,
-      'BODY_TOO_LARGE',
-      'The request body is larger than the 262144 bytes that are allowed.',
-    ]);
+    expect(await refusedFor('{"trials":')).toMatchObject({ status: 400, code: 'MALFORMED_REQUEST' });
+    expect(await refusedFor('{}', { 'content-type': 'text/plain' })).toMatchObject({
+      status: 415,
+      code: 'UNSUPPORTED_MEDIA_TYPE',
+    });
+    expect(await refusedFor(JSON.stringify({ name: 'x'.repeat(262_144) }))).toEqual({
+      status: 413,
+      code: 'BODY_TOO_LARGE',
+      error: 'The request body is larger than the 262144 bytes that are allowed.',
+    });
     // What version 1 would refuse arrives here, and what is here larger than 8 KiB is still too large there.
     const long = JSON.stringify({ name: 'x'.repeat(9_000) });
-    expect(await refusedFor(long)).toMatchObject([400, 'INVALID_PARAMETER']);
+    expect((await (await service.post(long, PATH)).json()).path).toBe('/name');
     const run1 = await service.post(long, '/api/v1/run');
     expect([run1.status, await run1.json()]).toEqual([
       413,
@@ -412,10 +432,10 @@ describe('an experiment on a small brain', () => {
       `${'['.repeat(120_000)}${']'.repeat(120_000)}`,
       `${'{"a":'.repeat(40_000)}1${'}'.repeat(40_000)}`,
     ]) {
-      expect(await refusedFor(deep)).toMatchObject([400, 'INVALID_PARAMETER']);
+      expect(await refusedFor(deep)).toMatchObject({ status: 400, code: 'INVALID_PARAMETER' });
     }
     for (const text of ['null', '[]', '"x"', '1', 'true']) {
-      expect([text, ...(await refusedFor(text))]).toMatchObject([text, 400, 'INVALID_PARAMETER']);
+      expect(await refusedFor(text)).toMatchObject({ status: 400, code: 'INVALID_PARAMETER' });
     }
   });
 
@@ -577,7 +597,7 @@ function badDocuments(): Fault[] {
     }
     for (const value of [
       { type: 'S_sugar', except: 'S_sugar' },
-      { type: 'S_sugar', super_class: 'motor' },
+      { type: 'S_sugar', super_class: 'descending' },
     ]) {
       faults.push([document(value), new RegExp(`^${path}`), 'EMPTY_NODE_SET']);
     }
@@ -654,4 +674,202 @@ function badDocuments(): Fault[] {
       'TOO_EXPENSIVE',
     ],
   ];
+}
+
+describe('experiments under way', () => {
+  let service: Service;
+  afterEach(() => service.stop());
+
+  const underWay = () => service.app.get(Admission).underWay;
+  const isComputing = () => {
+    const { state } = service.app.get(ModelHealth);
+    return state.name === 'ready' && state.model.queue.isComputing;
+  };
+  const codeOf = async (answer: Answer) => [answer.status, (await answer.json()).code];
+
+  it('ends the work of a client that leaves, and gives back what it did not use', async () => {
+    service = await startReadyService({ WORKERS: '2' });
+    const seeds = { set: 'seed', from: 1, to: 119, step: 1 };
+    const leaving = begin(service, { ...ENDLESS, trials: 1, sweep: [seeds] });
+    await until(() => leaving.lines().length > 3);
+    expect(leaving.headers()['ratelimit-remaining']).toBe('5');
+    leaving.leave();
+    await until(() => underWay() === 0 && !isComputing());
+    const small = { duration_ms: 100, trials: 1, reports: {} };
+    const { headers } = await run(service, small);
+    const begun = await metric(service, 'nes_experiment_brain_seconds_total');
+    expect(begun).toBeGreaterThan(10);
+    expect(begun).toBeLessThan(595);
+    expect(headers.get('ratelimit-remaining')).toBe(String(Math.floor(600 - begun)));
+    expect(await metric(service, 'nes_experiments_total', { outcome: 'cancelled' })).toBe(1);
+    expect(await metric(service, 'nes_experiments_total', { outcome: 'done' })).toBe(1);
+  });
+
+  it('computes no further while nobody reads', async () => {
+    service = await startReadyService({ ...NO_BUDGET, WORKERS: '2', EXPERIMENT_RATES: '100000000' });
+    const everyNeuron = { all: { node_set: { super_class: '*' }, group_by: ['neuron'] } };
+    const sent = httpRequest(`${service.url}${PATH}?format=ndjson`, {
+      method: 'POST',
+      headers: JSON_TYPE,
+      agent: false,
+    });
+    sent.on('error', () => undefined);
+    const answered = new Promise<IncomingMessage>((resolve) => sent.once('response', resolve));
+    sent.end(JSON.stringify({ ...ENDLESS, duration_ms: 10, reports: everyNeuron }));
+    // Nothing reads it: what the system holds fills up, and then nothing more is computed.
+    await answered;
+    let quietSinceMs = performance.now();
+    await until(() => {
+      if (isComputing()) quietSinceMs = performance.now();
+      return performance.now() - quietSinceMs > 500;
+    });
+    expect(underWay()).toBe(1);
+    sent.destroy();
+    await until(() => underWay() === 0);
+  });
+
+  it('bounds how many there are, of one client and of all, and answers runs of version 1 all the while', async () => {
+    service = await startReadyService({
+      ...NO_BUDGET,
+      WORKERS: '1',
+      EXPERIMENTS_PER_CLIENT: '2',
+      EXPERIMENTS_AT_ONCE: '3',
+      TRUST_PROXY: 'loopback',
+    });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const open = [
+      begin(service, ENDLESS, '?format=ndjson', from('203.0.113.1')),
+      begin(service, ENDLESS, '?format=csv', from('203.0.113.1')),
+    ];
+    await until(() => underWay() === 2);
+    const refused = await run(service, SUGAR, '', from('203.0.113.1'));
+    expect(refused.headers.get('retry-after')).toBe('5');
+    expect(await codeOf(refused)).toEqual([503, 'QUEUE_FULL']);
+    open.push(begin(service, ENDLESS, '?format=parquet', from('203.0.113.2')));
+    await until(() => underWay() === 3);
+    expect(await codeOf(await run(service, SUGAR, '', from('203.0.113.3')))).toEqual([503, 'QUEUE_FULL']);
+    // A dry run takes no place.
+    expect((await run(service, SUGAR, '?dry_run=true', from('203.0.113.3'))).status).toBe(200);
+    for (let seed = 0; seed < 20; seed++) expect((await service.post({ seed })).status).toBe(200);
+    for (const each of open) each.leave();
+    await until(() => underWay() === 0);
+    expect((await run(service, SUGAR, '', from('203.0.113.1'))).status).toBe(200);
+  });
+
+  it('keeps the promise of Retry-After, and counts nothing that it refuses', async () => {
+    let nowMs = 0;
+    const brainTime = new SpendingLog({
+      limit: 1_000,
+      windowMs: 60_000,
+      maximumClients: 10,
+      nowMs: () => nowMs,
+    });
+    service = await startReadyService(
+      { EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1' },
+      { windows: { brainTime } },
+    );
+    const reading = async (document: unknown, query = '') => {
+      const { status, headers } = await run(service, document, query);
+      return [status, headers.get('ratelimit-remaining'), headers.get('retry-after')];
+    };
+    for (const refused of [{ trials: 0 }, { duration_ms: 5000 }, { silence: ['Nobody'] }]) {
+      expect((await reading(refused))[1]).toBeNull();
+    }
+    expect(await reading(SUGAR, '?dry_run=true')).toEqual([200, null, null]);
+    expect(await reading(SUGAR)).toEqual([200, '0', null]);
+    nowMs = 500;
+    const refused = await run(service, SUGAR);
+    expect(await refused.json()).toEqual({
+      error:
+        'At most 1 brain seconds a minute are allowed for each client; this experiment needs 0.9 and 0.1 are left; ' +
+        'try again in 61 s.',
+      code: 'RATE_LIMITED',
+      path: '',
+    });
+    // A tenth of it still fits, and so it does later.
+    expect(await reading({ duration_ms: 100, trials: 1 })).toEqual([200, '0', null]);
+    nowMs = 60_999;
+    expect(await reading(SUGAR)).toEqual([429, '0', '1']);
+    nowMs = 61_000;
+    expect(await reading(SUGAR)).toEqual([200, '0', null]);
+    // More than a minute allows is not to be tried again.
+    expect((await reading({ ...SUGAR, trials: 4 })).slice(0, 1)).toEqual([422]);
+    // Runs of version 1 have a limit of their own.
+    expect((await service.post({})).status).toBe(200);
+  });
+
+  it('ends what cannot finish in time with DRAINING, in every format', async () => {
+    service = await startReadyService({ ...NO_BUDGET, SHUTDOWN_MS: '1000', EXPERIMENT_RATES: '100000000' });
+    const everyNeuron = { all: { node_set: { super_class: '*' }, group_by: ['neuron'] } };
+    const lines = begin(service, ENDLESS);
+    const held = begin(service, ENDLESS, '?format=json');
+    const long = begin(service, { ...ENDLESS, duration_ms: 10, reports: everyNeuron }, '?format=json');
+    await until(() => lines.lines().length > 0 && long.text().length > 0);
+    await service.stop();
+    await until(() => [lines, held, long].every((each) => each.isEnded()));
+    expect(lines.lines().at(-1)).toEqual({ error: expect.stringMatching(/shutting down/), code: 'DRAINING' });
+    expect(lines.isWhole()).toBe(true);
+    expect([held.status(), JSON.parse(held.text()).code]).toEqual([503, 'DRAINING']);
+    expect(held.headers()['retry-after']).toBe('5');
+    // Its status had left: that it is not whole is all that the connection can say.
+    expect([long.status(), long.isWhole()]).toEqual([200, false]);
+  });
+
+  it('lets an experiment finish that can', async () => {
+    service = await startReadyService({ ...NO_BUDGET, WORKERS: '1' });
+    const trials = begin(service, { ...ENDLESS, duration_ms: 500, trials: 20, sweep: [] });
+    await until(() => trials.lines().length > 0);
+    await service.stop();
+    await until(() => trials.isEnded());
+    expect(trials.lines().at(-1)).toMatchObject({ cost: { brain_seconds: 10 } });
+  });
+});
+
+it('gives equal bytes on the brain that ships with 1 and with 3 workers, and writes one line to the log', async () => {
+  const CONNECTOME_FILE = await connectomeFile('default');
+  const document = {
+    inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } },
+    duration_ms: 200,
+    trials: 2,
+    reports: {
+      mn9: { node_set: '@MN9', group_by: ['side'] },
+      spikes: { node_set: { super_class: 'descending' }, type: 'spikes' },
+    },
+    sweep: [{ each: { responders_of: 'baseline', top: 4 }, group_by: ['type'], as: 'silence' }],
+  };
+  const bodies: string[] = [];
+  for (const WORKERS of ['1', '3']) {
+    const lines: string[] = [];
+    const service = await startReadyService(
+      { CONNECTOME_FILE, WORKERS, LOG_LEVEL: 'info' },
+      { logTo: { write: (line: string) => void lines.push(line) } },
+    );
+    const answer = await run(service, document);
+    expect(answer.status).toBe(200);
+    bodies.push(await answer.text());
+    const { id, conditions, cost } = JSON.parse(bodies[0]!);
+    await until(() => lines.some((line) => line.includes(PATH)));
+    await service.stop();
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ path }) => path === PATH);
+    expect(logged.map(({ experiment }) => experiment)).toEqual([
+      {
+        id,
+        format: 'json',
+        conditions: conditions.length,
+        trials: 2 * conditions.length,
+        brain_seconds: cost.brain_seconds,
+        outcome: 'done',
+      },
+    ]);
+  }
+  expect(bodies[1]).toBe(bodies[0]);
+  expect(JSON.parse(bodies[0]!).conditions.length).toBe(5);
+}, 180_000);
+
+/** The sum of a metric over its labels. */
+async function metric(service: Service, name: string, labels: Record<string, string> = {}): Promise<number> {
+  const { values } = await service.app.get(Metrics).registry.getSingleMetric(name)!.get();
+  return values
+    .filter((each) => Object.entries(labels).every(([label, value]) => each.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0);
 }

@@ -100,12 +100,23 @@ export function ApiExperiments(): MethodDecorator {
         },
         [FORMATS.ndjson.mediaType]: {
           schema: {
-            type: 'string',
             description:
-              'A JSON object a line: ExperimentHead, Condition and ExperimentProgress in turn, ExperimentTotals. After ' +
-              'a failure the last line is an ErrorResponse.',
-          },
-          examples: { lines: { summary: 'Of the first example', value: EXAMPLES.ndjson } },
+              'A line: ExperimentHead comes first, then conditions in order and progress between them, ExperimentTotals ' +
+              'last. After a failure the last line is an ErrorResponse.',
+            anyOf: [
+              'ExperimentHead',
+              'Condition',
+              'ExperimentProgress',
+              'ExperimentTotals',
+              'ErrorResponse',
+            ].map((name) => ref(name)),
+          } as object,
+          examples: Object.fromEntries(
+            EXAMPLES.lines.map((value, at) => [
+              `line${at + 1}`,
+              { summary: `Line ${at + 1} of the answer to the first example`, value },
+            ]),
+          ),
         },
         [FORMATS.csv.mediaType]: {
           schema: {
