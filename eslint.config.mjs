@@ -176,6 +176,7 @@ export default tseslint.config(
         URL: 'readonly',
         Buffer: 'readonly',
         fetch: 'readonly',
+        AbortController: 'readonly',
         setTimeout: 'readonly',
       },
     },
