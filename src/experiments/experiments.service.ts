@@ -3,8 +3,14 @@ import type { Connectome } from '../connectome/connectome.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { answerJson } from '../answers/v2/answer-json.js';
 import { answerWriter } from '../answers/v2/formats/answer-writer.js';
-import type { ColumnNames, Format, TableName } from '../answers/v2/formats/formats.js';
+import {
+  TABLE_FORMATS,
+  type ColumnNames,
+  type Format,
+  type TableName,
+} from '../answers/v2/formats/formats.js';
 import { progressLine } from '../answers/v2/formats/ndjson.js';
+import { tableOf } from '../answers/v2/formats/tables.js';
 import { parseDocument } from '../answers/v2/parse-document.js';
 import { planExperiment, type ExperimentPlan } from '../answers/v2/plan.js';
 import type { ExperimentEvent } from '../answers/v2/result.js';
@@ -59,6 +65,8 @@ export class ExperimentsService {
     );
     const resolver = new NodeSetResolver(connectome, document);
     const plan = planExperiment(connectome, document, resolver, this.#limitsFor(order));
+    // What cannot be written is not to be computed first.
+    if (isTable(order.format)) tableOf({ ...tableChoice(order), connectome, experiment: document });
     if (order.from >= plan.conditions) {
       throw new CodedError(
         'INVALID_PARAMETER',
@@ -80,14 +88,13 @@ export class ExperimentsService {
   #limitsFor({ format }: ExperimentOrder) {
     const { environment } = this;
     const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } = environment;
-    const isCompact = format === 'arrow' || format === 'parquet' || format === 'csv';
     return {
       conditions: MAXIMUM_CONDITIONS,
       // What a minute's budget never allows is too expensive, and not to be tried again.
       brainSeconds: perMinute === 0 ? atOnce : Math.min(atOnce, perMinute),
       inputEventsPerTrial: environment.EXPERIMENT_INPUT_EVENTS,
       synapticEventsPerTrial: environment.EXPERIMENT_SYNAPTIC_EVENTS,
-      tableRows: isCompact ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
+      tableRows: isTable(format) ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
       rates: environment.EXPERIMENT_RATES,
     };
   }
@@ -110,10 +117,7 @@ export class RunningExperiment {
     health.ending.addEventListener('abort', this.#drain);
   }
 
-  /**
-   * The bytes of the answer as they are made.
-   * @throws CodedError INVALID_PARAMETER where the answer cannot have the table that is asked for
-   */
+  /** The bytes of the answer as they are made. */
   async bytes(): Promise<Bytes> {
     const { order, model, plan } = this.prepared;
     const { queue } = model;
@@ -170,20 +174,24 @@ export class RunningExperiment {
   }
 }
 
+function isTable(format: Format): boolean {
+  return (TABLE_FORMATS as readonly Format[]).includes(format);
+}
+
+function tableChoice({ table, names }: ExperimentOrder): Pick<ExperimentOrder, 'table' | 'names'> {
+  return { ...(table !== undefined && { table }), ...(names !== undefined && { names }) };
+}
+
 async function bytesOf(
   events: AsyncGenerator<ExperimentEvent, void, void>,
-  { format, table, names }: ExperimentOrder,
+  order: ExperimentOrder,
   plan: ExperimentPlan,
   connectome: Connectome,
 ): Promise<Bytes> {
+  const { format } = order;
   if (format === 'json') return answerJson(events, connectome);
   const { experiment } = plan.head;
-  const writer = await answerWriter(format, {
-    connectome,
-    experiment,
-    ...(table !== undefined && { table }),
-    ...(names !== undefined && { names }),
-  });
+  const writer = await answerWriter(format, { ...tableChoice(order), connectome, experiment });
   return (async function* () {
     for await (const event of events) yield* writer.write(event);
   })();

@@ -30,7 +30,7 @@ const ENDLESS = {
   inputs: { sugar: { node_set: 'S_sugar', rate_hz: 200 } },
   duration_ms: 5000,
   trials: 100,
-  reports: {},
+  reports: { walk: { node_set: 'C_walk' } },
   sweep: [{ set: 'seed', from: 1, to: 1900, step: 1 }],
 };
 const NO_BUDGET = {
