@@ -9,7 +9,7 @@ const placed = new CodedError('UNKNOWN_NEURONS', 'The model lacks "LC44".', {
 const whole = new CodedError('INVALID_PARAMETER', 'The document must be a JSON object, got 1.', { path: '' });
 
 describe('an expected failure', () => {
-  it.each([plain, placed, whole])('is the same behind the boundary of a thread: %s', (error) => {
+  it.each([plain, placed, whole])('is the same behind the boundary of a thread: $code', (error) => {
     const arrived = CodedError.fromFailure(structuredClone(failureOf(error)));
     const { code, message, path, suggestions } = error;
     expect(arrived).toMatchObject({ code, message });
