@@ -53,18 +53,32 @@ describe('what an experiment costs', () => {
   });
 
   it('is refused above the limit, with what would fit', () => {
-    const error = refusal({ inputs: INPUT, trials: 30, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, { brainSeconds: 20 });
+    const error = refusal(
+      { inputs: INPUT, trials: 30, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
+      { brainSeconds: 20 },
+    );
     expect(error).toMatchObject({
       code: 'TOO_EXPENSIVE',
       path: '/trials',
-      message: 'The experiment has 90 brain seconds (3 conditions x 30 trials); at most 20 are allowed. With 6 trials it would fit.',
+      message:
+        'The experiment has 90 brain seconds (3 conditions x 30 trials); at most 20 are allowed. With 6 trials it would fit.',
     });
-    expect(() => planOf(connectome, { inputs: INPUT, trials: 6, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, { brainSeconds: 20 })).not.toThrow();
-    expect(refusal({ inputs: INPUT, trials: 1, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, { brainSeconds: 2 })).toMatchObject({
+    expect(() =>
+      planOf(
+        connectome,
+        { inputs: INPUT, trials: 6, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
+        { brainSeconds: 20 },
+      ),
+    ).not.toThrow();
+    expect(
+      refusal({ inputs: INPUT, trials: 1, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, { brainSeconds: 2 }),
+    ).toMatchObject({
       code: 'TOO_EXPENSIVE',
       path: '/sweep',
     });
-    expect(refusal({ inputs: INPUT, trials: 1 }, { brainSeconds: 0.5 })).toMatchObject({ path: '/duration_ms' });
+    expect(refusal({ inputs: INPUT, trials: 1 }, { brainSeconds: 0.5 })).toMatchObject({
+      path: '/duration_ms',
+    });
   });
 
   it('has a limit of input events and one of numbers in the reports', () => {
@@ -78,7 +92,10 @@ describe('what an experiment costs', () => {
     const reports = { s: { node_set: 'S_sugar', group_by: ['neuron'], type: 'histogram', bin_ms: 100 } };
     // 12 neurons: 10 numbers, one trial and ten bins each.
     expect(() => planOf(connectome, { reports, trials: 1 }, { reportValues: 252 })).not.toThrow();
-    expect(refusal({ reports, trials: 1 }, { reportValues: 251 })).toMatchObject({ code: 'TOO_EXPENSIVE', path: '/reports' });
+    expect(refusal({ reports, trials: 1 }, { reportValues: 251 })).toMatchObject({
+      code: 'TOO_EXPENSIVE',
+      path: '/reports',
+    });
   });
 
   it('counts the groups of a sweep among the conditions', () => {
@@ -95,10 +112,18 @@ describe('what an experiment costs', () => {
 describe('what a plan refuses', () => {
   it.each([
     [{ inputs: { s: { node_set: 'S_suger' } } }, 'UNKNOWN_NEURONS', '/inputs/s/node_set'],
-    [{ inputs: { s: { node_set: { type: 'S_sugar', class: 'made_up', except: 'S_*' } } } }, 'EMPTY_NODE_SET', '/inputs/s/node_set'],
+    [
+      { inputs: { s: { node_set: { type: 'S_sugar', class: 'made_up', except: 'S_*' } } } },
+      'EMPTY_NODE_SET',
+      '/inputs/s/node_set',
+    ],
     [{ silence: ['S_sugar', 'S_suger'] }, 'UNKNOWN_NEURONS', '/silence/1'],
     [{ sweep: [{ each: 'S_suger', as: 'silence' }] }, 'UNKNOWN_NEURONS', '/sweep/0/each'],
-    [{ node_sets: { 'reports.x': 'S_song' }, reports: { x: { node_set: 'S_song' } } }, 'INVALID_PARAMETER', '/node_sets/reports.x'],
+    [
+      { node_sets: { 'reports.x': 'S_song' }, reports: { x: { node_set: 'S_song' } } },
+      'INVALID_PARAMETER',
+      '/node_sets/reports.x',
+    ],
     [
       { inputs: INPUT, sweep: [{ each: { responders_of: 'baseline' }, group_by: [], as: 'silence' }] },
       'INVALID_PARAMETER',
@@ -131,8 +156,18 @@ describe('the head of an answer', () => {
       reports: { motor: { node_set: 'C_motor' } },
     }).head;
     expect(resolved).toEqual({
-      taste: { neurons: 24, sides: { left: 12, right: 12 }, types: { S_bitter: 12, S_sugar: 12 }, missing: [] },
-      'inputs.s': { neurons: 24, sides: { left: 12, right: 12 }, types: { S_bitter: 12, S_sugar: 12 }, missing: [] },
+      taste: {
+        neurons: 24,
+        sides: { left: 12, right: 12 },
+        types: { S_bitter: 12, S_sugar: 12 },
+        missing: [],
+      },
+      'inputs.s': {
+        neurons: 24,
+        sides: { left: 12, right: 12 },
+        types: { S_bitter: 12, S_sugar: 12 },
+        missing: [],
+      },
       silence: { neurons: 6, sides: { left: 4, right: 2 }, types: { C_escape: 4, C_walk: 2 }, missing: [] },
       'reports.motor': { neurons: 4, sides: { left: 2, right: 2 }, types: { C_motor: 4 }, missing: [] },
     });
@@ -145,9 +180,27 @@ describe('warnings', () => {
 
   it('tell of a synthetic wiring and of one that lacks pairs of the release', () => {
     expect(codes({})).toEqual(['SYNTHETIC_WIRING', 'PARTIAL_WIRING']);
-    expect(codes({}, { ...connectome, metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS } })).toEqual([]);
-    expect(codes({}, { ...connectome, metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS - 1 } })).toEqual(['PARTIAL_WIRING']);
-    const strict = { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS, minimumSynapses: 10 } as const;
+    expect(
+      codes(
+        {},
+        { ...connectome, metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS } },
+      ),
+    ).toEqual([]);
+    expect(
+      codes(
+        {},
+        {
+          ...connectome,
+          metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS - 1 },
+        },
+      ),
+    ).toEqual(['PARTIAL_WIRING']);
+    const strict = {
+      ...connectome.metadata,
+      wiring: 'measured',
+      connectionCount: PAIRS,
+      minimumSynapses: 10,
+    } as const;
     expect(planOf({ ...connectome, metadata: strict }, {}).warnings).toEqual([
       { code: 'PARTIAL_WIRING', message: 'Pairs of neurons with fewer than 10 synapses are left out.' },
     ]);
@@ -163,7 +216,11 @@ describe('warnings', () => {
           'The report s reads 12 of 12 neurons that an input stimulates: their spikes are the stimulus, not a response.',
       },
     ]);
-    const swept = { inputs: { s: { node_set: 'S_song' } }, sweep: [{ each: 'S_sugar', as: 'inputs.s' }], reports };
+    const swept = {
+      inputs: { s: { node_set: 'S_song' } },
+      sweep: [{ each: 'S_sugar', as: 'inputs.s' }],
+      reports,
+    };
     expect(codes(swept)).toContain('READOUT_STIMULATED');
     expect(codes({ inputs: { s: { node_set: 'S_song' } }, reports })).not.toContain('READOUT_STIMULATED');
   });
@@ -179,7 +236,10 @@ describe('warnings', () => {
   it('tell of a runaway, in which conditions', async () => {
     const { runawayWarning } = await import('./warnings.js');
     expect(runawayWarning([3]).message).toMatch(/^In condition 3 more than 5000 neurons responded/);
-    const { totals } = await answerOf(planOf(connectome, { inputs: INPUT, trials: 1 }), localTrials(connectome));
+    const { totals } = await answerOf(
+      planOf(connectome, { inputs: INPUT, trials: 1 }),
+      localTrials(connectome),
+    );
     expect(totals.warnings.map(({ code }) => code)).not.toContain('RUNAWAY');
   });
 });

@@ -121,11 +121,7 @@ export class ExperimentPlan {
     this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
-    this.reports = Object.entries(document.reports).map(([name, report]) => {
-      const neurons = sharedArray(resolved.neurons.get(`reports.${name}`)!);
-      const groups = groupsOf(connectome, neurons, report.group_by);
-      return { name, document: report, neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
-    });
+    this.reports = plannedReports(connectome, document, resolved);
     const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
     this.#tableRows = Math.max(1, Math.floor(limits.tableRows / Math.max(1, this.grid.size * tables)));
     this.#durationsMs = new Float64Array(this.grid.size);
@@ -372,6 +368,26 @@ interface PlannedInput {
 
 function inTrial({ neurons, train }: PlannedInput, trial: number): Input {
   return { neurons, train: train.kind === 'poisson' ? { ...train, trial } : train };
+}
+
+/** Reports that read the same groups of the same neurons share their arrays. */
+function plannedReports(
+  connectome: Connectome,
+  { reports }: ExperimentDocument,
+  { neurons: resolved }: ResolvedDocument,
+): PlannedReport[] {
+  const known = new Map<string, Pick<PlannedReport, 'neurons' | 'groups' | 'groupOfPlaces'>>();
+  return Object.entries(reports).map(([name, document]) => {
+    const key = JSON.stringify([document.node_set, document.group_by]);
+    let read = known.get(key);
+    if (read === undefined) {
+      const neurons = sharedArray(resolved.get(`reports.${name}`)!);
+      const groups = groupsOf(connectome, neurons, document.group_by);
+      read = { neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
+      known.set(key, read);
+    }
+    return { name, document, ...read };
+  });
 }
 
 /**
