@@ -26,15 +26,8 @@ export function groupsOf(
   neurons: Uint32Array,
   groupBy: readonly GroupLabel[],
 ): Groups {
-  const ranks = groupBy.map((label) => ranksOf(connectome, label));
-  // A double is exact up to 2^53: neurons and types have at most 18 and 16 bits, the others far less.
-  const keys = Float64Array.from(neurons, (neuron) =>
-    ranks.reduce((key, { count, of }) => key * count + of(neuron), 0),
-  );
-  const distinct = Float64Array.from(new Set(keys)).sort();
-  const groupOfKey = new Map(Array.from(distinct, (key, group) => [key, group]));
-  const ofPlaces = Uint32Array.from(keys, (key) => groupOfKey.get(key)!);
-  const sizes = new Uint32Array(distinct.length);
+  const { ofPlaces, count } = divided(connectome, neurons, groupBy);
+  const sizes = new Uint32Array(count);
   for (const group of ofPlaces) sizes[group]!++;
 
   const ends = new Uint32Array(sizes.length);
@@ -43,7 +36,7 @@ export function groupsOf(
   const byGroup = new Uint32Array(neurons.length);
   ofPlaces.forEach((group, place) => (byGroup[next[group]!++] = neurons[place]!));
   return {
-    count: sizes.length,
+    count,
     ofPlaces,
     sizes,
     labelsOf: (group) => {
@@ -52,6 +45,31 @@ export function groupsOf(
     },
     neuronsOf: (group) => byGroup.slice(ends[group]! - sizes[group]!, ends[group]),
   };
+}
+
+/** A report may read the whole brain, so this has loops in place of callbacks, and short ways where there are any. */
+function divided(
+  connectome: Connectome,
+  neurons: Uint32Array,
+  groupBy: readonly GroupLabel[],
+): Pick<Groups, 'ofPlaces' | 'count'> {
+  const ofPlaces = new Uint32Array(neurons.length);
+  if (groupBy.length === 0) return { ofPlaces, count: 1 };
+  if (groupBy[0] === 'neuron') {
+    for (let place = 0; place < neurons.length; place++) ofPlaces[place] = place;
+    return { ofPlaces, count: neurons.length };
+  }
+  const ranks = groupBy.map((label) => ranksOf(connectome, label));
+  // A double is exact up to 2^53: neurons and types have at most 18 and 16 bits, the others far less.
+  const keys = new Float64Array(neurons.length);
+  for (const { count, of } of ranks) {
+    for (let place = 0; place < keys.length; place++)
+      keys[place] = keys[place]! * count + of(neurons[place]!);
+  }
+  const distinct = Float64Array.from(new Set(keys)).sort();
+  const groupOfKey = new Map(Array.from(distinct, (key, group) => [key, group]));
+  for (let place = 0; place < keys.length; place++) ofPlaces[place] = groupOfKey.get(keys[place]!)!;
+  return { ofPlaces, count: distinct.length };
 }
 
 function labelOf(connectome: Connectome, label: GroupLabel, neuron: number): [string, string] {

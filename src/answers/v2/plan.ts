@@ -32,6 +32,8 @@ import { warningsBefore } from './warnings.js';
 export const ANSWER_VERSION = '1';
 const ID_HEX_DIGITS = 32;
 const MS_PER_SECOND = 1000;
+/** What a group takes beside its rates: labels, counts, means, standard deviations. */
+const VALUES_OF_GROUP = 10;
 const NOBODY = new Uint32Array(0);
 
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
@@ -45,8 +47,8 @@ export interface ExperimentLimits {
   readonly synapticEventsPerTrial: number;
   /** Rows of the tables `spikes` and `inputs` in an answer. */
   readonly tableRows: number;
-  /** Rates in an answer: of every condition, report and group one for each trial and bin. */
-  readonly rates: number;
+  /** Numbers in the reports of an answer: of each condition and group those of VALUES_OF_GROUP, trials and bins. */
+  readonly reportValues: number;
 }
 
 /** A condition as it is run. Its arrays lie in shared memory and are the same in all its trials. */
@@ -119,24 +121,20 @@ export class ExperimentPlan {
     this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
-    this.reports = Object.entries(document.reports).map(([name, report]) => {
-      const neurons = sharedArray(resolved.neurons.get(`reports.${name}`)!);
-      const groups = groupsOf(connectome, neurons, report.group_by);
-      return { name, document: report, neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
-    });
+    this.reports = plannedReports(connectome, document, resolved);
     const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
     this.#tableRows = Math.max(1, Math.floor(limits.tableRows / Math.max(1, this.grid.size * tables)));
     this.#durationsMs = new Float64Array(this.grid.size);
     this.#inputEvents = new Float64Array(this.grid.size);
     const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
-    let rates = 0;
+    let values = 0;
     for (let index = 0; index < this.grid.size; index++) {
       const settings = this.#settingsAt(index);
       this.#durationsMs[index] = settings.durationMs;
       this.#inputEvents[index] = this.#expectedInputEvents(index, settings, largestGroups);
-      rates += this.#ratesIn(settings);
+      values += this.#valuesOf(settings);
     }
-    this.#checkCost(rates);
+    this.#checkCost(values);
     this.warnings = warningsBefore(
       connectome,
       resolved,
@@ -293,16 +291,16 @@ export class ExperimentPlan {
     }, 0);
   }
 
-  #ratesIn({ reports: windows }: Settings): number {
+  #valuesOf({ reports: windows }: Settings): number {
     return this.reports.reduce((sum, { document: { type, bin_ms: binMs }, groups }, at) => {
       if (isTable(type)) return sum;
       const bins = type === 'histogram' ? binCount({ type, ...windows[at]!, binSteps: stepsOf(binMs!) }) : 0;
-      return sum + groups.count * (this.trials + bins);
+      return sum + groups.count * (VALUES_OF_GROUP + this.trials + bins);
     }, 0);
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
-  #checkCost(rates: number): void {
+  #checkCost(values: number): void {
     const { limits, trials, grid } = this;
     const brainSeconds = this.brainSeconds();
     if (brainSeconds > limits.brainSeconds) {
@@ -328,10 +326,11 @@ export class ExperimentPlan {
         '/inputs',
       );
     }
-    if (rates > limits.rates) {
-      const share = Math.floor((100 * limits.rates) / rates);
+    if (values > limits.reportValues) {
+      const share = Math.floor((100 * limits.reportValues) / values);
       throw tooExpensive(
-        `The reports have ${rates} rates (one for each condition, group and trial or bin); at most ${limits.rates} are allowed.`,
+        `The reports of the answer have ${values} numbers: for each condition and group ${VALUES_OF_GROUP}, and one ` +
+          `for each trial and bin; at most ${limits.reportValues} are allowed.`,
         `With ${share} % of the conditions, groups or trials they would fit.`,
         '/reports',
       );
@@ -369,6 +368,26 @@ interface PlannedInput {
 
 function inTrial({ neurons, train }: PlannedInput, trial: number): Input {
   return { neurons, train: train.kind === 'poisson' ? { ...train, trial } : train };
+}
+
+/** Reports that read the same groups of the same neurons share their arrays. */
+function plannedReports(
+  connectome: Connectome,
+  { reports }: ExperimentDocument,
+  { neurons: resolved }: ResolvedDocument,
+): PlannedReport[] {
+  const known = new Map<string, Pick<PlannedReport, 'neurons' | 'groups' | 'groupOfPlaces'>>();
+  return Object.entries(reports).map(([name, document]) => {
+    const key = JSON.stringify([document.node_set, document.group_by]);
+    let read = known.get(key);
+    if (read === undefined) {
+      const neurons = sharedArray(resolved.get(`reports.${name}`)!);
+      const groups = groupsOf(connectome, neurons, document.group_by);
+      read = { neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
+      known.set(key, read);
+    }
+    return { name, document, ...read };
+  });
 }
 
 /**

@@ -130,20 +130,24 @@ function resolvedSet(
   neurons: Uint32Array,
   missing: readonly string[],
 ): ResolvedSet {
-  const ofType = new Map<string, number>();
-  const ofSide = new Map<string, number>();
+  const ofType = new Uint32Array(metadata.types.length);
+  const ofSide = new Uint32Array(SIDES.length);
   for (const neuron of neurons) {
-    const type = metadata.types[typeIndices[neuron]!]!.name;
-    ofType.set(type, (ofType.get(type) ?? 0) + 1);
-    const side = SIDES[sides[neuron]!]!;
-    ofSide.set(side, (ofSide.get(side) ?? 0) + 1);
+    ofType[typeIndices[neuron]!]!++;
+    ofSide[sides[neuron]!]!++;
   }
+  const types = new Map<string, number>();
+  ofType.forEach((count, type) => {
+    // Types without a name are several, one for each super class.
+    const { name } = metadata.types[type]!;
+    if (count > 0) types.set(name, (types.get(name) ?? 0) + count);
+  });
   return {
     neurons: neurons.length,
     sides: Object.fromEntries(
-      SIDES.filter((side) => ofSide.has(side)).map((side) => [side, ofSide.get(side)!]),
+      SIDES.map((side, at) => [side, ofSide[at]!] as const).filter(([, count]) => count > 0),
     ),
-    types: Object.fromEntries([...ofType].sort(([a], [b]) => (a < b ? -1 : 1))),
+    types: Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1))),
     missing,
   };
 }

@@ -19,7 +19,7 @@ interface ReadNeurons {
 
 /** The warnings that need no trial, in the order of WARNING_CODES. */
 export function warningsBefore(
-  { metadata }: Connectome,
+  { metadata, neuronCount }: Connectome,
   { missing, substituted }: ResolvedDocument,
   inputs: readonly Uint32Array[],
   reports: readonly ReadNeurons[],
@@ -37,16 +37,19 @@ export function warningsBefore(
   const partial = partialWiring(metadata);
   if (partial !== undefined) warnings.push({ code: 'PARTIAL_WIRING', message: partial });
 
-  const stimulated = new Set(inputs.flatMap((neurons) => [...neurons]));
+  const stimulated = new Uint8Array(neuronCount);
+  const mark = (neurons: Uint32Array) => {
+    for (const neuron of neurons) stimulated[neuron] = 1;
+  };
+  inputs.forEach(mark);
   for (const axis of axes) {
     if (axis.kind !== 'groups' || axis.name === 'silence') continue;
-    for (let group = 0; group < axis.groups.count; group++) {
-      for (const neuron of axis.groups.neuronsOf(group)) stimulated.add(neuron);
-    }
+    for (let group = 0; group < axis.groups.count; group++) mark(axis.groups.neuronsOf(group));
   }
   for (const { name, document, neurons } of reports) {
     if (document.type === 'inputs') continue;
-    const count = neurons.reduce((sum, neuron) => sum + (stimulated.has(neuron) ? 1 : 0), 0);
+    let count = 0;
+    for (const neuron of neurons) count += stimulated[neuron]!;
     if (count > 0) {
       warnings.push({
         code: 'READOUT_STIMULATED',
