@@ -2,25 +2,25 @@ import { CodedError, describeValue } from '../errors.js';
 import { type Connectome, SIDES } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
-import type { PublishedNodeSets } from './node-sets.js';
-import { LABELS, type NeuronSelection, selectionOf } from './selection.js';
+import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
+import { type Label, LABELS, type NeuronSelection, selectionOf } from './selection.js';
 import { type LabelSelector, nameOnSide, PUBLISHED_PREFIX, type SetSelector } from './set-selector.js';
 
 export interface ResolvedSelector {
   /** Ascending indices into the connectome, none twice. */
   readonly neurons: Uint32Array;
-  /** Types, classes, ids and sets that the model lacks, in the order of the selector, none twice. */
+  /** Types, classes, ids and sets that the model lacks, none twice. */
   readonly missing: readonly string[];
   /** Published sets, with their prefix, for which types stand: the single cells of a synthetic brain were sampled. */
   readonly substituted: readonly string[];
 }
 
-export interface NodeSetContext {
+/** What a document says beside its selectors. */
+export interface SelectorContext {
   /** The document's own sets, without circles. */
-  readonly nodeSets: Readonly<Record<string, SetSelector>>;
-  readonly published: PublishedNodeSets;
+  readonly node_sets: Readonly<Record<string, SetSelector>>;
   /** Names and ids that the model lacks: refuse them, or leave them out. */
-  readonly onMissing: 'error' | 'skip';
+  readonly on_missing: 'error' | 'skip';
 }
 
 export interface SelectorAt {
@@ -37,6 +37,12 @@ interface Unknown {
   readonly near: () => string[];
 }
 
+/** A value of a label and its place. */
+interface LabelAt {
+  readonly pattern: string;
+  readonly path: string;
+}
+
 interface Found {
   readonly neurons: Uint32Array;
   readonly unknown: readonly Unknown[];
@@ -51,15 +57,16 @@ const NAMES_WITH_SUGGESTIONS = 10;
 /** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
 export class NodeSetResolver {
   readonly #selection: NeuronSelection;
-  readonly #sets = new Map<string, Found>();
+  readonly #references = new Map<string, Found>();
 
   /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
   constructor(
     private readonly connectome: Connectome,
-    private readonly context: NodeSetContext,
+    private readonly context: SelectorContext,
+    private readonly published: PublishedNodeSets = publishedNodeSets(),
   ) {
     this.#selection = selectionOf(connectome);
-    for (const name of Object.keys(context.nodeSets)) {
+    for (const name of Object.keys(context.node_sets)) {
       if (this.#selection.withLabel('type', name).length > 0) {
         throw new CodedError(
           'INVALID_PARAMETER',
@@ -82,7 +89,7 @@ export class NodeSetResolver {
   neuronsOfAll(selectors: readonly SelectorAt[]): ResolvedSelector[] {
     const found = selectors.map(({ selector, path }) => this.#resolve(selector, path));
     const unknown = found.flatMap((each) => each.unknown);
-    if (unknown.length > 0 && this.context.onMissing === 'error') throw unknownNeurons(unknown);
+    if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
     return found.map(({ neurons, unknown: lacking, substituted }, i) => {
       if (neurons.length === 0) throw emptyNodeSet(selectors[i]!);
       return {
@@ -95,7 +102,7 @@ export class NodeSetResolver {
 
   #resolve(selector: SetSelector, path: string): Found {
     if (typeof selector === 'string') return this.#reference(selector, path);
-    if (isList(selector)) return this.#union(selector.map((each, i) => this.#resolve(each, `${path}/${i}`)));
+    if (isList(selector)) return this.#list(selector, path);
     return this.#labelled(selector, path);
   }
 
@@ -110,36 +117,62 @@ export class NodeSetResolver {
     };
   }
 
-  #reference(text: string, path: string): Found {
-    const { name, side } = nameOnSide(text) ?? { name: text };
-    const found = this.#named(name, path);
-    if (side === undefined) return found;
-    const code = SIDES.indexOf(side);
-    return { ...found, neurons: found.neurons.filter((i) => this.connectome.sides[i] === code) };
+  #list(selectors: readonly SetSelector[], path: string): Found {
+    const types: LabelAt[] = [];
+    const others: Found[] = [];
+    for (const [i, selector] of selectors.entries()) {
+      const here = `${path}/${i}`;
+      if (this.#isType(selector)) types.push({ pattern: selector, path: here });
+      else others.push(this.#resolve(selector, here));
+    }
+    // Types are united first: a list may have thousands of them.
+    return this.#union([this.#withLabels('type', types, (name) => this.#near(name)), ...others]);
   }
 
-  #named(name: string, path: string): Found {
-    const isOwn = Object.hasOwn(this.context.nodeSets, name);
-    if (!isOwn && !name.startsWith(PUBLISHED_PREFIX)) {
-      const neurons = this.#selection.withLabel('type', name);
-      return neurons.length > 0
-        ? { ...NOTHING, neurons }
-        : lacks({ name, path, near: () => this.#near(name) });
-    }
-    let found = this.#sets.get(name);
+  #isType(selector: SetSelector): selector is string {
+    return typeof selector === 'string' && nameOnSide(selector)?.side === undefined && !this.#isSet(selector);
+  }
+
+  #isSet(name: string): boolean {
+    return name.startsWith(PUBLISHED_PREFIX) || Object.hasOwn(this.context.node_sets, name);
+  }
+
+  #reference(text: string, path: string): Found {
+    let found = this.#references.get(text);
     if (found === undefined) {
-      found = isOwn
-        ? this.#resolve(this.context.nodeSets[name]!, `/node_sets/${name}`)
-        : this.#published(name, path);
-      this.#sets.set(name, found);
+      found = this.#newReference(text, path);
+      this.#references.set(text, found);
     }
     return found;
   }
 
-  #published(reference: string, path: string): Found {
+  #newReference(text: string, path: string): Found {
+    const { name, side } = nameOnSide(text) ?? { name: text };
+    if (side !== undefined) {
+      const found = this.#reference(name, path);
+      const onSide = this.#selection.withLabel('side', side);
+      return { ...found, neurons: intersectionOf([found.neurons, onSide]) };
+    }
+    if (Object.hasOwn(this.context.node_sets, name)) {
+      return this.#resolve(this.context.node_sets[name]!, `/node_sets/${name}`);
+    }
+    if (name.startsWith(PUBLISHED_PREFIX)) return this.#publishedSet(name, path);
+    return this.#withLabels('type', [{ pattern: name, path }], (each) => this.#near(each));
+  }
+
+  /** Neurons with any of some values of a label. */
+  #withLabels(label: Label, values: readonly LabelAt[], near: (name: string) => string[]): Found {
+    const matching = values.map(({ pattern }) => this.#selection.matchingLabels(label, pattern));
+    const unknown = values
+      .filter((_, i) => matching[i]!.length === 0)
+      .map(({ pattern: name, path }) => ({ name, path, near: () => near(name) }));
+    return { ...NOTHING, neurons: this.#selection.withAnyLabel(label, matching.flat()), unknown };
+  }
+
+  #publishedSet(reference: string, path: string): Found {
     const population = this.#population(reference.slice(PUBLISHED_PREFIX.length));
     if (population !== undefined) return { ...NOTHING, neurons: population };
-    const set = this.context.published.find(reference.slice(PUBLISHED_PREFIX.length));
+    const set = this.published.find(reference.slice(PUBLISHED_PREFIX.length));
     if (set === undefined) return lacks({ name: reference, path, near: () => this.#near(reference) });
     if (this.connectome.metadata.wiring === 'measured') return this.#withIds(set.root_ids, () => path);
     const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
@@ -172,21 +205,22 @@ export class NodeSetResolver {
     for (const label of LABELS) {
       const wanted = patterns[label];
       if (wanted === undefined) continue;
-      const values = typeof wanted === 'string' ? [wanted] : wanted;
-      const own = values.map((name, i): Found => {
-        const neurons = this.#selection.withLabel(label, name);
-        // No neuron may have a side, but no side is unknown.
-        if (neurons.length > 0 || label === 'side') return { ...NOTHING, neurons };
-        const place = typeof wanted === 'string' ? `${path}/${label}` : `${path}/${label}/${i}`;
-        return lacks({ name, path: place, near: () => this.#selection.nearestLabels(label, name) });
-      });
-      parts.push(this.#union(own));
+      const values =
+        typeof wanted === 'string'
+          ? [{ pattern: wanted, path: `${path}/${label}` }]
+          : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
+      const found = this.#withLabels(label, values, (name) => this.#selection.nearestLabels(label, name));
+      // No neuron may be on a side, but no side is unknown.
+      parts.push(label === 'side' ? { ...found, unknown: [] } : found);
     }
     if (rootIds !== undefined) parts.push(this.#ids(rootIds, `${path}/root_id`));
     const excepted = except === undefined ? NOTHING : this.#resolve(except, `${path}/except`);
-    const all = this.#union([...parts, excepted]);
-    const neurons = intersectionOf(parts.map((part) => part.neurons));
-    return { ...all, neurons: differenceOf(neurons, excepted.neurons) };
+    const all = [...parts, excepted];
+    return {
+      neurons: differenceOf(intersectionOf(parts.map(({ neurons }) => neurons)), excepted.neurons),
+      unknown: all.flatMap(({ unknown }) => unknown),
+      substituted: all.flatMap(({ substituted }) => substituted),
+    };
   }
 
   #ids(rootIds: string | readonly string[], path: string): Found {
@@ -218,13 +252,13 @@ export class NodeSetResolver {
   #near(name: string): string[] {
     const { stimuli, channels } = this.connectome.metadata;
     const prefixed = [
-      ...this.context.published.names(),
+      ...this.published.names(),
       ...channels.map(({ id }) => `channel/${id}`),
       ...stimuli.map(({ id }) => `stimulus/${id}`),
     ].map((each) => `${PUBLISHED_PREFIX}${each}`);
     return nearestNames(name, [
       ...this.#selection.labels('type'),
-      ...Object.keys(this.context.nodeSets),
+      ...Object.keys(this.context.node_sets),
       ...prefixed,
     ]);
   }

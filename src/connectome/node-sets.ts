@@ -44,8 +44,18 @@ export class PublishedNodeSets {
   }
 }
 
-/** @throws CodedError INTERNAL */
-export function readNodeSets(): PublishedNodeSets {
+/**
+ * The sets of data/node-sets.json, read once.
+ * @throws CodedError INTERNAL
+ */
+export function publishedNodeSets(): PublishedNodeSets {
+  published ??= read();
+  return published;
+}
+
+let published: PublishedNodeSets | undefined;
+
+function read(): PublishedNodeSets {
   const { publications, node_sets: sets } = readChecked<{
     publications: Record<string, Publication>;
     node_sets: Record<string, NodeSet>;

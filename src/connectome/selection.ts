@@ -61,30 +61,35 @@ export class NeuronSelection {
     const sets = LABELS.flatMap((label) => {
       const wanted = patterns[label];
       if (wanted === undefined) return [];
-      const values = typeof wanted === 'string' ? [wanted] : wanted;
-      return [
-        unionOf(
-          values.map((pattern) => this.withLabel(label, pattern)),
-          this.neurons.count,
-        ),
-      ];
+      return [this.withAnyLabel(label, typeof wanted === 'string' ? [wanted] : wanted)];
     });
     return sets.length === 0
       ? Uint32Array.from({ length: this.neurons.count }, (_, i) => i)
       : intersectionOf(sets);
   }
 
-  /** Ascending. A wildcard stands for text, so it never matches a label that is missing. */
+  /** Ascending. */
   withLabel(label: Label, pattern: string): Uint32Array {
+    return this.withAnyLabel(label, [pattern]);
+  }
+
+  /** Ascending. Labels are united before neurons are: there are far fewer of them. */
+  withAnyLabel(label: Label, patterns: readonly string[]): Uint32Array {
     const byLabel = this.#index(label);
-    if (!pattern.includes('*')) {
-      return byLabel.get(pattern) ?? NO_NEURONS;
-    }
-    const matches = wildcard(pattern);
-    const sets = [...byLabel].flatMap(([value, neurons]) =>
-      value !== '' && matches(value) ? [neurons] : [],
+    const values = new Set(patterns.flatMap((pattern) => this.matchingLabels(label, pattern)));
+    if (values.size === 0) return NO_NEURONS;
+    return unionOf(
+      Array.from(values, (value) => byLabel.get(value)!),
+      this.neurons.count,
     );
-    return unionOf(sets, this.neurons.count);
+  }
+
+  /** Values of a label. A wildcard stands for text, so it never matches a label that is missing. */
+  matchingLabels(label: Label, pattern: string): string[] {
+    const byLabel = this.#index(label);
+    if (!pattern.includes('*')) return byLabel.has(pattern) ? [pattern] : [];
+    const matches = wildcard(pattern);
+    return [...byLabel.keys()].filter((value) => value !== '' && matches(value));
   }
 
   withId(id: string): number | undefined {

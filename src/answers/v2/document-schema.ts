@@ -1,4 +1,4 @@
-import { PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
+import { NAMED_SIDES, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
 import {
   DOCUMENT,
   type Field,
@@ -11,25 +11,31 @@ import {
   type TaggedField,
   type TimesField,
 } from './fields.js';
-import { NAMED_SIDES } from '../../connectome/set-selector.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Where the schema of selectors is: it contains itself. */
-const SELECTOR = 'Selector';
-
 /**
- * The JSON Schema (2020-12) of a document as a request may have it, from the table of fields. Multiples of 0.1 are
- * said in words: validators divide doubles and refuse 0.3.
- *
- * @param definitions where `$defs` stand in the whole, such as `#/components/schemas` in a description of OpenAPI
+ * JSON Schemas (2020-12) of a document as a request may have it and of its selectors, which contain one another, from
+ * the table of fields. Multiples of 0.1 are said in words: validators divide doubles and refuse 0.3.
+ * @param definitions where both stand in the whole
  */
-export function documentSchema(definitions = '#/$defs'): {
-  schema: Schema;
-  $defs: Readonly<Record<string, Schema>>;
+export function documentSchemas(definitions = '#/components/schemas'): {
+  Experiment: Schema;
+  Selector: Schema;
 } {
-  const selector = { $ref: `${definitions}/${SELECTOR}` };
-  return { schema: new Schemas(selector).of(DOCUMENT), $defs: { [SELECTOR]: selectorSchema(selector) } };
+  const selector = { $ref: `${definitions}/Selector` };
+  return { Experiment: new Schemas(selector).of(DOCUMENT), Selector: selectorSchema(selector) };
+}
+
+/** The schema of a document alone, for editors and validators. */
+export function documentSchema(): Schema {
+  const { Experiment: experiment, Selector: selector } = documentSchemas('#/$defs');
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Experiment',
+    ...experiment,
+    $defs: { Selector: selector },
+  };
 }
 
 class Schemas {

@@ -5,6 +5,8 @@
 import { hash } from 'node:crypto';
 import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
+import { unionOf } from '../../connectome/neuron-sets.js';
+import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { CodedError } from '../../errors.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
 import { firstNotBelow } from './ascending.js';
@@ -13,13 +15,7 @@ import { citationsOf } from './citations.js';
 import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
 import { invalid, memberOf, refused, WHOLE } from './place.js';
-import {
-  isResponders,
-  resolveDocument,
-  united,
-  type ResolvedDocument,
-  type SelectorResolver,
-} from './resolve-document.js';
+import { isResponders, resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import type {
   ConditionParameters,
   DryRun,
@@ -74,7 +70,7 @@ interface PlannedReport extends SummarisedReport {
 export function planExperiment(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: SelectorResolver,
+  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
   limits: ExperimentLimits,
 ): ExperimentPlan {
   return new ExperimentPlan(connectome, document, resolveDocument(connectome, document, resolver), limits);
@@ -218,7 +214,9 @@ export class ExperimentPlan {
         train: { kind: 'poisson', name, rateHz, seed: settings.seed, startStep, endStep },
       };
     }) satisfies PlannedInput[];
-    const silenced = sharedArray(united([this.#silenced, ...groupsAs('silence').map(neuronsOf)]));
+    const silenced = sharedArray(
+      unionOf([this.#silenced, ...groupsAs('silence').map(neuronsOf)], this.connectome.neuronCount),
+    );
     const reports = this.reports.map((report, at): ReportTask => {
       const window = { neurons: report.neurons, ...settings.reports[at]! };
       const { type, bin_ms: binMs } = report.document;

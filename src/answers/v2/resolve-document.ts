@@ -1,34 +1,12 @@
 /** Finds the neurons of every selector of a document. */
 import { SIDES, type Connectome } from '../../connectome/connectome.js';
+import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-resolver.js';
+import { unionOf } from '../../connectome/neuron-sets.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
 import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
 import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';
-
-/** Says which neurons the selectors of one document mean. */
-export interface SelectorResolver {
-  /**
-   * All selectors at once, so that one error has what all of them lack.
-   * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET
-   */
-  neuronsOfAll(selectors: readonly SelectorAt[]): readonly ResolvedNeurons[];
-}
-
-export interface SelectorAt {
-  readonly selector: SetSelector;
-  /** JSON Pointer to the selector in the document. */
-  readonly path: string;
-}
-
-export interface ResolvedNeurons {
-  /** Ascending, none twice. */
-  readonly neurons: Uint32Array;
-  /** Ids and types that the model lacks, where they may be skipped. */
-  readonly missing: readonly string[];
-  /** Published sets whose types stand for neurons that a synthetic brain lacks. */
-  readonly substituted: readonly string[];
-}
 
 export interface ResolvedDocument {
   /** For the answer. */
@@ -50,7 +28,7 @@ interface Use {
 export function resolveDocument(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: SelectorResolver,
+  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
 ): ResolvedDocument {
   const uses = usesOf(document);
   const resolved = resolver.neuronsOfAll(uses.flatMap(({ selectors }) => selectors));
@@ -59,7 +37,10 @@ export function resolveDocument(
   let at = 0;
   for (const { name, selectors } of uses) {
     const parts = resolved.slice(at, (at += selectors.length));
-    const own = united(parts.map((part) => part.neurons));
+    const own = unionOf(
+      parts.map((part) => part.neurons),
+      connectome.neuronCount,
+    );
     neurons.set(name, own);
     sets.set(name, resolvedSet(connectome, own, distinct(parts.flatMap(({ missing }) => missing))));
   }
@@ -118,12 +99,6 @@ function distinct(names: readonly string[]): string[] {
 
 export function isResponders(each: EachAxis['each']): each is RespondersSelector {
   return typeof each === 'object' && 'responders_of' in each;
-}
-
-/** Ascending, each neuron once. */
-export function united(lists: readonly Uint32Array[]): Uint32Array {
-  if (lists.length === 1) return lists[0]!;
-  return Uint32Array.from(new Set(lists.flatMap((list) => [...list]))).sort();
 }
 
 /**
