@@ -20,9 +20,9 @@ const OWNER = 'command';
  *     const pool = await TrialPool.start({ connectome: buffer, workers: availableParallelism() });
  *     const interrupt = new AbortController();
  *     process.once('SIGINT', () => interrupt.abort(new CodedError(...)));
+ *     const options = { signal: interrupt.signal, inFlight: pool.inFlight };
  *     try {
- *       // Keeps at most pool.inFlight trials here, and ends when the signal rejects one.
- *       for await (const event of runExperiment(plan, pool.runTrial, { signal, inFlight: pool.inFlight })) ...
+ *       for await (const event of runExperiment(plan, pool.runTrial, options)) ...
  *     } finally {
  *       await pool.close();
  *     }

@@ -15,6 +15,7 @@ import type { JobWorker } from '../../src/pool/lane.js';
 import type { V1RunTask, V2TrialTask } from '../../src/pool/task.js';
 import { TrialPool } from '../../src/pool/trial-pool.js';
 import { EXIT_SEED, FaultyWorkers, SPIN_SEED } from '../support/faulty-workers.js';
+import { answerOf, localTrials, planOf } from '../support/open-experiments.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
 const workers = new FaultyWorkers();
@@ -270,7 +271,33 @@ describe('trials', () => {
   });
 });
 
+/** A sweep with every type of report, whose baseline decides what follows. */
+const SCREEN = {
+  inputs: { sugar: { node_set: 'S_sugar', rate_hz: 60 } },
+  duration_ms: 60,
+  trials: 3,
+  reports: {
+    all: { node_set: '*', group_by: ['side'] },
+    motor: { node_set: 'C_motor', type: 'histogram', group_by: ['neuron'] },
+    rows: { node_set: 'C_*', type: 'spikes' },
+    events: { node_set: 'S_sugar', type: 'inputs' },
+  },
+  sweep: [{ each: { responders_of: 'baseline', top: 4 }, group_by: ['type'], as: 'silence' }],
+};
+
 describe('TrialPool', () => {
+  it('gives a whole experiment the answer that it has in one thread', async () => {
+    const plan = planOf(connectome, SCREEN);
+    const trials = await TrialPool.start({ connectome: buffer, workers: 3 });
+    try {
+      const answer = await answerOf(plan, trials.runTrial, { inFlight: trials.inFlight });
+      expect(answer.conditions.length).toBeGreaterThan(2);
+      expect(answer).toEqual(await answerOf(plan, localTrials(connectome)));
+    } finally {
+      await trials.close();
+    }
+  });
+
   it('computes on all its workers, and ends while they compute', async () => {
     const trials = await TrialPool.start({ connectome: buffer, workers: 2, workerFile: workers.file });
     try {
