@@ -59,7 +59,8 @@ export class ExperimentsService {
     const { connectome } = model;
     const { EXPERIMENT_IDS } = this.environment;
     const document = parseDocument(
-      order.document ?? {},
+      // No body at all means that every default is wanted; null is a body.
+      order.document === undefined ? {} : order.document,
       { conditions: MAXIMUM_CONDITIONS, ids: EXPERIMENT_IDS },
       connectome.metadata.channels.map(({ id }) => id),
     );
@@ -95,7 +96,7 @@ export class ExperimentsService {
       inputEventsPerTrial: environment.EXPERIMENT_INPUT_EVENTS,
       synapticEventsPerTrial: environment.EXPERIMENT_SYNAPTIC_EVENTS,
       tableRows: isTable(format) ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
-      rates: environment.EXPERIMENT_RATES,
+      reportValues: environment.EXPERIMENT_REPORT_VALUES,
     };
   }
 }

@@ -712,7 +712,7 @@ describe('experiments under way', () => {
   });
 
   it('computes no further while nobody reads', async () => {
-    service = await startReadyService({ ...NO_BUDGET, WORKERS: '2', EXPERIMENT_RATES: '100000000' });
+    service = await startReadyService({ ...NO_BUDGET, WORKERS: '2', EXPERIMENT_REPORT_VALUES: '100000000' });
     const everyNeuron = { all: { node_set: { super_class: '*' }, group_by: ['neuron'] } };
     const sent = httpRequest(`${service.url}${PATH}?format=ndjson`, {
       method: 'POST',
@@ -805,12 +805,17 @@ describe('experiments under way', () => {
   });
 
   it('ends what cannot finish in time with DRAINING, in every format', async () => {
-    service = await startReadyService({ ...NO_BUDGET, SHUTDOWN_MS: '1000', EXPERIMENT_RATES: '100000000' });
+    service = await startReadyService({
+      ...NO_BUDGET,
+      SHUTDOWN_MS: '1000',
+      EXPERIMENT_REPORT_VALUES: '100000000',
+    });
     const everyNeuron = { all: { node_set: { super_class: '*' }, group_by: ['neuron'] } };
+    const long = begin(service, { ...ENDLESS, duration_ms: 10, reports: everyNeuron }, '?format=json');
+    await until(() => long.text().length > 0);
     const lines = begin(service, ENDLESS);
     const held = begin(service, ENDLESS, '?format=json');
-    const long = begin(service, { ...ENDLESS, duration_ms: 10, reports: everyNeuron }, '?format=json');
-    await until(() => lines.lines().length > 0 && long.text().length > 0);
+    await until(() => lines.lines().length > 0 && underWay() === 3);
     await service.stop();
     await until(() => [lines, held, long].every((each) => each.isEnded()));
     expect(lines.lines().at(-1)).toEqual({ error: expect.stringMatching(/shutting down/), code: 'DRAINING' });
