@@ -5,7 +5,6 @@ import type { Brain } from '../compiler/brain.js';
 import { sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
-import { publishedNodeSets } from '../connectome/node-sets.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
 import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
@@ -56,7 +55,7 @@ await runCommand({
     const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), engineOf);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
-      const results = publishedResults(subjectOf('predicted'), publishedNodeSets().sets);
+      const results = publishedResults(subjectOf('predicted'));
       const written = publishedTable(results);
       if (document !== undefined) await writeWhole(document, withTable(text!, 'published', written));
       progress.end();
@@ -70,7 +69,6 @@ await runCommand({
     const found = report(
       { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
       new Subject(synthetic, engineOf),
-      publishedNodeSets().sets,
       engineOf,
       (study) => progress.begin(study, 0, 'items'),
     );

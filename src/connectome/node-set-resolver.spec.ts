@@ -28,6 +28,7 @@ const published = new PublishedNodeSets(
   {
     sweet: set([idOf(3), idOf(1)], ['S_sugar', 'S_gone']),
     nameless: set([idOf(200)], []),
+    renamed: set([], []),
     partly: set([idOf(2), '720575940699999999'], ['S_gone']),
   },
 );
@@ -188,6 +189,14 @@ describe('what the model lacks', () => {
     expect(skipping.neuronsOf('@partly', '/x')).toMatchObject({
       neurons: Uint32Array.of(2),
       missing: ['720575940699999999'],
+    });
+  });
+
+  it('may be every neuron of a published set', () => {
+    expect(failure(() => neurons('@renamed'))).toEqual({
+      code: 'UNKNOWN_NEURONS',
+      message: 'The model lacks "@renamed" (release 783 has other ids for all neurons of this set).',
+      path: '/x',
     });
   });
 

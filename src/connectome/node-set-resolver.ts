@@ -1,5 +1,5 @@
 import { CodedError, describeValue } from '../errors.js';
-import { type Connectome, SIDES } from './connectome.js';
+import type { Connectome } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
 import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
@@ -174,6 +174,10 @@ export class NodeSetResolver {
     if (population !== undefined) return { ...NOTHING, neurons: population };
     const set = this.published.find(reference.slice(PUBLISHED_PREFIX.length));
     if (set === undefined) return lacks({ name: reference, path, near: () => this.#near(reference) });
+    if (set.root_ids.length === 0) {
+      const reason = 'release 783 has other ids for all neurons of this set';
+      return lacks({ name: reference, path, reason, near: () => [] });
+    }
     if (this.connectome.metadata.wiring === 'measured') return this.#withIds(set.root_ids, () => path);
     const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
     if (types.length > 0) {
@@ -298,7 +302,7 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
 function emptyNodeSet({ selector, path }: SelectorAt): CodedError {
   return new CodedError(
     'EMPTY_NODE_SET',
-    `The selector at ${path} must select at least one neuron, got none with ${describeValue(selector, 200)}.`,
+    `The selector${path === '' ? '' : ` at ${path}`} must select at least one neuron, got none with ${describeValue(selector, 200)}.`,
     { path },
   );
 }

@@ -129,7 +129,7 @@ export const MAXIMUM_SELECTOR_DEPTH = 16;
  * Objects, lists, names of sets and patterns with `*` in all selectors of a document. Each of them may stand for the
  * whole brain, so their number bounds what it costs to resolve a document.
  */
-export const MAXIMUM_SELECTORS = 1000;
+export const MAXIMUM_SELECTORS = 500;
 
 const nodeSet: SelectorField = {
   kind: 'selector',

@@ -268,6 +268,6 @@ function checkTimesCount(count: number, maximum: number, place: Place): void {
 
 function allowedLength(minimum: number, maximum: number): string {
   if (maximum === 0) return 'an empty list';
-  const most = maximum === Infinity ? '' : ` and at most ${maximum}`;
-  return minimum === 0 ? `a list of at most ${maximum} items` : `a list of at least ${minimum}${most} items`;
+  if (maximum === Infinity) return `a list of ${minimum} or more items`;
+  return minimum === 0 ? `a list of at most ${maximum} items` : `a list of ${minimum} to ${maximum} items`;
 }

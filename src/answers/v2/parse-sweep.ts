@@ -43,7 +43,7 @@ export function parseSweep(given: readonly Given[], inputs: Inputs, maximumCondi
   });
   const lengths = pending.map(({ length }) => length);
   const conditions = lengths.reduce((product, length) => product * length, 1n);
-  if (conditions > BigInt(maximumConditions)) {
+  if (conditions > maximumConditions) {
     throw invalid(
       sweep,
       `sweep must have at most ${maximumConditions} conditions, got ${describedCount(conditions)}: ` +
