@@ -117,7 +117,7 @@ export class Environment {
   EXPERIMENT_TABLE_SPIKES = 2_000_000;
 
   @WholeNumber(1, 1_000_000_000)
-  EXPERIMENT_REPORT_VALUES = 10_000_000;
+  EXPERIMENT_RATES = 10_000_000;
 
   @WholeNumber(1, 1_000)
   EXPERIMENTS_PER_CLIENT = 4;
@@ -154,8 +154,7 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   EXPERIMENT_BODY_BYTES: 'size of the document of an open experiment',
   EXPERIMENT_JSON_SPIKES: 'spikes and input events in a JSON or NDJSON answer',
   EXPERIMENT_TABLE_SPIKES: 'spikes and input events in a CSV, Arrow or Parquet answer',
-  EXPERIMENT_REPORT_VALUES:
-    'numbers in an answer: for each condition and group 10, and one per trial and bin',
+  EXPERIMENT_RATES: 'rates in an answer: for each condition and group 10, and one per trial and bin',
   EXPERIMENTS_PER_CLIENT: 'open experiments of a client at the same time; further ones are answered with 503',
   EXPERIMENTS_AT_ONCE: 'open experiments of all clients at the same time; further ones are answered with 503',
   LOG_LEVEL: 'log level, from fatal to trace, or silent',

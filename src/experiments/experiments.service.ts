@@ -96,7 +96,7 @@ export class ExperimentsService {
       inputEventsPerTrial: environment.EXPERIMENT_INPUT_EVENTS,
       synapticEventsPerTrial: environment.EXPERIMENT_SYNAPTIC_EVENTS,
       tableRows: isTable(format) ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
-      reportValues: environment.EXPERIMENT_REPORT_VALUES,
+      rates: environment.EXPERIMENT_RATES,
     };
   }
 }

@@ -712,7 +712,7 @@ describe('experiments under way', () => {
   });
 
   it('computes no further while nobody reads', async () => {
-    service = await startReadyService({ ...NO_BUDGET, WORKERS: '2', EXPERIMENT_REPORT_VALUES: '100000000' });
+    service = await startReadyService({ ...NO_BUDGET, WORKERS: '2', EXPERIMENT_RATES: '100000000' });
     const everyNeuron = { all: { node_set: { super_class: '*' }, group_by: ['neuron'] } };
     const sent = httpRequest(`${service.url}${PATH}?format=ndjson`, {
       method: 'POST',
@@ -808,7 +808,7 @@ describe('experiments under way', () => {
     service = await startReadyService({
       ...NO_BUDGET,
       SHUTDOWN_MS: '1000',
-      EXPERIMENT_REPORT_VALUES: '100000000',
+      EXPERIMENT_RATES: '100000000',
     });
     const everyNeuron = { all: { node_set: { super_class: '*' }, group_by: ['neuron'] } };
     const long = begin(service, { ...ENDLESS, duration_ms: 10, reports: everyNeuron }, '?format=json');

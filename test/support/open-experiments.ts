@@ -22,7 +22,7 @@ export const NO_LIMITS: ExperimentLimits = {
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
-  reportValues: Infinity,
+  rates: Infinity,
 };
 
 /** What a request for a document comes to. */

@@ -41,7 +41,11 @@ export function groupsOf(
     sizes,
     labelsOf: (group) => {
       const first = byGroup[ends[group]! - sizes[group]!]!;
-      return Object.fromEntries(groupBy.map((label) => labelOf(connectome, label, first)));
+      const labels: Partial<Record<keyof GroupLabels, string>> = {};
+      for (const label of groupBy) {
+        labels[label === 'neuron' ? 'root_id' : label] = labelOf(connectome, label, first);
+      }
+      return labels;
     },
     neuronsOf: (group) => byGroup.slice(ends[group]! - sizes[group]!, ends[group]),
   };
@@ -72,17 +76,17 @@ function divided(
   return { ofPlaces, count: distinct.length };
 }
 
-function labelOf(connectome: Connectome, label: GroupLabel, neuron: number): [string, string] {
+function labelOf(connectome: Connectome, label: GroupLabel, neuron: number): string {
   const { types } = connectome.metadata;
   switch (label) {
     case 'neuron':
-      return ['root_id', connectome.neuronId(neuron)];
+      return connectome.neuronId(neuron);
     case 'type':
-      return [label, types[connectome.typeIndices[neuron]!]!.name];
+      return types[connectome.typeIndices[neuron]!]!.name;
     case 'side':
-      return [label, SIDES[connectome.sides[neuron]!]!];
+      return SIDES[connectome.sides[neuron]!]!;
     case 'super_class':
-      return [label, superClassOf(connectome, neuron)];
+      return superClassOf(connectome, neuron);
   }
 }
 

@@ -189,6 +189,42 @@ describe('an open experiment, worked out by hand', () => {
     ]);
   });
 
+  it('decides on each lesion by the baseline of the same values on the other axes', async () => {
+    const plan = planOf(connectome, {
+      ...CHAIN,
+      sweep: [
+        { each: ['B', 'C', 'D'], group_by: ['type'], as: 'silence' },
+        { each: ['A', 'D'], group_by: ['type'], as: 'inputs.kick' },
+      ],
+    });
+    const { conditions, totals } = await answerOf(plan, runTrial);
+    const of = (silenced: string | null, kicked: string | null) => ({
+      silence: silenced === null ? null : { type: silenced },
+      'inputs.kick': kicked === null ? null : { type: kicked },
+    });
+    // A makes A, B and C spike, D makes D and C spike, and nobody makes nobody spike.
+    expect(conditions.map(({ index, parameters }) => [index, parameters])).toEqual([
+      [0, of(null, null)],
+      [1, of(null, 'A')],
+      [2, of(null, 'D')],
+      [4, of('B', 'A')],
+      [7, of('C', 'A')],
+      [8, of('C', 'D')],
+      [11, of('D', 'D')],
+    ]);
+    expect(totals.unchanged).toEqual([
+      of('B', null),
+      of('B', 'D'),
+      of('C', null),
+      of('D', null),
+      of('D', 'A'),
+    ]);
+    for (const from of [4, 5, 9, 11]) {
+      const { conditions: rest } = await answerOf(plan, runTrial, { from });
+      expect(rest).toEqual(conditions.filter(({ index }) => index >= from));
+    }
+  });
+
   it('ends a trial that exceeds its budget of events, and says when', async () => {
     const { conditions } = await run(
       { ...CHAIN, reports: { b: { node_set: 'B' }, table: { node_set: 'B', type: 'spikes' } } },

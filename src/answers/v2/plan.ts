@@ -32,8 +32,8 @@ import { warningsBefore } from './warnings.js';
 export const ANSWER_VERSION = '1';
 const ID_HEX_DIGITS = 32;
 const MS_PER_SECOND = 1000;
-/** What a group takes beside its rates: labels, counts, means, standard deviations. */
-const VALUES_OF_GROUP = 10;
+/** What a group takes beside its rates, as so many rates: labels, counts, means, standard deviations. */
+const RATES_OF_GROUP = 10;
 const NOBODY = new Uint32Array(0);
 
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
@@ -47,8 +47,8 @@ export interface ExperimentLimits {
   readonly synapticEventsPerTrial: number;
   /** Rows of the tables `spikes` and `inputs` in an answer. */
   readonly tableRows: number;
-  /** Numbers in the reports of an answer: of each condition and group those of VALUES_OF_GROUP, trials and bins. */
-  readonly reportValues: number;
+  /** Rates in an answer: of each condition and group one for each trial and bin, and RATES_OF_GROUP. */
+  readonly rates: number;
 }
 
 /** A condition as it is run. Its arrays lie in shared memory and are the same in all its trials. */
@@ -127,14 +127,14 @@ export class ExperimentPlan {
     this.#durationsMs = new Float64Array(this.grid.size);
     this.#inputEvents = new Float64Array(this.grid.size);
     const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
-    let values = 0;
+    let rates = 0;
     for (let index = 0; index < this.grid.size; index++) {
       const settings = this.#settingsAt(index);
       this.#durationsMs[index] = settings.durationMs;
       this.#inputEvents[index] = this.#expectedInputEvents(index, settings, largestGroups);
-      values += this.#valuesOf(settings);
+      rates += this.#ratesOf(settings);
     }
-    this.#checkCost(values);
+    this.#checkCost(rates);
     this.warnings = warningsBefore(
       connectome,
       resolved,
@@ -291,16 +291,16 @@ export class ExperimentPlan {
     }, 0);
   }
 
-  #valuesOf({ reports: windows }: Settings): number {
+  #ratesOf({ reports: windows }: Settings): number {
     return this.reports.reduce((sum, { document: { type, bin_ms: binMs }, groups }, at) => {
       if (isTable(type)) return sum;
       const bins = type === 'histogram' ? binCount({ type, ...windows[at]!, binSteps: stepsOf(binMs!) }) : 0;
-      return sum + groups.count * (VALUES_OF_GROUP + this.trials + bins);
+      return sum + groups.count * (RATES_OF_GROUP + this.trials + bins);
     }, 0);
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
-  #checkCost(values: number): void {
+  #checkCost(rates: number): void {
     const { limits, trials, grid } = this;
     const brainSeconds = this.brainSeconds();
     if (brainSeconds > limits.brainSeconds) {
@@ -326,11 +326,11 @@ export class ExperimentPlan {
         '/inputs',
       );
     }
-    if (values > limits.reportValues) {
-      const share = Math.floor((100 * limits.reportValues) / values);
+    if (rates > limits.rates) {
+      const share = Math.floor((100 * limits.rates) / rates);
       throw tooExpensive(
-        `The reports of the answer have ${values} numbers: for each condition and group ${VALUES_OF_GROUP}, and one ` +
-          `for each trial and bin; at most ${limits.reportValues} are allowed.`,
+        `The reports of the answer have ${rates} rates (for each condition and group one for each trial and bin, and ` +
+          `${RATES_OF_GROUP} for the rest of its row); at most ${limits.rates} are allowed.`,
         `With ${share} % of the conditions, groups or trials they would fit.`,
         '/reports',
       );

@@ -70,7 +70,7 @@ function expectedReading(
     places: Uint32Array.from(places),
     spikes: Uint32Array.from(places, (place) => countOf(neurons[place]!)),
   };
-  if (task.type === 'rate') return { type: 'rate', ...responding };
+  if (task.type !== 'histogram') return { type: 'rate', ...responding };
   const cellOf = ([step, neuron]: [number, number]) =>
     task.groups[neurons.indexOf(neuron)]! * binCount(task) + Math.floor((step - startStep) / task.binSteps);
   const all = rows.map(cellOf);

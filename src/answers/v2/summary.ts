@@ -102,6 +102,9 @@ interface ReportSummary {
   result(complete: boolean): readonly GroupResult[] | SpikeTable;
 }
 
+/** What a row has beside the labels and the size of its group. */
+type GroupReading = Pick<GroupResult, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
+
 /** Of a rate or a histogram. */
 class GroupSummary implements ReportSummary {
   /** Of group g and trial t at g * trials + t, in both. */
@@ -140,24 +143,38 @@ class GroupSummary implements ReportSummary {
   result(complete: boolean): GroupResult[] {
     const { groups } = this;
     const respondingInAny = new Uint32Array(groups.count);
-    this.#hasResponded.forEach((has, place) => (respondingInAny[groups.ofPlaces[place]!]! += has));
-    return Array.from({ length: groups.count }, (_, group) => ({
-      ...groups.labelsOf(group),
-      neurons: groups.sizes[group]!,
-      ...(complete
-        ? {
-            responding: roundedMeanSd(this.#ofGroup(this.#responding, group)),
-            responding_any: respondingInAny[group]!,
-            rate_hz: this.#rate(group),
-            ...(this.#bins > 0 && { bins_hz: this.#binRates(group) }),
-          }
-        : {
-            responding: null,
-            responding_any: null,
-            rate_hz: null,
-            ...(this.#bins > 0 && { bins_hz: null }),
-          }),
-    }));
+    for (let place = 0; place < this.#hasResponded.length; place++) {
+      respondingInAny[groups.ofPlaces[place]!]! += this.#hasResponded[place]!;
+    }
+    // Of a whole brain by neuron nearly all groups are silent: they share what is read of them.
+    const silent = complete ? this.#readingOf(undefined, 0) : this.#noReading();
+    return Array.from({ length: groups.count }, (_, group) => {
+      const any = respondingInAny[group]!;
+      const reading = complete && any > 0 ? this.#readingOf(group, any) : silent;
+      return { ...groups.labelsOf(group), neurons: groups.sizes[group]!, ...reading };
+    });
+  }
+
+  /** @param group undefined for one without a spike */
+  #readingOf(group: number | undefined, respondingInAny: number): GroupReading {
+    const zeros = new Uint32Array(this.trials);
+    return {
+      responding: roundedMeanSd(group === undefined ? zeros : this.#ofGroup(this.#responding, group)),
+      responding_any: respondingInAny,
+      rate_hz: group === undefined ? { mean: 0, sd: 0, trials: [...zeros] } : this.#rate(group),
+      ...(this.#bins > 0 && {
+        bins_hz: group === undefined ? new Array<number>(this.#bins).fill(0) : this.#binRates(group),
+      }),
+    };
+  }
+
+  #noReading(): GroupReading {
+    return {
+      responding: null,
+      responding_any: null,
+      rate_hz: null,
+      ...(this.#bins > 0 && { bins_hz: null }),
+    };
   }
 
   #ofGroup(values: Uint32Array, group: number): Uint32Array {
