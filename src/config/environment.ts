@@ -107,6 +107,9 @@ export class Environment {
   @WholeNumber(1, 1_000_000)
   EXPERIMENT_IDS = 10_000;
 
+  @WholeNumber(1, 1_000_000_000)
+  EXPERIMENT_SELECTED_NEURONS = 2_000_000;
+
   @WholeNumber(1_024, 64 * 1024 * 1024)
   EXPERIMENT_BODY_BYTES = 256 * 1024;
 
@@ -151,6 +154,7 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   EXPERIMENT_INPUT_EVENTS: 'input events per trial of an open experiment',
   EXPERIMENT_SYNAPTIC_EVENTS: 'synaptic events per trial; a trial that exceeds it is stopped',
   EXPERIMENT_IDS: 'root ids that an open experiment may name',
+  EXPERIMENT_SELECTED_NEURONS: 'neurons that all selectors of an open experiment may select together',
   EXPERIMENT_BODY_BYTES: 'size of the document of an open experiment',
   EXPERIMENT_JSON_SPIKES: 'spikes and input events in a JSON or NDJSON answer',
   EXPERIMENT_TABLE_SPIKES: 'spikes and input events in a CSV, Arrow or Parquet answer',

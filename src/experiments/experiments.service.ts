@@ -91,6 +91,7 @@ export class ExperimentsService {
     const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } = environment;
     return {
       conditions: MAXIMUM_CONDITIONS,
+      selectedNeurons: environment.EXPERIMENT_SELECTED_NEURONS,
       // What a minute's budget never allows is too expensive, and not to be tried again.
       brainSeconds: perMinute === 0 ? atOnce : Math.min(atOnce, perMinute),
       inputEventsPerTrial: environment.EXPERIMENT_INPUT_EVENTS,

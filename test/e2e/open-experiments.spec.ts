@@ -463,6 +463,29 @@ describe('an experiment on a small brain', () => {
     expect((await run(service, SUGAR)).status).toBe(200);
   });
 
+  it('refuses selectors that select too much together, however few brain seconds it takes', async () => {
+    const small = await startReadyService({ EXPERIMENT_SELECTED_NEURONS: '40' });
+    const sets = (count: number) => ({
+      trials: 1,
+      reports: Object.fromEntries(
+        Array.from({ length: count }, (_, i) => [`r${i}`, { node_set: i % 2 ? 'S_sugar' : 'S_loom' }]),
+      ),
+    });
+    expect((await run(small, sets(3))).status).toBe(200);
+    const refused = await run(small, sets(4), '?dry_run=true');
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      {
+        error:
+          'The selectors of the experiment select 48 neurons in all; at most 40 are allowed. With fewer or smaller ' +
+          'node sets it would fit.',
+        code: 'TOO_EXPENSIVE',
+        path: '',
+      },
+    ]);
+    await small.stop();
+  });
+
   it('suggests what may have been meant', async () => {
     const { error, suggestions, path } = await (
       await run(service, { inputs: { a: { node_set: ['S_sugr', 'S_loom', 'S_loon'] } } })
@@ -583,7 +606,7 @@ function badDocuments(): Fault[] {
       { type: 5 },
       { type: [] },
       { kind: 'x' },
-      { root_id: 720575940611875570 },
+      JSON.parse('{"root_id": 720575940611875570}'),
       { side: 'up' },
       [{ type: 'S_sugar' }, null],
     ]) {

@@ -17,6 +17,7 @@ import { runExperiment, type RunOptions, type RunTrial } from '../../src/answers
 import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
 
 export const NO_LIMITS: ExperimentLimits = {
+  selectedNeurons: Infinity,
   conditions: 20_000,
   brainSeconds: Infinity,
   inputEventsPerTrial: Infinity,

@@ -39,6 +39,8 @@ const NOBODY = new Uint32Array(0);
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
 export interface ExperimentLimits {
   readonly conditions: number;
+  /** Neurons of all selectors together: bounds what it costs to plan, which nobody is charged for. */
+  readonly selectedNeurons: number;
   /** Conditions x trials x duration. */
   readonly brainSeconds: number;
   /** Expected input events of a trial. */
@@ -75,7 +77,12 @@ export function planExperiment(
   resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
   limits: ExperimentLimits,
 ): ExperimentPlan {
-  return new ExperimentPlan(connectome, document, resolveDocument(connectome, document, resolver), limits);
+  return new ExperimentPlan(
+    connectome,
+    document,
+    resolveDocument(connectome, document, resolver, limits),
+    limits,
+  );
 }
 
 export class ExperimentPlan {

@@ -29,9 +29,19 @@ export function resolveDocument(
   connectome: Connectome,
   document: ExperimentDocument,
   resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  limits: { readonly selectedNeurons: number },
 ): ResolvedDocument {
   const uses = usesOf(document);
   const resolved = resolver.neuronsOfAll(uses.flatMap(({ selectors }) => selectors));
+  const selected = resolved.reduce((sum, { neurons: { length } }) => sum + length, 0);
+  if (selected > limits.selectedNeurons) {
+    throw new CodedError(
+      'TOO_EXPENSIVE',
+      `The selectors of the experiment select ${selected} neurons in all; at most ${limits.selectedNeurons} are ` +
+        'allowed. With fewer or smaller node sets it would fit.',
+      { path: '' },
+    );
+  }
   const sets = new Map<string, ResolvedSet>();
   const neurons = new Map<string, Uint32Array>();
   let at = 0;
