@@ -360,6 +360,9 @@ class Lab:
         with self._post(_complete(document), **query) as response, _replacing(path) as file:
             while piece := _read(response, 2**20):
                 file.write(piece)
+            # A reader of pieces is not told when the last ones are missing.
+            if file.tell() < int(response.headers.get("Content-Length", 0)):
+                raise LabConnectionError("The connection broke before the answer ended.")
             if path.suffix == ".parquet":
                 _check_complete(file)
         return path
@@ -702,7 +705,7 @@ def _shiu_document(
         "silence": [{"root_id": _ids(neu_slnc)}] if len(neu_slnc) > 0 else [],
         "duration_ms": round(duration_ms),
         "trials": int(values["n_run"]),
-        "reports": {"spikes": {"node_set": "*", "type": "spikes"}},
+        "reports": {"spikes": {"node_set": "@all", "type": "spikes"}},
     }
 
 

@@ -80,6 +80,12 @@ describe('a selector', () => {
     expect(neurons(selector)).toEqual(expected);
   });
 
+  it('may name all neurons, of which a wildcard leaves out those without a type', () => {
+    const all = measured.neuronCount;
+    expect(neurons('@all')).toEqual(Array.from({ length: all }, (_, i) => i));
+    expect(neurons('*')).toHaveLength(all - 100);
+  });
+
   it('may name sets of the document, which may name others', () => {
     const sets = { some: ['C_walk', 'more:left'], more: { type: ['C_stop'] } };
     expect(neurons('some', sets)).toEqual([124, 125, 126, 127, 136, 138]);

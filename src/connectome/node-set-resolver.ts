@@ -4,7 +4,13 @@ import { nearestNames } from './nearest-names.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
 import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
 import { type Label, LABELS, type NeuronSelection, selectionOf } from './selection.js';
-import { type LabelSelector, nameOnSide, PUBLISHED_PREFIX, type SetSelector } from './set-selector.js';
+import {
+  ALL_NEURONS,
+  type LabelSelector,
+  nameOnSide,
+  PUBLISHED_PREFIX,
+  type SetSelector,
+} from './set-selector.js';
 
 export interface ResolvedSelector {
   /** Ascending indices into the connectome, none twice. */
@@ -170,9 +176,11 @@ export class NodeSetResolver {
   }
 
   #publishedSet(reference: string, path: string): Found {
-    const population = this.#population(reference.slice(PUBLISHED_PREFIX.length));
+    const name = reference.slice(PUBLISHED_PREFIX.length);
+    if (name === ALL_NEURONS) return { ...NOTHING, neurons: this.#selection.withLabels({}) };
+    const population = this.#population(name);
     if (population !== undefined) return { ...NOTHING, neurons: population };
-    const set = this.published.find(reference.slice(PUBLISHED_PREFIX.length));
+    const set = this.published.find(name);
     if (set === undefined) return lacks({ name: reference, path, near: () => this.#near(reference) });
     if (set.root_ids.length === 0) {
       const reason = 'release 783 has other ids for all neurons of this set';
@@ -256,6 +264,7 @@ export class NodeSetResolver {
   #near(name: string): string[] {
     const { stimuli, channels } = this.connectome.metadata;
     const prefixed = [
+      ALL_NEURONS,
       ...this.published.names(),
       ...channels.map(({ id }) => `channel/${id}`),
       ...stimuli.map(({ id }) => `stimulus/${id}`),

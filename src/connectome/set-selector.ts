@@ -22,6 +22,9 @@ export type NamedSide = (typeof NAMED_SIDES)[number];
 /** Starts the names that a document does not define itself: published sets, channels and stimuli. */
 export const PUBLISHED_PREFIX = '@';
 
+/** Stands, after the prefix, for every neuron: a wildcard leaves out those without the label. */
+export const ALL_NEURONS = 'all';
+
 /** What a selector that is a string says: `LC4:left` is the name LC4 on the left. */
 export interface NameOnSide {
   readonly name: string;

@@ -73,7 +73,7 @@ const DOCUMENT = {
   reports: {
     cells: { node_set: 'C_proboscis', group_by: ['neuron', 'side'] },
     bins: { node_set: 'C_*', type: 'histogram', group_by: ['type'], start_ms: 0.3, bin_ms: 10.1 },
-    raster: { node_set: 'C_proboscis', type: 'spikes' },
+    raster: { node_set: 'C_*', type: 'spikes' },
     events: { node_set: 'S_sugar', type: 'inputs' },
   },
   sweep: [
@@ -395,7 +395,7 @@ describeWith(['python'], 'run_exp', () => {
       silence: [rootIds(SUGAR.slice(0, 1))],
       duration_ms: 200,
       trials: 3,
-      reports: { all: { node_set: '*', group_by: ['neuron'] } },
+      reports: { all: { node_set: '@all', group_by: ['neuron'] } },
     };
     const answer = JSON.parse((await posted('format=json', document)).toString()) as {
       conditions: { reports: { all: { root_id: string; rate_hz: { mean: number; sd: number } }[] } }[];

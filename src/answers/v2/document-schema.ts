@@ -1,4 +1,4 @@
-import { NAMED_SIDES, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
+import { ALL_NEURONS, NAMED_SIDES, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
 import {
   DOCUMENT,
   type Field,
@@ -153,7 +153,7 @@ function selectorSchema(selector: Schema): Schema {
   ]);
   return {
     description:
-      `Which neurons. A string is the name of a node set of the document, of a published one (${PUBLISHED_PREFIX}sugar, ` +
+      `Which neurons. A string is ${PUBLISHED_PREFIX}${ALL_NEURONS}, the name of a node set of the document, of a published one (${PUBLISHED_PREFIX}sugar, ` +
       `${PUBLISHED_PREFIX}shiu2024/sugar), of a channel (${PUBLISHED_PREFIX}channel/escape) or a stimulus ` +
       `(${PUBLISHED_PREFIX}stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or ` +
       `:center behind it takes one side. An object has labels: all members must agree, a list means any of its values. ` +

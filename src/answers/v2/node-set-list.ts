@@ -3,14 +3,14 @@ import { modelId } from '../../connectome/model-id.js';
 import { NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import type { PublishedNodeSets } from '../../connectome/node-sets.js';
 import type { Population } from '../../connectome/populations.js';
-import { PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
+import { ALL_NEURONS, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
 
 /** A set of neurons that every selector can name. */
 export interface ListedNodeSet {
   /** As a selector names it. */
   readonly name: string;
   readonly description: string;
-  /** Where the choice of neurons comes from. */
+  /** Where the choice of neurons comes from; of all neurons there is none. */
   readonly sources: readonly string[];
   /** In the model that is served. */
   readonly neurons: number;
@@ -51,7 +51,13 @@ export function describeNodeSets(connectome: Connectome, published: PublishedNod
     ...channels.map((channel) => listed('channel', channel)),
     ...stimuli.map((stimulus) => listed('stimulus', stimulus)),
   ];
-  return { model: modelId(connectome), node_sets: [...lists, ...populations] };
+  const all: ListedNodeSet = {
+    name: `${PUBLISHED_PREFIX}${ALL_NEURONS}`,
+    description: 'All neurons of the model, those without a cell type too.',
+    sources: [],
+    neurons: connectome.neuronCount,
+  };
+  return { model: modelId(connectome), node_sets: [all, ...lists, ...populations] };
 }
 
 function listed(
