@@ -85,12 +85,12 @@ export class ExperimentsController {
       throw error;
     }
     const run = this.experiments.start(prepared, client, report);
-    let stopListening: (() => void) | undefined;
+    let stopListening = (): void => undefined;
     let isOver = false;
     const end = async () => {
       if (isOver) return;
       isOver = true;
-      stopListening?.();
+      stopListening();
       run.end();
       leave();
       await charge.giveBack(brainMs - Math.ceil(report.brainSeconds * 1000));

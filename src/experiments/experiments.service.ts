@@ -21,7 +21,7 @@ import { type LoadedModel, ModelHealth } from '../health/model-health.js';
 import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 import type { ExperimentReport } from './experiment-report.js';
 
-/** Of one request. The command line has no such limit. */
+/** Of one request; the command line allows more. */
 const MAXIMUM_CONDITIONS = 2000;
 /** While nothing else is ready, a line of progress keeps proxies and readers from giving up. */
 const PROGRESS_EVERY_MS = 5_000;
