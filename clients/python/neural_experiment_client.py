@@ -304,9 +304,9 @@ class Lab:
 
         Args:
             progress: called about every 5 s; True prints a line (`print_progress`).
-            **document: the members of the document (docs/guide.md): `inputs`, `silence`, `reports`, `trials`,
-                `duration_ms`, `seed`, `sweep`, `node_sets`, `name`, `on_missing`. An input or a report may be a
-                selector alone. Root ids may be integers.
+            **document: its members: `inputs`, `silence`, `reports`, `trials`, `duration_ms`, `seed`, `sweep`,
+                `node_sets`, `name`, `on_missing`. GET /api/v2/openapi describes them. An input or a report may be
+                a selector alone. Root ids may be integers.
 
         Raises:
             LabError: the service refused the document, or the experiment failed.
