@@ -85,16 +85,18 @@ export class ExperimentsController {
       throw error;
     }
     const run = this.experiments.start(prepared, client, report);
+    let stopListening: (() => void) | undefined;
     let isOver = false;
     const end = async () => {
       if (isOver) return;
       isOver = true;
-      stopListening();
+      stopListening?.();
       run.end();
       leave();
       await charge.giveBack(brainMs - Math.ceil(report.brainSeconds * 1000));
     };
-    const stopListening = whenGone(request, () => void end());
+    // The client may have gone while it was charged.
+    stopListening = whenGone(request, () => void end());
     // Also where the connection breaks while nobody asks for more of the answer.
     reply.raw.once('close', () => void end());
     const { socket } = request.raw;
@@ -108,6 +110,7 @@ export class ExperimentsController {
       socket.setTimeout(idleMs);
       await this.#send(held, order.format, request, reply);
     } catch (error) {
+      socket.setTimeout(idleMs);
       await end();
       throw error;
     }

@@ -6,7 +6,7 @@ import { parquetReadObjects } from 'hyparquet';
 import { Admission } from '../../src/experiments/admission.js';
 import { ModelHealth } from '../../src/health/model-health.js';
 import { Metrics } from '../../src/metrics/metrics.js';
-import { SpendingLog } from '../../src/rate-limit/spending-window.js';
+import { SpendingLog, type SpendingWindow } from '../../src/rate-limit/spending-window.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { exchange } from '../support/raw-http.js';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
@@ -732,6 +732,30 @@ describe('experiments under way', () => {
     expect(headers.get('ratelimit-remaining')).toBe(String(Math.floor(600 - begun)));
     expect(await metric(service, 'nes_experiments_total', { outcome: 'cancelled' })).toBe(1);
     expect(await metric(service, 'nes_experiments_total', { outcome: 'done' })).toBe(1);
+  });
+
+  it('survives a client that leaves while it is charged, and takes nothing from it', async () => {
+    const returned: number[] = [];
+    let charge!: () => void;
+    const asked: string[] = [];
+    const charged = new Promise<void>((resolve) => (charge = resolve));
+    const brainTime: SpendingWindow = {
+      spend: async (client, amount) => {
+        asked.push(client);
+        await charged;
+        return { allowed: true, remaining: 0, resetMs: amount, giveBack: (part) => void returned.push(part) };
+      },
+    };
+    service = await startReadyService({}, { windows: { brainTime } });
+    const leaving = begin(service, SUGAR);
+    await until(() => asked.length === 1);
+    leaving.leave();
+    await until(async () => (await metric(service, 'nes_experiments_total', { status: '499' })) === 1);
+    charge();
+    await until(() => underWay() === 0);
+    expect(returned).toEqual([900]);
+    expect(await metric(service, 'nes_experiment_trials_total')).toBe(0);
+    expect((await run(service, SUGAR)).status).toBe(200);
   });
 
   it('computes no further while nobody reads', async () => {

@@ -22,7 +22,8 @@ export const DOCUMENT_OF_V2 = JSON.parse(readFileSync('openapi-v2.json', 'utf8')
 const FAILURE = '#/components/schemas/ErrorResponse';
 /** Headers that depend on what the client accepts or sends, and on whether runs are limited at all. */
 const SOMETIMES = /^(Content-Encoding|Traceparent|RateLimit-\w+)$/;
-const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true, strictTypes: false });
+// Selectors of version 2 take values of several types, which strictTypes would have spelled out in every branch.
+const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
 for (const [id, document] of [
   ['openapi', DOCUMENT],
   ['openapi-v2', DOCUMENT_OF_V2],
