@@ -304,9 +304,9 @@ class Lab:
 
         Args:
             progress: called about every 5 s; True prints a line (`print_progress`).
-            **document: the members of the document (docs/guide.md): `inputs`, `silence`, `reports`, `trials`,
-                `duration_ms`, `seed`, `sweep`, `node_sets`, `name`, `on_missing`. An input or a report may be a
-                selector alone. Root ids may be integers.
+            **document: its members: `inputs`, `silence`, `reports`, `trials`, `duration_ms`, `seed`, `sweep`,
+                `node_sets`, `name`, `on_missing`. GET /api/v2/openapi describes them. An input or a report may be
+                a selector alone. Root ids may be integers.
 
         Raises:
             LabError: the service refused the document, or the experiment failed.
@@ -643,7 +643,7 @@ def run_exp(
     *,
     lab: Lab | None = None,
     seed: int = 42,
-    on_missing: str = "error",
+    on_missing: str = "skip",
 ) -> None:
     """Stands in for `run_exp` of Shiu et al. 2024: the same arguments, and the same file of spikes.
 
@@ -664,7 +664,8 @@ def run_exp(
         force_overwrite: whether to run the experiment although the file is there.
         lab: the service; by default at the address in NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
         seed: of the random numbers; equal seeds give equal spikes.
-        on_missing: `skip` leaves out ids that the model lacks, such as those of release 630.
+        on_missing: `skip` leaves out ids that the model lacks, such as some of release 630, and warns of them; `error`
+            refuses them.
 
     Raises:
         ValueError: `params` asks for another model.
@@ -677,9 +678,18 @@ def run_exp(
     document = _shiu_document(exp_name, neu_exc, neu_exc2, neu_slnc, params)
     path.parent.mkdir(parents=True, exist_ok=True)
     lab = lab or Lab(os.environ.get("NEURAL_EXPERIMENT_URL", _DEFAULT_URL))
+    document.update(seed=seed, on_missing=on_missing)
+    if on_missing == "skip":
+        _warn_of_missing(lab.dry_run(**document)["resolved"])
     started_s = time.monotonic()
-    lab.download(path, table="spikes", names="shiu", seed=seed, on_missing=on_missing, **document)
+    lab.download(path, table="spikes", names="shiu", **document)
     print(f"{exp_name}: {document['trials']} trials in {time.monotonic() - started_s:.1f} s, spikes in {path}.")
+
+
+def _warn_of_missing(resolved: Json) -> None:
+    missing = sorted({each for selected in resolved.values() for each in selected["missing"]})
+    if missing:
+        warnings.warn(f"The model lacks, and the experiment leaves out: {', '.join(missing)}", stacklevel=3)
 
 
 def _shiu_document(

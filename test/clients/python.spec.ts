@@ -449,11 +449,16 @@ describeWith(['python'], 'run_exp', () => {
     await expect(python(`${RUN_EXP}\n${change}\nrun(force_overwrite=True)`)).rejects.toThrow(message);
   });
 
-  it('takes the equations of the model, and leaves out ids that the model lacks if told so', async () => {
-    await python(`${RUN_EXP}
+  it('takes the equations of the model, and leaves out ids that the model lacks unless told otherwise', async () => {
+    const lacking = `${RUN_EXP}
 params['eq_th'], params['v_th'] = 'v > v_th', -45e-3
 exc.append(${FIRST_ID - 1n})
-run(force_overwrite=True, on_missing='skip')`);
+`;
+    const { stderr } = await python(`${lacking}run(force_overwrite=True)`);
+    expect(stderr).toContain(`The model lacks, and the experiment leaves out: ${FIRST_ID - 1n}`);
+    await expect(python(`${lacking}run(force_overwrite=True, on_missing='error')`)).rejects.toThrow(
+      `LabError: The model lacks "${FIRST_ID - 1n}"`,
+    );
   });
 
   it('finds the service by its variable', async () => {
