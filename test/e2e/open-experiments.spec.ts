@@ -928,6 +928,6 @@ it('gives equal bytes on the brain that ships with 1 and with 3 workers, and wri
 async function metric(service: Service, name: string, labels: Record<string, string> = {}): Promise<number> {
   const { values } = await service.app.get(Metrics).registry.getSingleMetric(name)!.get();
   return values
-    .filter((each) => Object.entries(labels).every(([label, value]) => each.labels[label] === value))
+    .filter((each) => Object.entries(labels).every(([label, value]) => String(each.labels[label]) === value))
     .reduce((sum, { value }) => sum + value, 0);
 }
