@@ -19,7 +19,7 @@ const mayImport = {
   'answers/v1/api': ['connectome', 'engine', 'answers/v1', 'http', 'openapi'],
   'answers/v2/api': ['connectome', 'experiment', 'engine', 'answers/v2', 'http', 'openapi'],
   // From the tables of an answer to the bytes of CSV, Arrow and Parquet.
-  'answers/v2/formats': ['connectome', 'answers/v2'],
+  'answers/v2/formats': ['connectome', 'experiment/protocol', 'answers/v2'],
   pool: ['connectome', 'experiment', 'engine', 'answers/v1', 'answers/v2'],
   config: [],
   http: [],
@@ -42,7 +42,7 @@ const mayImport = {
   ],
   atlas: ['connectome', 'http', 'health'],
   model: ['answers/v1/api', 'http', 'health', 'atlas'],
-  metrics: ['config', 'http', 'health', 'serving', 'run'],
+  metrics: ['config', 'http', 'health', 'serving', 'run', 'experiments'],
   openapi: ['config', 'http'],
   // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
   dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
@@ -176,6 +176,7 @@ export default tseslint.config(
         URL: 'readonly',
         Buffer: 'readonly',
         fetch: 'readonly',
+        AbortController: 'readonly',
         setTimeout: 'readonly',
       },
     },

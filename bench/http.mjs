@@ -1,9 +1,10 @@
 /**
  * npm run bench:http: latency and throughput of a whole service, over HTTP on the loopback.
  *
- * The service is a process of its own with the rate limit off and one worker fewer than cores, as by default.
+ * The service is a process of its own with the rate limit off and one worker, unless WORKERS is set.
  * "uncached" sends another seed with every request, "cached" the same request again and again. All clients
- * share the machine with the service, so these are lower bounds of what it can do.
+ * share the machine with the service, so these are lower bounds of what it can do. --beside compares runs alone with
+ * runs beside open experiments that want all of the machine.
  */
 import autocannon from 'autocannon';
 import { spawn } from 'node:child_process';
@@ -32,6 +33,15 @@ const FIRST_SEED = 1_000_000;
 /** Of cached requests, and of the answer whose digest is shown. */
 const FIXED_SEED = 42;
 const START_TIMEOUT_MS = 60_000;
+/** With --beside: as few workers as leave one for runs, and more experiments than the other can compute. */
+const WORKERS_BESIDE = 2;
+const EXPERIMENTS_BESIDE = 4;
+const BESIDE_CASES = [1, 16].map((connections) => ({
+  view: 'drive',
+  encoding: 'identity',
+  cached: false,
+  connections,
+}));
 
 await runCommand({
   name: 'bench:http',
@@ -56,6 +66,10 @@ await runCommand({
       type: 'boolean',
       help: 'Three cases alone: not cached with 16 connections and with one, and cached with 16.',
     },
+    beside: {
+      type: 'boolean',
+      help: 'Instead: the p50 of runs alone and beside open experiments, in turn, with two workers.',
+    },
     json: { type: 'boolean', help: 'Print the rows as JSON alone.' },
   },
   async run(options) {
@@ -65,9 +79,17 @@ await runCommand({
         : // It only looks at every sample whether it is done.
           { amount: wholeNumber('requests', options.requests, 1_000_000), sampleInt: 50 };
     const rounds = wholeNumber('rounds', options.rounds, 1000);
-    const service = await startService(options.connectome);
+    const service = await startService(
+      options.connectome,
+      options.beside ? { WORKERS: String(WORKERS_BESIDE), EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' } : {},
+    );
     try {
       const body = (seed) => JSON.stringify({ stimulus: options.stimulus, seed });
+      if (options.beside) {
+        const rows = await measureBeside(service.url, extent, rounds, body);
+        printRows(rows, options.json);
+        return rows.some(({ failed }) => failed > 0) ? 1 : 0;
+      }
       const firstTen = [];
       for (let seed = 100; seed < 110; seed++) firstTen.push(await timeOnServer(service.url, body(seed)));
       const cases = options.brief ? BRIEF_CASES : CASES;
@@ -134,6 +156,77 @@ async function measure(url, { view, encoding, cached, connections }, extent, fix
   };
 }
 
+/** The p50 of runs alone and beside open experiments, one after the other in each round; the rows are medians. */
+async function measureBeside(url, extent, rounds, body) {
+  let nextSeed = FIRST_SEED;
+  const next = () => body(nextSeed++);
+  const measured = BESIDE_CASES.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [i, each] of BESIDE_CASES.entries()) {
+      const alone = await measure(url, each, extent, body(FIXED_SEED), next);
+      const load = await startExperiments(url);
+      const beside = await measure(url, each, extent, body(FIXED_SEED), next);
+      const trials = await load.stop();
+      measured[i].push({
+        connections: each.connections,
+        aloneP50Ms: alone.p50Ms,
+        besideP50Ms: beside.p50Ms,
+        ratio: beside.p50Ms / alone.p50Ms,
+        trials,
+        failed: alone.failed + beside.failed + (trials === 0 ? 1 : 0),
+      });
+    }
+  }
+  return measured.map((rows) => {
+    const of = (key) => rows.map((row) => row[key]);
+    return {
+      connections: rows[0].connections,
+      aloneP50Ms: rounded(median(of('aloneP50Ms')), 2),
+      besideP50Ms: rounded(median(of('besideP50Ms')), 2),
+      ratio: rounded(median(of('ratio')), 2),
+      failed: of('failed').reduce((sum, failed) => sum + failed, 0),
+    };
+  });
+}
+
+/** Open experiments that follow one another until they are stopped; resolves when each has begun. */
+async function startExperiments(url) {
+  const stop = new AbortController();
+  let trials = 0;
+  const experiment = {
+    inputs: { sugar: { node_set: '@stimulus/sugar', rate_hz: 150 } },
+    duration_ms: 1000,
+    trials: 1,
+    sweep: [{ set: 'seed', from: 1, to: 600, step: 1 }],
+  };
+  const post = () =>
+    fetch(`${url}/api/v2/experiments?format=ndjson`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(experiment),
+      signal: stop.signal,
+    });
+  const client = async (first) => {
+    for (let response = first; !stop.signal.aborted; response = await post()) {
+      if (!response.ok) throw new Error(`an experiment was answered with ${response.status}`);
+      for await (const piece of response.body) trials += Buffer.from(piece).toString().split('\n').length - 1;
+    }
+  };
+  const first = await Promise.all(Array.from({ length: EXPERIMENTS_BESIDE }, post));
+  const clients = first.map((response) =>
+    client(response).catch((error) => {
+      if (!stop.signal.aborted) throw error;
+    }),
+  );
+  return {
+    stop: async () => {
+      stop.abort();
+      await Promise.all(clients);
+      return trials;
+    },
+  };
+}
+
 /** Medians over the rounds of a case; failures add up. */
 function summary(rounds) {
   const of = (key) => rounds.map((row) => row[key]);
@@ -157,10 +250,11 @@ async function timeOnServer(url, body) {
   return Number(/total;dur=([\d.]+)/.exec(answer.headers.get('server-timing'))[1]);
 }
 
-async function startService(connectome) {
+async function startService(connectome, variables) {
   const port = await freePort();
   const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
     env: {
+      WORKERS: '1',
       ...process.env,
       HOST: '127.0.0.1',
       PORT: String(port),
@@ -168,6 +262,7 @@ async function startService(connectome) {
       RATE_LIMIT: '0',
       LOG_LEVEL: 'error',
       CONNECTOME_FILE: connectome,
+      ...variables,
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -127,7 +127,7 @@ function mixed(run) {
   const view = views[Math.floor(rest / 4) % views.length];
   const gzip = Math.floor(rest / 8) % 2 === 0;
   return {
-    kind: 'experiment',
+    kind: 'v1-run',
     experiment: { stimulus, duration_ms: duration, intensity: 1, seed: run },
     view,
     gzip,

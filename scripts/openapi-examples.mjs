@@ -1,11 +1,12 @@
 /**
- * Takes the examples of the OpenAPI description from the answers of a service that serves the brain that ships:
+ * Takes the examples of the OpenAPI descriptions from the answers of a service that serves the brain that ships:
  * npm run openapi:examples -- http://localhost:8080, then npm run openapi.
  */
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
 const TARGET = 'src/answers/v1/api/openapi-examples.ts';
+const TARGET_OF_V2 = 'src/answers/v2/api/openapi-examples.ts';
 const [url = 'http://localhost:8080'] = process.argv.slice(2);
 
 const run = async (request, view = 'full') => {
@@ -74,3 +75,83 @@ export const DRIVE_RUN_EXAMPLE = ${JSON.stringify(drive)};
 `;
 writeFileSync(TARGET, await format(source, { ...(await resolveConfig(TARGET)), filepath: TARGET }));
 console.log(TARGET);
+
+/** What the examples of version 2 are answers to; the first request is the one that is answered in every format. */
+const requests = {
+  sugar: {
+    summary: 'Sugar neurons at two rates; the rate of a motor neuron of the proboscis',
+    value: {
+      inputs: { sugar: { node_set: '@sugar' } },
+      duration_ms: 200,
+      trials: 2,
+      reports: { mn9: { node_set: '@MN9', group_by: ['side'] } },
+      sweep: [{ set: 'inputs.sugar.rate_hz', values: [50, 150] }],
+    },
+  },
+  relay: {
+    summary: 'Looming detectors with and without a relay, in a window of the trial',
+    value: {
+      inputs: {
+        loom: { node_set: ['LC4:left', 'LPLC2:left'], rate_hz: 100, delay_ms: 200, duration_ms: 300 },
+      },
+      reports: { escape: { node_set: 'DNp01', type: 'histogram', group_by: ['side'], bin_ms: 25 } },
+      sweep: [{ each: 'PVLP122*', group_by: ['type'], as: 'silence' }],
+    },
+  },
+  spikes: {
+    summary: 'Given input events; every spike',
+    value: {
+      inputs: { pulse: { node_set: 'LC4:left', module: 'spikes', times_ms: [10, 20, 30] } },
+      duration_ms: 50,
+      trials: 1,
+      reports: { all: { node_set: { super_class: 'descending' }, type: 'spikes' } },
+    },
+  },
+};
+const failing = {
+  INVALID_PARAMETER: { trials: 1000 },
+  UNKNOWN_NEURONS: { inputs: { loom: { node_set: 'LC44x' } } },
+  EMPTY_NODE_SET: { silence: [{ type: 'DNp01', side: 'center' }] },
+  TOO_EXPENSIVE: { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
+};
+const ask = (body, query, accept) =>
+  fetch(`${url}/api/v2/experiments${query}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept },
+    body: JSON.stringify(body),
+  });
+const answered = async (body, query = '', accept = 'application/json') => {
+  const response = await ask(body, query, accept);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return response;
+};
+for (const { value } of Object.values(requests)) await answered(value, '?dry_run=true');
+const failures = {};
+for (const [code, body] of Object.entries(failing)) {
+  const failure = await (await ask(body, '', 'application/json')).json();
+  if (failure.code !== code) throw new Error(`expected ${code}, got ${JSON.stringify(failure)}`);
+  failures[code] = failure;
+}
+const { value: sugar } = requests.sugar;
+const nodeSets = await (await fetch(`${url}/api/v2/node-sets`)).json();
+const examples2 = {
+  requests,
+  answer: await (await answered(sugar)).json(),
+  dryRun: await (await answered(sugar, '?dry_run=true')).json(),
+  lines: (await (await answered(sugar, '', 'application/x-ndjson')).text())
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line)),
+  csv: await (await answered(sugar, '', 'text/csv')).text(),
+  neurons: await (await fetch(`${url}/api/v2/neurons?type=DNp01`)).json(),
+  nodeSet: nodeSets.node_sets.find(({ name }) => name === '@MN9'),
+  failures,
+};
+const source2 = `/** Written by npm run openapi:examples: answers of the brain that ships to the first of the requests. */
+export const EXAMPLES = ${JSON.stringify(examples2)};
+`;
+writeFileSync(
+  TARGET_OF_V2,
+  await format(source2, { ...(await resolveConfig(TARGET_OF_V2)), filepath: TARGET_OF_V2 }),
+);
+console.log(TARGET_OF_V2);

@@ -4,29 +4,32 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { ModelHealth } from './health/model-health.js';
-import { VERSIONING } from './http/api-versions.js';
+import { apiPath, VERSIONING } from './http/api-versions.js';
 import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
 import { configureServer, createAdapter } from './http/server.js';
 import { createLog, nestLog, type LogDestination } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
-import { describeApi } from './openapi/openapi-document.js';
+import { DESCRIPTION_OF_V2 } from './answers/v2/api/version-description.js';
+import { describeApi, type VersionDescription } from './openapi/openapi-document.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { serveSwaggerUi } from './openapi/swagger-ui.js';
-import type { SlidingWindow } from './rate-limit/sliding-window.js';
+import type { Windows } from './rate-limit/rate-limit.module.js';
 import { logRequest } from './request-log.js';
 import { ModelLoader } from './serving/model-loader.js';
 import { warmUp } from './run/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
+/** Of every version that is served. */
+const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
 
 /** What main.ts and tests choose; everything else is in the environment. */
 export interface ApplicationOptions {
   readonly workerFile?: URL;
-  readonly window?: SlidingWindow;
+  readonly windows?: Windows;
   readonly requestTimeoutMs?: number;
   /** Without it nothing is logged. */
   readonly logTo?: LogDestination;
@@ -77,10 +80,17 @@ export async function assembleApplication(
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
   app.get(ModelLoader).warmUp = (model) => warmUp(fastify, model);
-  await configureServer(app, { isEnding: () => health.draining, connections });
-  const document = describeApi(app, DESCRIPTION_OF_V1);
-  app.get(OpenApiController).publish(DESCRIPTION_OF_V1.version, document);
-  serveSwaggerUi(app, document, environment.PUBLIC_URL);
+  await configureServer(app, {
+    isEnding: () => health.draining,
+    connections,
+    bodyLimits: { [apiPath('2', 'experiments')]: environment.EXPERIMENT_BODY_BYTES },
+  });
+  const documents = API_DESCRIPTIONS.map((description) => {
+    const document = describeApi(app, description);
+    app.get(OpenApiController).publish(description.version, document);
+    return document;
+  });
+  serveSwaggerUi(app, documents, environment.PUBLIC_URL);
   return app;
 }
 

@@ -17,6 +17,16 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'The loaded connectome does not define this stimulus.',
   },
+  UNKNOWN_NEURONS: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'The model lacks cell types or root ids that the experiment names.',
+  },
+  EMPTY_NODE_SET: {
+    status: 400,
+    exitCode: 2,
+    meaning: 'A selector of the experiment selects no neuron.',
+  },
   MALFORMED_REQUEST: {
     status: 400,
     exitCode: 2,
@@ -27,6 +37,11 @@ export const ERRORS = {
     status: 405,
     exitCode: 2,
     meaning: 'The path does not support this method; the header Allow lists those it supports.',
+  },
+  NOT_ACCEPTABLE: {
+    status: 406,
+    exitCode: 2,
+    meaning: 'Accept names no format in which the answer can be given.',
   },
   REQUEST_TIMEOUT: {
     status: 408,
@@ -39,6 +54,11 @@ export const ERRORS = {
     status: 417,
     exitCode: 2,
     meaning: 'The Expect header asks for something other than 100-continue.',
+  },
+  TOO_EXPENSIVE: {
+    status: 422,
+    exitCode: 2,
+    meaning: 'The experiment needs more brain seconds or events than one request may have.',
   },
   RATE_LIMITED: {
     status: 429,
@@ -138,14 +158,22 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The part of an error that crosses a thread or process boundary. */
-export interface Failure {
+/** What is left of an error after it crossed a thread or process boundary. */
+export interface Failure extends FaultPlace {
   readonly code: ErrorCode;
   readonly message: string;
 }
 
-export interface CodedErrorOptions extends ErrorOptions {
-  /** Seconds after which to try again, if known. */
+/** Where the fault is in the document of an open experiment, for programs and editors. */
+export interface FaultPlace {
+  /** JSON Pointer into the document; empty for the document as a whole. */
+  readonly path?: string;
+  /** Values that may have been meant, nearest first. */
+  readonly suggestions?: readonly string[];
+}
+
+export interface CodedErrorOptions extends ErrorOptions, FaultPlace {
+  /** After how many seconds trying again makes sense, where somebody knows. */
   readonly retryAfterS?: number;
 }
 
@@ -153,6 +181,8 @@ export interface CodedErrorOptions extends ErrorOptions {
 export class CodedError extends Error {
   override readonly name = 'CodedError';
   readonly retryAfterS: number | undefined;
+  readonly path: string | undefined;
+  readonly suggestions: readonly string[] | undefined;
 
   constructor(
     readonly code: ErrorCode,
@@ -161,6 +191,8 @@ export class CodedError extends Error {
   ) {
     super(message, options);
     this.retryAfterS = options.retryAfterS;
+    this.path = options.path;
+    this.suggestions = options.suggestions;
   }
 
   get status(): number {
@@ -171,21 +203,27 @@ export class CodedError extends Error {
     return ERRORS[this.code].exitCode;
   }
 
-  static fromFailure({ code, message }: Failure): CodedError {
-    return new CodedError(code, message);
+  static fromFailure({ code, message, ...place }: Failure): CodedError {
+    return new CodedError(code, message, place);
   }
 }
 
 /** Structured clone strips an error of its code, so what crosses a thread or a process is plain data. */
 export function failureOf(error: unknown): Failure {
-  if (error instanceof CodedError) return { code: error.code, message: error.message };
+  if (error instanceof CodedError)
+    return { code: error.code, message: error.message, ...faultPlaceOf(error) };
   return {
     code: 'INTERNAL',
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
   };
 }
 
-/** Characters that control a terminal, a log or a page instead of being displayed: controls, directions, separators. */
+/** Only the members that are set: neither JSON nor a comparison should see the others. */
+export function faultPlaceOf({ path, suggestions }: CodedError): FaultPlace {
+  return { ...(path !== undefined && { path }), ...(suggestions !== undefined && { suggestions }) };
+}
+
+/** Characters that act on a terminal, a log or a page instead of being seen: controls, directions, separators. */
 const ACTING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** A received value as messages show it: as JSON, on one line, truncated to a readable length. */
@@ -195,7 +233,8 @@ export function describeValue(value: unknown, maximumLength = 60): string {
     // JSON.stringify writes null for infinities and NaN.
     text = typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
   } catch {
-    text = String(value);
+    // Nested so deeply that it cannot be written, or a number that JSON does not have.
+    text = Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : String(value);
   }
   text = text.replace(ACTING, escaped);
   const characters = [...text];

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { clientOf } from './http/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
 import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
+import { experimentReportOf, outcomeOf, type ExperimentReport } from './experiments/experiment-report.js';
 import { reportOf, type RunReport } from './run/run-report.js';
 
 /** Requested every few seconds by supervisors and load balancers, so logged at level debug only. */
@@ -14,6 +15,7 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
   const isProbe = PROBED_PATHS.includes(path);
   const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
   const report = reportOf(request);
+  const experiment = experimentReportOf(request);
   log[level](
     {
       from: 'http',
@@ -25,6 +27,7 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
       client: clientOf(request),
       ...traceFields(traceSpanOf(request)),
       ...(report === undefined ? {} : { run: runFields(report) }),
+      ...(experiment === undefined ? {} : { experiment: experimentFields(experiment, status) }),
     },
     `${request.method} ${path} ${status}`,
   );
@@ -50,6 +53,11 @@ function runFields({ experiment, view, answer }: RunReport): Record<string, unkn
     simulate_ms: rounded(timings.timings.simulateMs),
     serialise_ms: rounded(timings.timings.serialiseMs),
   };
+}
+
+function experimentFields(report: ExperimentReport, status: number): Record<string, unknown> {
+  const { id, format, conditions, trials, brainSeconds } = report;
+  return { id, format, conditions, trials, brain_seconds: brainSeconds, outcome: outcomeOf(report, status) };
 }
 
 function rounded(ms: number): number {

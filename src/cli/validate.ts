@@ -5,7 +5,6 @@ import type { Brain } from '../compiler/brain.js';
 import { sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
-import { readNodeSets } from '../connectome/node-sets.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
 import type { Connectome, TableSignRule } from '../connectome/connectome.js';
@@ -60,7 +59,7 @@ await runCommand({
     const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), simulators);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
-      const results = publishedResults(subjectOf('predicted'), readNodeSets());
+      const results = publishedResults(subjectOf('predicted'));
       const written = publishedTable(results);
       if (document !== undefined) await writeWhole(document, withTable(text!, 'published', written));
       progress.end();
@@ -74,7 +73,6 @@ await runCommand({
     const found = report(
       { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
       new Subject(synthetic, simulators),
-      readNodeSets(),
       simulators,
       (study) => progress.begin(study, 0, 'items'),
     );

@@ -33,7 +33,7 @@ export class Environment {
   CONNECTOME_FILE = 'data/default.connectome';
 
   @WholeNumber(1, 1024)
-  WORKERS = Math.max(1, availableParallelism() - 1);
+  WORKERS = Math.max(2, availableParallelism() - 1);
 
   @OneOf(BACKENDS)
   BACKEND: (typeof BACKENDS)[number] = 'auto';
@@ -92,6 +92,42 @@ export class Environment {
   )
   REDIS_URL = '';
 
+  @WholeNumber(1, 1_000_000)
+  EXPERIMENT_BRAIN_SECONDS = 600;
+
+  @WholeNumber(0, 1_000_000)
+  EXPERIMENT_BRAIN_SECONDS_PER_MINUTE = 600;
+
+  @WholeNumber(1, 1_000_000_000)
+  EXPERIMENT_INPUT_EVENTS = 2_000_000;
+
+  @WholeNumber(1, 4_000_000_000)
+  EXPERIMENT_SYNAPTIC_EVENTS = 50_000_000;
+
+  @WholeNumber(1, 1_000_000)
+  EXPERIMENT_IDS = 10_000;
+
+  @WholeNumber(1, 1_000_000_000)
+  EXPERIMENT_SELECTED_NEURONS = 1_000_000;
+
+  @WholeNumber(1_024, 64 * 1024 * 1024)
+  EXPERIMENT_BODY_BYTES = 256 * 1024;
+
+  @WholeNumber(0, 10_000_000)
+  EXPERIMENT_JSON_SPIKES = 200_000;
+
+  @WholeNumber(0, 100_000_000)
+  EXPERIMENT_TABLE_SPIKES = 2_000_000;
+
+  @WholeNumber(1, 1_000_000_000)
+  EXPERIMENT_RATES = 10_000_000;
+
+  @WholeNumber(1, 1_000)
+  EXPERIMENTS_PER_CLIENT = 4;
+
+  @WholeNumber(1, 1_000)
+  EXPERIMENTS_AT_ONCE = 16;
+
   @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
 }
@@ -102,7 +138,7 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   METRICS_HOST: 'address of the Prometheus metrics; 0.0.0.0 in the container image',
   METRICS_PORT: 'port of the Prometheus metrics; 0 turns them off',
   CONNECTOME_FILE: 'connectome to serve',
-  WORKERS: 'CPU workers; by default one fewer than the cores of the machine',
+  WORKERS: 'CPU workers; by default one fewer than the cores of the machine, at least 2',
   BACKEND: 'simulation backend: cpu, gpu, or auto for the faster one',
   GPU_ALLOW_SOFTWARE: '1 accepts a software GPU, for tests',
   RATE_LIMIT: 'runs per client and minute; 0 turns the limit off',
@@ -112,7 +148,19 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   RUN_TIMEOUT_MS: 'time limit of a run from its complete arrival; then 503',
   SHUTDOWN_MS: 'time to finish accepted runs when the service stops',
   CACHE_BYTES: 'size of the result cache; 0 turns it off',
-  REDIS_URL: 'shares the rate limit between replicas',
+  REDIS_URL: 'shares the limits of runs and brain seconds between replicas',
+  EXPERIMENT_BRAIN_SECONDS: 'brain seconds per open experiment: conditions x trials x duration',
+  EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: 'brain seconds per client and minute; 0 turns the limit off',
+  EXPERIMENT_INPUT_EVENTS: 'input events per trial of an open experiment',
+  EXPERIMENT_SYNAPTIC_EVENTS: 'synaptic events per trial; a trial that exceeds it is stopped',
+  EXPERIMENT_IDS: 'root ids that an open experiment may name',
+  EXPERIMENT_SELECTED_NEURONS: 'neurons that all selectors of an open experiment may select together',
+  EXPERIMENT_BODY_BYTES: 'size of the document of an open experiment',
+  EXPERIMENT_JSON_SPIKES: 'spikes and input events in a JSON or NDJSON answer',
+  EXPERIMENT_TABLE_SPIKES: 'spikes and input events in a CSV, Arrow or Parquet answer',
+  EXPERIMENT_RATES: 'rates in an answer: for each condition and group 10, and one per trial and bin',
+  EXPERIMENTS_PER_CLIENT: 'open experiments of a client at the same time; further ones are answered with 503',
+  EXPERIMENTS_AT_ONCE: 'open experiments of all clients at the same time; further ones are answered with 503',
   LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };
 

@@ -3,7 +3,10 @@ import { readChecked } from './checked-json.js';
 
 /** Neurons that a publication stimulated or read. */
 export interface NodeSet {
+  /** Key of a publication. */
+  readonly publication: string;
   readonly description: string;
+  /** Where in the publication, and the list that was taken. */
   readonly source: string;
   /** Size of the published list; release 783 may lack some of these neurons. */
   readonly published_count: number;
@@ -13,9 +16,49 @@ export interface NodeSet {
   readonly types: readonly string[];
 }
 
+export interface Publication {
+  readonly text: string;
+  readonly doi: string;
+}
+
 const NODE_SETS_FILE = fileURLToPath(new URL('../../data/node-sets.json', import.meta.url));
 
-/** The published node sets by name, as data/node-sets.json has them. */
-export function readNodeSets(): Readonly<Record<string, NodeSet>> {
-  return readChecked<{ node_sets: Record<string, NodeSet> }>(NODE_SETS_FILE, 'INTERNAL').node_sets;
+/** The published node sets of data/node-sets.json. */
+export class PublishedNodeSets {
+  constructor(
+    readonly publications: Readonly<Record<string, Publication>>,
+    readonly sets: Readonly<Record<string, NodeSet>>,
+  ) {}
+
+  /** @param name `sugar`, or `shiu2024/sugar` with the publication */
+  find(name: string): NodeSet | undefined {
+    const [first, second] = name.split('/');
+    const own = second ?? first!;
+    if (name.split('/').length > 2 || !Object.hasOwn(this.sets, own)) return undefined;
+    const set = this.sets[own]!;
+    return second === undefined || set.publication === first ? set : undefined;
+  }
+
+  names(): string[] {
+    return Object.keys(this.sets);
+  }
+}
+
+/**
+ * The sets of data/node-sets.json, read once.
+ * @throws CodedError INTERNAL
+ */
+export function publishedNodeSets(): PublishedNodeSets {
+  published ??= read();
+  return published;
+}
+
+let published: PublishedNodeSets | undefined;
+
+function read(): PublishedNodeSets {
+  const { publications, node_sets: sets } = readChecked<{
+    publications: Record<string, Publication>;
+    node_sets: Record<string, NodeSet>;
+  }>(NODE_SETS_FILE, 'INTERNAL');
+  return new PublishedNodeSets(publications, sets);
 }

@@ -5,6 +5,7 @@
 import { CodedError, describeValue } from '../errors.js';
 import { SIDES, type Connectome } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
+import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
 import type { Selector } from './populations.js';
 import { wildcard } from './wildcard.js';
 
@@ -38,22 +39,57 @@ export function labelledNeurons(connectome: Connectome): LabelledNeurons {
   };
 }
 
-/** Selects from one set of neurons; each label, and the ids, are indexed when they are first used. */
+/** Values of labels: all of them must agree; a list means any of its values. In strings `*` stands for any text. */
+export type LabelPatterns = { readonly [L in Label]?: string | readonly string[] };
+
+/** Selects from one set of neurons; each label and the ids are indexed when they are first asked for. */
 export class NeuronSelection {
-  readonly #neuronsByLabel = new Map<Label, Map<string, number[]>>();
+  readonly #neuronsByLabel = new Map<Label, Map<string, Uint32Array>>();
   #neuronById: Map<string, number> | undefined;
 
   constructor(private readonly neurons: LabelledNeurons) {}
 
   /** Neurons with all labels of a selector, except those it excludes, ascending; its root ids are ignored. */
   matching(selector: Selector): number[] {
-    const candidates = labelsOf(selector)
-      .map((label) => this.#withLabel(label, selector[label]!))
-      .sort((a, b) => a.length - b.length);
-    const excepted = new Set((selector.except ?? []).flatMap((pattern) => this.#withLabel('type', pattern)));
-    const [fewest, ...others] = candidates;
-    const sets = others.map((list) => new Set(list));
-    return (fewest ?? []).filter((i) => sets.every((set) => set.has(i)) && !excepted.has(i));
+    if (labelsOf(selector).length === 0) return [];
+    const excepted = this.withLabels({ type: selector.except ?? [] });
+    return [...differenceOf(this.withLabels(selector), excepted)];
+  }
+
+  /** Ascending; every neuron where no label is given. */
+  withLabels(patterns: LabelPatterns): Uint32Array {
+    const sets = LABELS.flatMap((label) => {
+      const wanted = patterns[label];
+      if (wanted === undefined) return [];
+      return [this.withAnyLabel(label, typeof wanted === 'string' ? [wanted] : wanted)];
+    });
+    return sets.length === 0
+      ? Uint32Array.from({ length: this.neurons.count }, (_, i) => i)
+      : intersectionOf(sets);
+  }
+
+  /** Ascending. */
+  withLabel(label: Label, pattern: string): Uint32Array {
+    return this.withAnyLabel(label, [pattern]);
+  }
+
+  /** Ascending. Labels are united before neurons are: there are far fewer of them. */
+  withAnyLabel(label: Label, patterns: readonly string[]): Uint32Array {
+    const byLabel = this.#index(label);
+    const values = new Set(patterns.flatMap((pattern) => this.matchingLabels(label, pattern)));
+    if (values.size === 0) return NO_NEURONS;
+    return unionOf(
+      Array.from(values, (value) => byLabel.get(value)!),
+      this.neurons.count,
+    );
+  }
+
+  /** Values of a label. A wildcard stands for text, so it never matches a label that is missing. */
+  matchingLabels(label: Label, pattern: string): string[] {
+    const byLabel = this.#index(label);
+    if (!pattern.includes('*')) return byLabel.has(pattern) ? [pattern] : [];
+    const matches = wildcard(pattern);
+    return [...byLabel.keys()].filter((value) => value !== '' && matches(value));
   }
 
   withId(id: string): number | undefined {
@@ -64,16 +100,21 @@ export class NeuronSelection {
     return this.#neuronById.get(id);
   }
 
-  /** Similar values of a label, nearest first. */
+  /** All values of a label. */
+  labels(label: Label): Iterable<string> {
+    return this.#index(label).keys();
+  }
+
+  /** Names of the neurons' labels that may have been meant, nearest first. */
   nearestLabels(label: Label, wanted: string): string[] {
-    return nearestNames(wanted, this.#index(label).keys());
+    return nearestNames(wanted, this.labels(label));
   }
 
   /** @returns why a selector matches no neuron, as a phrase: the label value that no neuron has, and similar values */
   unmatched(selector: Selector): string {
     for (const label of labelsOf(selector)) {
       const wanted = selector[label]!;
-      if (this.#withLabel(label, wanted).length === 0) {
+      if (this.withLabel(label, wanted).length === 0) {
         const near = this.nearestLabels(label, wanted);
         return (
           `no neuron has the ${label} "${wanted}"` +
@@ -85,33 +126,36 @@ export class NeuronSelection {
     return `no neuron matches all of ${describedSelector(selector)}${exceptions} at once`;
   }
 
-  /** Ascending. A wildcard matches text only, never a missing label. */
-  #withLabel(label: Label, pattern: string): number[] {
-    const byLabel = this.#index(label);
-    if (!pattern.includes('*')) {
-      return byLabel.get(pattern) ?? [];
-    }
-    const expression = wildcard(pattern);
-    return [...byLabel]
-      .flatMap(([value, neurons]) => (value !== '' && expression.test(value) ? neurons : []))
-      .sort((a, b) => a - b);
-  }
-
-  #index(label: Label): Map<string, number[]> {
+  #index(label: Label): Map<string, Uint32Array> {
     let byLabel = this.#neuronsByLabel.get(label);
     if (byLabel === undefined) {
-      byLabel = new Map<string, number[]>();
+      const lists = new Map<string, number[]>();
       for (let i = 0; i < this.neurons.count; i++) {
         const value = this.neurons.label(label, i);
-        const known = byLabel.get(value);
-        if (known === undefined) byLabel.set(value, [i]);
+        const known = lists.get(value);
+        if (known === undefined) lists.set(value, [i]);
         else known.push(i);
       }
+      byLabel = new Map([...lists].map(([value, list]) => [value, Uint32Array.from(list)]));
       this.#neuronsByLabel.set(label, byLabel);
     }
     return byLabel;
   }
 }
+
+const NO_NEURONS = new Uint32Array(0);
+
+/** One for each connectome, so its neurons are indexed once. */
+export function selectionOf(connectome: Connectome): NeuronSelection {
+  let selection = SELECTIONS.get(connectome);
+  if (selection === undefined) {
+    selection = new NeuronSelection(labelledNeurons(connectome));
+    SELECTIONS.set(connectome, selection);
+  }
+  return selection;
+}
+
+const SELECTIONS = new WeakMap<Connectome, NeuronSelection>();
 
 /** The labels of a selector as a phrase: `type "LC4", side "left"`. */
 export function describedSelector(selector: Selector): string {
@@ -131,9 +175,9 @@ function labelsOf(selector: Selector): Label[] {
  * @throws CodedError INVALID_PARAMETER for a pattern that matches no type, with near matches by name
  */
 export function neuronsOfTypes(connectome: Connectome, patterns: readonly string[]): Uint32Array {
-  const selection = new NeuronSelection(labelledNeurons(connectome));
-  const chosen = patterns.flatMap((type) => {
-    const found = selection.matching({ type });
+  const selection = selectionOf(connectome);
+  const chosen = patterns.map((type) => {
+    const found = selection.withLabel('type', type);
     if (found.length === 0) {
       const near = selection.nearestLabels('type', type);
       throw new CodedError(
@@ -144,5 +188,5 @@ export function neuronsOfTypes(connectome: Connectome, patterns: readonly string
     }
     return found;
   });
-  return Uint32Array.from(new Set(chosen)).sort();
+  return unionOf(chosen, connectome.neuronCount);
 }

@@ -36,8 +36,11 @@ const DRAINING_RETRY_AFTER_S = 5;
 /** The state of the model. Folder serving sets it; all users of the model read it here. */
 @Injectable()
 export class ModelHealth {
+  readonly #ending = new AbortController();
+  readonly #idleListeners: (() => void)[] = [];
   #state: ModelState = { name: 'loading' };
   #draining = false;
+  #longTasks = 0;
 
   get state(): ModelState {
     return this.#state;
@@ -54,6 +57,36 @@ export class ModelHealth {
   /** From now on runs are refused: the service is about to stop. */
   drain(): void {
     this.#draining = true;
+  }
+
+  /** Aborted with DRAINING when the time to finish what was accepted is over. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Ends what was accepted and is not finished. */
+  end(): void {
+    this.#ending.abort(draining());
+  }
+
+  /**
+   * Announces a task that gives the workers more than one thing to do, such as an experiment of many trials.
+   * @returns what ends the task
+   */
+  beginLongTask(): () => void {
+    this.#longTasks++;
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#longTasks--;
+      if (this.#longTasks === 0) for (const listener of this.#idleListeners.splice(0)) listener();
+    };
+  }
+
+  /** Resolves when no such task is under way. */
+  async longTasksDone(): Promise<void> {
+    if (this.#longTasks > 0) await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
   }
 
   /**
@@ -85,11 +118,7 @@ export class ModelHealth {
    * @throws CodedError as model(), and DRAINING if the service is about to stop
    */
   modelForRuns(): LoadedModel {
-    if (this.#draining) {
-      throw new CodedError('DRAINING', 'The service is shutting down; try again in a moment.', {
-        retryAfterS: DRAINING_RETRY_AFTER_S,
-      });
-    }
+    if (this.#draining) throw draining();
     return this.model();
   }
 
@@ -104,6 +133,12 @@ export class ModelHealth {
       retryAfterS: LOADING_RETRY_AFTER_S,
     });
   }
+}
+
+function draining(): CodedError {
+  return new CodedError('DRAINING', 'The service is shutting down; try again in a moment.', {
+    retryAfterS: DRAINING_RETRY_AFTER_S,
+  });
 }
 
 /** The backend that simulates batches of runs. */

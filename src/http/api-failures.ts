@@ -19,17 +19,26 @@ const UNCOUNTED_STATUSES: readonly number[] = [
   ERRORS.HEADERS_TOO_LARGE.status,
 ];
 
+/** What an operation says of a failure where the table of errors and its example speak of runs. */
+export interface FailureDescription {
+  readonly meaning?: string;
+  readonly example?: Readonly<Record<string, unknown>>;
+}
+
 /** Documents the failures of an operation, from the table of errors. */
 export function ApiFailures(
   codes: readonly PublicErrorCode[],
   headers: HeaderDescriptions = {},
+  descriptions: Partial<Record<PublicErrorCode, FailureDescription>> = {},
 ): MethodDecorator {
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
   const responses = statuses.map((status) => {
     const group = codes.filter((code) => ERRORS[code].status === status);
     return ApiResponse({
       status,
-      description: group.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join(' '),
+      description: group
+        .map((code) => `\`${code}\`: ${descriptions[code]?.meaning ?? ERRORS[code].meaning}`)
+        .join(' '),
       headers: {
         ...COMMON_HEADERS,
         ...NOT_STORED_HEADER,
@@ -40,7 +49,10 @@ export function ApiFailures(
         'application/json': {
           schema: { $ref: getSchemaPath(ErrorResponse) },
           examples: Object.fromEntries(
-            group.map((code) => [code, { value: { error: EXAMPLE_MESSAGES[code], code } }]),
+            group.map((code) => [
+              code,
+              { value: { error: EXAMPLE_MESSAGES[code], code, ...descriptions[code]?.example } },
+            ]),
           ),
         },
       },

@@ -1,7 +1,7 @@
 import { type VersioningOptions, VersioningType } from '@nestjs/common';
 
 /** Every version of the API that is served. A controller names the one that it belongs to. */
-export const API_VERSIONS = ['1'] as const;
+export const API_VERSIONS = ['1', '2'] as const;
 export type ApiVersion = (typeof API_VERSIONS)[number];
 
 const PREFIX = 'api/v';

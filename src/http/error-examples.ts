@@ -5,13 +5,21 @@ export const EXAMPLE_MESSAGES = {
   INVALID_PARAMETER: 'duration_ms must be one of 50, 100, 150, 200, got 75.',
   STIMULUS_UNAVAILABLE:
     'stimulus must be none for the loaded connectome, got "sugar": it was compiled without cell types, so it defines no stimuli.',
+  UNKNOWN_NEURONS: 'The model lacks "LC44x" (near: LC44, LC14b, LC24, LC34, LC4).',
+  EMPTY_NODE_SET:
+    'The selector at /silence/0 must select at least one neuron, got none with {"type":"DNp01","side":"center"}.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
+  NOT_ACCEPTABLE:
+    'Accept must allow application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream or ' +
+    'application/vnd.apache.parquet, got "image/png".',
   BODY_TOO_LARGE: 'The request body is larger than 8192 bytes, the maximum.',
   REQUEST_TIMEOUT: 'The request did not arrive completely within the time allowed.',
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',
+  TOO_EXPENSIVE:
+    'The experiment has 1500 brain seconds (3 conditions x 100 trials); at most 600 are allowed. With 40 trials it would fit.',
   RATE_LIMITED: 'At most 30 runs a minute are allowed for each client; try again in 60 s.',
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
   INTERNAL: 'An unexpected error occurred in the service; its log has the details.',
@@ -27,3 +35,12 @@ export const EXAMPLE_MESSAGES = {
 
 export type PublicErrorCode = keyof typeof EXAMPLE_MESSAGES;
 export const PUBLIC_ERROR_CODES = Object.keys(EXAMPLE_MESSAGES) as PublicErrorCode[];
+
+/** Failures that version 1 has not, and never will: its answers keep their shape. */
+const SINCE_VERSION_2: readonly PublicErrorCode[] = [
+  'UNKNOWN_NEURONS',
+  'EMPTY_NODE_SET',
+  'NOT_ACCEPTABLE',
+  'TOO_EXPENSIVE',
+];
+export const ERROR_CODES_OF_V1 = PUBLIC_ERROR_CODES.filter((code) => !SINCE_VERSION_2.includes(code));

@@ -4,10 +4,6 @@ import { BODY_LIMIT_BYTES } from './limits.js';
 
 /** Error codes of Fastify and Node for requests that fail before any code of this project runs. */
 const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: {
-    code: 'BODY_TOO_LARGE',
-    message: `The request body is larger than ${BODY_LIMIT_BYTES} bytes, the maximum.`,
-  },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'MALFORMED_REQUEST',
     message: 'The length of the body differs from Content-Length.',
@@ -35,22 +31,28 @@ const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>
   },
 };
 
-/** Finds the entry of the error table for a thrown value; undefined if it is a bug. */
-export function expectedErrorOf(thrown: unknown): CodedError | undefined {
+const TOO_LARGE_CODE = 'FST_ERR_CTP_BODY_TOO_LARGE';
+
+/**
+ * Finds the entry of the error table for a thrown value; undefined if it is a bug.
+ * @param bodyLimitBytes what the route allows, if the request has come that far
+ */
+export function expectedErrorOf(thrown: unknown, bodyLimitBytes = BODY_LIMIT_BYTES): CodedError | undefined {
   // A bug in a worker arrives as INTERNAL, with a message for the log.
   if (thrown instanceof CodedError) return thrown.code === 'INTERNAL' ? undefined : thrown;
   const code = (thrown as { code?: unknown } | null)?.code;
+  if (code === TOO_LARGE_CODE) return bodyTooLarge(bodyLimitBytes, thrown);
   if (typeof code === 'string' && Object.hasOwn(KNOWN_CODES, code)) return known(code, thrown);
   if (typeof code === 'string' && code.startsWith('HPE_')) {
     const reason = (thrown as { reason?: string }).reason ?? code;
     return new CodedError('MALFORMED_REQUEST', `This is not valid HTTP: ${reason}.`, { cause: thrown });
   }
-  if (thrown instanceof HttpException) return fromNest(thrown);
+  if (thrown instanceof HttpException) return fromNest(thrown, bodyLimitBytes);
   return undefined;
 }
 
 /** Nest keeps only the status of Fastify's errors. */
-function fromNest(thrown: HttpException): CodedError | undefined {
+function fromNest(thrown: HttpException, bodyLimitBytes: number): CodedError | undefined {
   switch (thrown.getStatus()) {
     case 400:
       return new CodedError(
@@ -63,12 +65,20 @@ function fromNest(thrown: HttpException): CodedError | undefined {
     case 404:
       return new CodedError('NOT_FOUND', 'There is nothing at this path.', { cause: thrown });
     case 413:
-      return known('FST_ERR_CTP_BODY_TOO_LARGE', thrown);
+      return bodyTooLarge(bodyLimitBytes, thrown);
     case 415:
       return known('FST_ERR_CTP_INVALID_MEDIA_TYPE', thrown);
     default:
       return undefined;
   }
+}
+
+function bodyTooLarge(limitBytes: number, cause: unknown): CodedError {
+  return new CodedError(
+    'BODY_TOO_LARGE',
+    `The request body is larger than ${limitBytes} bytes, the maximum.`,
+    { cause },
+  );
 }
 
 function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {

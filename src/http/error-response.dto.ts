@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { CodedError, ErrorCode } from '../errors.js';
-import { PUBLIC_ERROR_CODES } from './error-examples.js';
+import { type CodedError, type ErrorCode, faultPlaceOf } from '../errors.js';
+import { ERROR_CODES_OF_V1 } from './error-examples.js';
 
 /** The body of every error response, from any layer. */
 export class ErrorResponse {
@@ -12,13 +12,15 @@ export class ErrorResponse {
 
   @ApiProperty({
     description: 'A constant for programs; docs/errors.md lists them all.',
-    enum: PUBLIC_ERROR_CODES,
+    enum: ERROR_CODES_OF_V1,
     example: 'INVALID_PARAMETER',
   })
   readonly code: ErrorCode;
 
-  constructor({ code, message }: Pick<CodedError, 'code' | 'message'>) {
-    this.error = message;
-    this.code = code;
+  /** `path` and `suggestions` follow where they are set, which no answer of version 1 does. */
+  constructor(error: CodedError) {
+    this.error = error.message;
+    this.code = error.code;
+    Object.assign(this, faultPlaceOf(error));
   }
 }

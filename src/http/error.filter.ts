@@ -1,10 +1,16 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CodedError } from '../errors.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import { ErrorResponse } from './error-response.dto.js';
 
 /** What a client waits after a 503 that says nothing more precise. */
 const DEFAULT_RETRY_AFTER_S = 1;
+
+/** Config of a route whose body is a document: failures say where in it the fault is. */
+export const DOCUMENT_ROUTE = { isDocumentRoute: true } as const;
+/** Of what is wrong with a body. */
+const BODY_STATUSES: readonly number[] = [400, 413, 415, 422];
 
 /** Turns every exception, from any layer, into an error response. */
 @Catch()
@@ -13,14 +19,26 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const { id } = host.switchToHttp().getRequest<FastifyRequest>();
-    const error = expectedErrorOf(thrown) ?? internalError(thrown);
+    const { id, routeOptions } = host.switchToHttp().getRequest<FastifyRequest>();
+    const found = expectedErrorOf(thrown, routeOptions.bodyLimit) ?? internalError(thrown);
+    const error = isDocumentRoute(routeOptions.config) ? withPath(found) : found;
     if (error.code === 'INTERNAL') {
       const detail = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
       this.#log.error(`Request ${id} failed: ${detail}`);
     }
     if (reply.sent) return;
-    if (error.status === 503) reply.header('retry-after', error.retryAfterS ?? DEFAULT_RETRY_AFTER_S);
+    const retryAfterS = error.retryAfterS ?? (error.status === 503 ? DEFAULT_RETRY_AFTER_S : undefined);
+    if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
     reply.code(error.status).header('cache-control', 'no-store').send(new ErrorResponse(error));
   }
+}
+
+function isDocumentRoute(config: object | undefined): boolean {
+  return config !== undefined && 'isDocumentRoute' in config;
+}
+
+/** What was found before anybody looked into the document is wrong with the whole of it. */
+function withPath(error: CodedError): CodedError {
+  if (error.path !== undefined || !BODY_STATUSES.includes(error.status)) return error;
+  return new CodedError(error.code, error.message, { cause: error, path: '' });
 }

@@ -36,6 +36,8 @@ export interface SharedOptions {
   readonly isEnding: () => boolean;
   /** The same as the adapter's. */
   readonly connections: Connections;
+  /** By the path of a route: bytes of a body, where it is not BODY_LIMIT_BYTES. */
+  readonly bodyLimits: Readonly<Record<string, number>>;
 }
 
 export function createAdapter({
@@ -78,7 +80,11 @@ export function createAdapter({
 export async function configureServer(app: NestFastifyApplication, options: SharedOptions): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
-  fastify.addHook('onRoute', (route) => routes.add(route));
+  fastify.addHook('onRoute', (route) => {
+    routes.add(route);
+    const limit = options.bodyLimits[route.url];
+    if (limit !== undefined) route.bodyLimit = limit;
+  });
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
   fastify.addHook('onRequest', async (request, reply) => {

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { ExperimentsModule } from '../experiments/experiments.module.js';
 import { RunModule } from '../run/run.module.js';
 import { Metrics } from './metrics.js';
 import { MetricsServer } from './metrics-server.js';
@@ -7,6 +8,10 @@ import { MetricsServer } from './metrics-server.js';
 export class MetricsModule {
   /** @param serving the module that provides the state of the workers and the GPU */
   static with(serving: DynamicModule): DynamicModule {
-    return { module: MetricsModule, imports: [RunModule, serving], providers: [Metrics, MetricsServer] };
+    return {
+      module: MetricsModule,
+      imports: [RunModule, ExperimentsModule, serving],
+      providers: [Metrics, MetricsServer],
+    };
   }
 }

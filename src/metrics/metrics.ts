@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Degradations } from '../health/degradations.js';
 import { backendOf, ModelHealth } from '../health/model-health.js';
 import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
+import { Admission } from '../experiments/admission.js';
+import { experimentReportOf, outcomeOf } from '../experiments/experiment-report.js';
 import { reportOf } from '../run/run-report.js';
 import { ModelLoader } from '../serving/model-loader.js';
 import { RunService, type CacheStatus, type Timings } from '../run/run.service.js';
@@ -12,6 +15,7 @@ import { RunService, type CacheStatus, type Timings } from '../run/run.service.j
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
 const RUN_PATH = apiPath('1', 'run');
+const EXPERIMENTS_PATH = apiPath('2', 'experiments');
 /** Source of a response; `shared` is the simulation of an equal request in progress. */
 const SOURCES: Readonly<Record<CacheStatus, string>> = {
   hit: 'cache',
@@ -47,6 +51,19 @@ export class Metrics {
     'backend',
   ]);
   readonly #spikes = this.#counter('nes_spikes_total', 'Spikes simulated');
+  readonly #experiments = this.#counter(
+    'nes_experiments_total',
+    'Open experiments by the format of their answer, how they ended and their status',
+    ['format', 'outcome', 'status'],
+  );
+  readonly #experimentTrials = this.#counter(
+    'nes_experiment_trials_total',
+    'Trials simulated for open experiments',
+  );
+  readonly #brainSeconds = this.#counter(
+    'nes_experiment_brain_seconds_total',
+    'Simulated time of the trials that were begun for open experiments',
+  );
   readonly #total = new Histogram({
     name: 'nes_run_duration_seconds',
     help: 'Time from the arrival of a run to the last byte of its response, successful runs only',
@@ -72,6 +89,7 @@ export class Metrics {
     private readonly loader: ModelLoader,
     private readonly degradations: Degradations,
     private readonly runs: RunService,
+    private readonly admission: Admission,
   ) {
     runs.simulated.subscribe((simulation) => this.#countSimulation(simulation));
     this.#watchModel();
@@ -82,7 +100,9 @@ export class Metrics {
   countRequest({ request, status, elapsedMs }: FinishedRequest): void {
     const route = request.routeOptions.url ?? 'none';
     this.#requests.inc({ route, status });
-    if (route !== RUN_PATH || request.method !== 'POST') return;
+    if (request.method !== 'POST') return;
+    if (route === EXPERIMENTS_PATH) this.#countExperiment(request, status);
+    if (route !== RUN_PATH) return;
     const report = reportOf(request);
     // A request rejected before its parameters were known is counted with empty labels.
     this.#runs.inc({ stimulus: report?.experiment.stimulus ?? '', view: report?.view ?? '', status });
@@ -90,6 +110,15 @@ export class Metrics {
     if (report?.answer === undefined || status !== 200) return;
     this.#cache.inc({ source: SOURCES[report.answer.cacheStatus] });
     this.#total.observe({ view: report.view }, elapsedMs / 1000);
+  }
+
+  #countExperiment(request: FastifyRequest, status: number): void {
+    const report = experimentReportOf(request);
+    // What was refused before its query was read is counted under an empty format.
+    const outcome = report === undefined ? 'refused' : outcomeOf(report, status);
+    this.#experiments.inc({ format: report?.format ?? '', outcome, status });
+    this.#experimentTrials.inc(report?.trials ?? 0);
+    this.#brainSeconds.inc(report?.brainSeconds ?? 0);
   }
 
   #countSimulation({ backend, spikes, queueMs, timings }: Timings): void {
@@ -159,6 +188,9 @@ export class Metrics {
   #watchService(): void {
     this.#gauge('nes_cache_bytes', 'Size of the result cache', [], (gauge) =>
       gauge.set(this.runs.cacheBytes),
+    );
+    this.#gauge('nes_experiments_running', 'Open experiments under way', [], (gauge) =>
+      gauge.set(this.admission.underWay),
     );
     this.#gauge('nes_cache_entries', 'Results in the cache', [], (gauge) =>
       gauge.set(this.runs.cacheEntries),

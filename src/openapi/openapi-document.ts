@@ -16,6 +16,8 @@ export interface VersionDescription {
   readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** Schemas whose instances may have further members, all of them numbers. */
   readonly openSchemas: readonly string[];
+  /** Schemas that are no classes, and those that replace the one of a class. Operations refer to them by name. */
+  readonly schemas?: Readonly<Record<string, object>>;
 }
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
@@ -23,7 +25,7 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 /** The OpenAPI description of one version. Except for `servers` it is the same for every instance. */
 export function describeApi(
   app: INestApplication,
-  { version, fullVersion, description, tags, examples, openSchemas }: VersionDescription,
+  { version, fullVersion, description, tags, examples, openSchemas, schemas: own = {} }: VersionDescription,
 ): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -35,7 +37,10 @@ export function describeApi(
   for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
   const document = SwaggerModule.createDocument(app, builder.build());
   const ofVersion = Object.entries(document.paths).filter(([path]) => path.startsWith(apiPath(version, '')));
-  const schemas = toJsonSchema(document.components?.schemas ?? {}) as Readonly<Record<string, Schema>>;
+  const schemas = {
+    ...(toJsonSchema(document.components?.schemas ?? {}) as object),
+    ...own,
+  } as Readonly<Record<string, Schema>>;
   const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
   for (const { post } of Object.values(paths)) describeRequestInPlace(post?.requestBody, schemas);
   const used = schemasUsedBy(paths, schemas);
@@ -52,10 +57,12 @@ export function describeApi(
           .filter(([name]) => used.has(name))
           .map(([name, schema]) => [
             name,
-            {
-              ...withExamples(schema, examples[name]),
-              ...(openSchemas.includes(name) ? { additionalProperties: { type: 'number' } } : {}),
-            },
+            name in own
+              ? schema
+              : {
+                  ...withExamples(schema, examples[name]),
+                  ...(openSchemas.includes(name) ? { additionalProperties: { type: 'number' } } : {}),
+                },
           ]),
       ) as Schemas,
     },

@@ -3,6 +3,8 @@ import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { CodedError, describeValue } from '../errors.js';
 import { SAME_ORIGIN } from '../http/public-address.js';
 
+type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
+
 export const DOCS_PATH = 'docs';
 
 /** What the page is made of. The package holds more: its version, maps, a page that asks another host. */
@@ -17,15 +19,15 @@ const FILES = [
   '/favicon-32x32.png',
 ];
 
-/** The description of the API as a page to read and to try it; its files come from the package, not the web. */
+/** The API as a page to read and to try it; its files come from the package, not the web. */
 export function serveSwaggerUi(
   app: NestFastifyApplication,
-  description: OpenAPIObject,
+  descriptions: readonly OpenAPIObject[],
   publicUrl: string,
 ): void {
   // The page is on the origin that it asks; behind a proxy its path may have a prefix.
   const path = publicUrl === '' ? SAME_ORIGIN : new URL(publicUrl).pathname;
-  const document = { ...description, servers: [{ url: path }] };
+  const document = { ...allVersions(descriptions), servers: [{ url: path }] };
 
   const allowed = new Set(FILES.map((file) => `/${DOCS_PATH}${file}`));
   app
@@ -43,4 +45,27 @@ export function serveSwaggerUi(
     raw: false,
     swaggerOptions: { validatorUrl: 'none', tryItOutEnabled: true, displayRequestDuration: true },
   });
+}
+
+/**
+ * All versions on one page: their paths differ. A schema that several have is shown as in the last one.
+ * @param descriptions from the oldest version to the newest
+ */
+function allVersions(descriptions: readonly OpenAPIObject[]): OpenAPIObject {
+  const [first] = descriptions;
+  const versions = descriptions.map(({ info }) => info);
+  const tags = descriptions.flatMap((description) => description.tags ?? []);
+  return {
+    ...first!,
+    info: {
+      ...first!.info,
+      version: versions.map(({ version }) => version).join(', '),
+      description: versions.map(({ version, description }) => `# ${version}\n\n${description}`).join('\n\n'),
+    },
+    tags: tags.filter(({ name }, at) => tags.findIndex((other) => other.name === name) === at),
+    paths: Object.assign({}, ...descriptions.map(({ paths }) => paths)) as OpenAPIObject['paths'],
+    components: {
+      schemas: Object.assign({}, ...descriptions.map(({ components }) => components?.schemas)) as Schemas,
+    },
+  };
 }

@@ -2,11 +2,10 @@
  * The workers. This folder is the only place that knows Piscina; the rest of the service sees tasks that are
  * answered or that fail with a code.
  */
-import type { Experiment } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
 import { within } from '../within.js';
 import { PoolWorker } from './pool-worker.js';
-import type { AtlasTask, Backend, ExperimentTask, ResultOf, WorkerData } from './task.js';
+import type { AtlasTask, Backend, ResultOf, V1RunTask, WorkerData } from './task.js';
 import { isUnderWay, newTicket } from './ticket.js';
 
 /** For all workers to open the connectome: many times what it takes. */
@@ -102,8 +101,8 @@ export class ExperimentPool {
    * Resolves once a run has been answered, by whichever worker.
    * @throws CodedError WORKER_LOST when the run ends its worker, DEADLINE_PASSED when no worker answers in time
    */
-  async tryOut(experiment: Experiment, withinMs: number): Promise<void> {
-    const run = this.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });
+  async tryOut(task: V1RunTask, withinMs: number): Promise<void> {
+    const run = this.run(task);
     await within(
       withinMs,
       run.then(() => undefined),
@@ -111,22 +110,22 @@ export class ExperimentPool {
     );
   }
 
-  run(task: ExperimentTask): Promise<ResultOf['experiment']>;
+  run(task: V1RunTask): Promise<ResultOf['v1-run']>;
   run(task: AtlasTask): Promise<ResultOf['atlas']>;
   /**
    * Gives a task to the worker with the least to do, past the queue.
    * @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered
    */
-  async run(task: ExperimentTask | AtlasTask): Promise<ResultOf[keyof ResultOf]> {
+  async run(task: V1RunTask | AtlasTask): Promise<ResultOf[keyof ResultOf]> {
     for (let tries = 1; ; tries++) {
       const ticket = newTicket();
-      const ticketed = task.kind === 'experiment' ? { ...task, ticket } : task;
+      const ticketed = task.kind === 'v1-run' ? { ...task, ticket } : task;
       try {
         return await this.#leastBusy().run(ticketed);
       } catch (error) {
         const isLost = error instanceof CodedError && error.code === 'WORKER_LOST';
         // The worker ended over another run, which was before this one. Its successor begins with this one.
-        const isInnocent = task.kind === 'experiment' && !isUnderWay(ticket);
+        const isInnocent = task.kind === 'v1-run' && !isUnderWay(ticket);
         if (!isLost || !isInnocent || this.#closed || tries === MOST_TRIES) throw error;
       }
     }

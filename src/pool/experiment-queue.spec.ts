@@ -1,17 +1,20 @@
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
-import { ExperimentQueue, type BatchStage, type RunWorker } from './experiment-queue.js';
-import type { ExperimentResult, ExperimentTask } from './task.js';
+import { v1Protocol } from '../experiment/protocol.js';
+import { ExperimentQueue, type BatchStage } from './experiment-queue.js';
+import type { JobWorker } from './lane.js';
+import type { V1RunResult, V1RunTask } from './task.js';
 import { begin } from './ticket.js';
 
 const LIMIT = 16;
 const WIDEST = 4;
 
+const PROTOCOL = v1Protocol(new Uint32Array(0), { nominalRateHz: 1, intensity: 1, seed: 1 }, 500);
 const RASTER = { steps: new Uint16Array(0), neurons: new Uint32Array(0) };
-const RESULT = { body: new Uint8Array(0), timings: { simulateMs: 0, serialiseMs: 0 } } as ExperimentResult;
+const RESULT = { body: new Uint8Array(0), timings: { simulateMs: 0, serialiseMs: 0 } } as V1RunResult;
 
-const taskOf = (seed: number): ExperimentTask => ({
-  kind: 'experiment',
+const taskOf = (seed: number): V1RunTask => ({
+  kind: 'v1-run',
   experiment: { ...DEFAULT_EXPERIMENT, seed },
   view: 'full',
   gzip: false,
@@ -23,36 +26,40 @@ afterEach(() => end?.());
 
 /** A stage that is always faster than the one worker, which ends a run only when it is told to. */
 function slowWorkerBehindFastStage() {
-  const begun: { readonly task: ExperimentTask; end(): void }[] = [];
+  const begun: { readonly task: V1RunTask; end(): void }[] = [];
   const batches: number[] = [];
   let isBusy = false;
   const stage: BatchStage = {
     comesFirst: true,
     batchOf: (waiting) => (isBusy ? 0 : Math.min(waiting, WIDEST)),
-    simulate: async (experiments) => {
-      batches.push(experiments.length);
+    simulate: async (protocols) => {
+      batches.push(protocols.length);
       isBusy = true;
       await settled();
       isBusy = false;
-      return experiments.map(() => RASTER);
+      return protocols.map(() => RASTER);
     },
   };
   // Like a worker it begins a run once the one before it has ended.
   let last: Promise<unknown> = Promise.resolve();
-  const worker: RunWorker = {
+  const worker: JobWorker = {
     state: 'ready',
-    run: (task) => {
+    run: ((task: V1RunTask) => {
       const result = last.then(() => {
-        if (!begin(task.ticket!)) throw new CodedError('RUN_CANCELLED', 'It was taken back.');
-        return new Promise<ExperimentResult>((resolve) => begun.push({ task, end: () => resolve(RESULT) }));
+        if (!begin(task.ticket!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
+        return new Promise<V1RunResult>((resolve) => begun.push({ task, end: () => resolve(RESULT) }));
       });
       last = result.catch(() => undefined);
       return result;
-    },
+    }) as JobWorker['run'],
     restart: () => undefined,
     whenChanged: () => undefined,
   };
-  const queue = new ExperimentQueue([worker], { limit: LIMIT, runTimeoutMs: 60_000, stage });
+  const queue = new ExperimentQueue([worker], {
+    limit: LIMIT,
+    runTimeoutMs: 60_000,
+    batches: { stage, protocolOf: () => PROTOCOL },
+  });
   end = async () => {
     for (const run of begun) {
       run.end();
@@ -100,7 +107,7 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     expect(taken).toBeLessThanOrEqual(2 * WIDEST + 1);
   });
 
-  it('takes back a run that was simulated ahead, and writes no answer for it', async () => {
+  it('withdraws a run that was simulated ahead, and writes no answer for it', async () => {
     const { queue, begun } = slowWorkerBehindFastStage();
     queue.submit(taskOf(1), 'a');
     await settled();
@@ -119,7 +126,7 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     expect(begun[1]!.task.simulated).toBe(RASTER);
   });
 
-  it('drops a run that is taken back while it is simulated ahead', async () => {
+  it('drops a run that is withdrawn while it is simulated ahead', async () => {
     const { queue, begun } = slowWorkerBehindFastStage();
     queue.submit(taskOf(1), 'a');
     const taken = queue.submit(taskOf(2), 'b');

@@ -1,153 +1,145 @@
 /**
- * The queue in front of the workers. Each worker has the run that it computes and one ahead, so that it need not wait
- * for this thread to take the one's result before it begins the other. All others wait here, in order of arrival: so
- * the queue has a length and no client fills it alone. A run can be taken back until a worker begins it, the one ahead
- * too. Where there is a GPU, a batch of those that wait is simulated beforehand and comes back with its rasters; the
- * workers then only write the answers. Invariant: a run waits, or is ahead, only while every worker is busy, or while
- * every run goes through the GPU first and that is busy.
+ * The queue in front of the workers. It has two classes of jobs. Runs of version 1 always go first, in order of
+ * arrival. Trials of version 2 use the workers that no run needs, one client after another; with two workers or more
+ * they never use all of them, so a run finds a worker that is free of trials.
+ *
+ * Each worker has the job that it computes and one that is queued ahead, so that it need not wait for this thread
+ * between two jobs (see lane.ts). All others wait here, so the queue has a length and no client fills it alone. A job
+ * can be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials
+ * that are queued ahead are withdrawn, so it waits for one trial at most.
+ *
+ * Where there is a GPU, it simulates waiting runs in batches; the workers then only write the responses. Trials never
+ * go there: it does not count synaptic events.
+ *
+ * Invariant: a run waits, or is queued ahead, only while every worker is busy, or while every run goes through the GPU
+ * first and the GPU is busy.
  */
-import type { Experiment } from '../answers/v1/experiment.js';
+import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import { CodedError } from '../errors.js';
-import type { WorkerState } from './pool-worker.js';
-import type { BatchResult, ExperimentResult, ExperimentTask } from './task.js';
-import { isUnderWay, newTicket, takeBack, type Ticket } from './ticket.js';
+import type { Protocol } from '../experiment/protocol.js';
+import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
+import { RoundRobin } from './round-robin.js';
+import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
- * A run that computes for longer is slow: what is ahead in its worker goes back to the queue, for whichever worker is
- * free first, and nothing comes in its place. A worker loses a millisecond at most by having nothing ahead.
+ * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
+ * the longest trials were measured to take some 4 s of a core.
  */
-const SLOW_RUN_MS = 25;
+const HUNG_TRIAL_MS = 120_000;
+/** A trial that was computed whenever its worker ended, so many times, is taken for the cause. */
+const MOST_WORKERS_KILLED = 2;
+/** A trial that its worker has not answered so many times fails, whatever the cause was. */
+const MOST_TRIAL_LOSSES = 4;
 
-/** A worker as the queue sees it. */
-export interface RunWorker {
-  readonly state: WorkerState;
-  /** @throws CodedError the failure of the run, or WORKER_LOST when the worker ended before it answered */
-  run(task: ExperimentTask): Promise<ExperimentResult>;
-  /** Ends the worker in the middle of what it does; another one takes its place. */
-  restart(): void;
-  /** @param listener is told after the state has changed */
-  whenChanged(listener: () => void): void;
-}
-
-/** Simulates runs that wait, many at once. */
+/** Simulates waiting runs, many at once. */
 export interface BatchStage {
   /** Whether every run goes through it before a worker gets it. */
   readonly comesFirst: boolean;
-  /** How many of the runs that wait it would take now; 0 while it is busy or away. */
+  /** How many of the waiting runs it would take now; 0 while it is busy or away. */
   batchOf(waiting: number): number;
   /** Never rejects: what it could not simulate is undefined and left to the workers. */
-  simulate(experiments: readonly Experiment[]): Promise<BatchResult>;
+  simulate(protocols: readonly Protocol[]): Promise<BatchResult>;
 }
 
 export interface QueueOptions {
-  /** Experiments that may be here without a worker having begun them. */
+  /** Runs that may be here without a worker having begun them. */
   readonly limit: number;
-  /** An experiment that computes for longer is ended, with its worker. */
+  /** A run that computes for longer is ended, with its worker. */
   readonly runTimeoutMs: number;
-  readonly stage?: BatchStage;
+  /** A trial that computes for longer is ended, with its worker; Infinity for no limit. */
+  readonly trialTimeoutMs?: number;
+  /** False where there are no runs: trials then use every worker. */
+  readonly keepsWorkerForRuns?: boolean;
+  readonly batches?: {
+    readonly stage: BatchStage;
+    /** Called in this thread for the runs of a batch alone. */
+    readonly protocolOf: (run: V1RunTask) => Protocol;
+  };
 }
 
-export interface QueuedResult extends ExperimentResult {
+export interface QueuedResult extends V1RunResult {
   /** All that it took beside computing: waiting, and the way to the worker and back. */
   readonly queueMs: number;
 }
 
 export interface QueuedRun {
   readonly result: Promise<QueuedResult>;
-  /** Takes the run back if no worker has begun it yet. Tells whether it was taken back. */
+  /** Withdraws the run if no worker has begun it yet. Tells whether it was withdrawn. */
   cancel(): boolean;
 }
 
-interface Run {
+export interface TrialOptions {
+  /** Whose turn the trial takes: the client. */
   readonly owner: string;
-  readonly arrivedMs: number;
-  /** With its raster once it was simulated beforehand. */
-  task: ExperimentTask;
-  /** Whether it has been to the GPU, simulated or not. */
-  isPrepared: boolean;
-  /** What the simulation beforehand took, the whole batch. */
-  gpuMs: number;
-  /** Whether its worker has ended once, over another run. It is not put ahead again, and not tried a third time. */
-  isSecondTry: boolean;
-  /** While a worker has it. */
-  handed: { readonly lane: Lane; readonly ticket: Ticket } | undefined;
-  readonly resolve: (result: QueuedResult) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** What a worker was given, in the order in which it will answer; what was taken back meanwhile is undefined. */
-interface Lane {
-  readonly worker: RunWorker;
-  readonly places: (Run | undefined)[];
-  /** Runs since the worker has had nothing before it. */
-  timer: NodeJS.Timeout | undefined;
-  timed: Run | undefined;
-  isSlow: boolean;
-  /** Whether the worker was ended because its run took too long. */
-  isEnded: boolean;
+  /** Rejects the trial with its reason at once; a worker that computes it finishes it for nobody. */
+  readonly signal?: AbortSignal;
 }
 
 export class ExperimentQueue {
-  /** Every run that no worker computes: it waits, is simulated beforehand, was, or is ahead. All count as waiting. */
+  /** Every run that no worker computes: it waits, is simulated in a batch, was, or is queued ahead. */
   readonly #line = new Set<Run>();
   readonly #inLineOf = new Map<string, number>();
   /** Of the line: neither simulated nor about to be, and with no worker. */
   #waiting = new Set<Run>();
   /** Of the line: back from the stage, simulated or not, and with no worker; the next for the workers. */
   #prepared = new Set<Run>();
+  /** Trials with no worker. */
+  readonly #trials = new RoundRobin<Trial>();
+  /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
+  readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
   readonly #lanes: readonly Lane[];
   readonly #idleListeners: (() => void)[] = [];
 
   constructor(
-    workers: readonly RunWorker[],
+    workers: readonly JobWorker[],
     private readonly options: QueueOptions,
   ) {
-    this.#lanes = workers.map((worker) => ({
-      worker,
-      places: [],
-      timer: undefined,
-      timed: undefined,
-      isSlow: false,
-      isEnded: false,
-    }));
-    for (const worker of workers) worker.whenChanged(() => this.dispatch());
+    this.#lanes = workers.map(
+      (worker) =>
+        new Lane(worker, { onChange: () => this.dispatch(), onSlow: (lane) => this.#returnAhead(lane) }),
+    );
   }
 
-  /** Experiments that no worker computes yet. */
+  /** Runs that no worker computes yet. */
   get waiting(): number {
     return this.#line.size;
   }
 
-  /** Experiments that the workers compute. */
+  /** Runs that the workers compute. */
   get running(): number {
-    return this.#lanes.filter(({ places }) => places[0] !== undefined).length;
+    return this.#computing('v1-run');
   }
 
-  /** What one client may have waiting: half of the line. */
+  /** Trials that no worker has yet, and those that the workers compute; what is queued ahead is neither. */
+  get trials(): { readonly waiting: number; readonly running: number } {
+    return { waiting: this.#trials.size, running: this.#computing('v2-trial') };
+  }
+
+  /** Whether any worker computes. */
+  get isComputing(): boolean {
+    return this.#lanes.some(({ isComputing }) => isComputing);
+  }
+
+  /** How many runs one client may have waiting: half of the line. */
   get shareOfOne(): number {
     return Math.max(1, Math.floor(this.options.limit / 2));
+  }
+
+  /** How many trials in flight keep every worker busy that trials may use. */
+  get trialsInFlight(): number {
+    return 2 * this.#mostTrialLanes;
   }
 
   /**
    * @param owner whose share of the line the run takes while it waits
    * @throws CodedError QUEUE_FULL when nothing more may wait, of all or of this owner
    */
-  submit(task: ExperimentTask, owner: string): QueuedRun {
+  submit(task: V1RunTask, owner: string): QueuedRun {
     const { promise, resolve, reject } = promiseWithResolvers<QueuedResult>();
-    const run: Run = {
-      task,
-      owner,
-      arrivedMs: performance.now(),
-      isPrepared: false,
-      gpuMs: 0,
-      isSecondTry: false,
-      handed: undefined,
-      resolve,
-      reject,
-    };
-    const idle = this.options.stage?.comesFirst === true ? undefined : this.#idleLane();
+    const run = new Run(task, owner, this.options.runTimeoutMs, { resolve, reject }, this.#runEvents);
+    const idle = this.#comesFirst ? undefined : this.#freeLane();
     if (idle !== undefined) {
-      this.#hand(run, idle);
+      idle.hand(run);
     } else {
       this.#admit(owner);
       this.#join(run);
@@ -157,31 +149,65 @@ export class ExperimentQueue {
     return { result: promise, cancel: () => this.#cancel(run) };
   }
 
+  /**
+   * Computes a trial once no run needs the worker. Callers bound how many they have here; see trialsInFlight.
+   * @throws CodedError the failure of the trial; WORKER_LOST when two workers have ended over it; DEADLINE_PASSED when
+   *   its worker hung; the reason of the signal
+   */
+  async runTrial(trial: TrialTask, { owner, signal }: TrialOptions): Promise<TrialReading> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = promiseWithResolvers<TrialReading>();
+    const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
+    const job = new Trial(trial, owner, trialTimeoutMs, { resolve, reject }, (returned) =>
+      this.#trials.putBack(returned.owner, returned),
+    );
+    if (signal !== undefined) this.#listen(signal, job);
+    this.#trials.add(owner, job);
+    this.dispatch();
+    try {
+      return await promise;
+    } finally {
+      if (signal !== undefined) this.#stopListening(signal, job);
+    }
+  }
+
   /** Hands over what can be handed over; to be called when the stage has come or gone. */
   dispatch(): void {
-    const { stage } = this.options;
-    const batch = stage?.batchOf(this.#waiting.size) ?? 0;
-    // One batch beforehand is enough; a faster stage would only pile up rasters.
-    if (batch > 0 && this.#prepared.size <= batch) {
-      void this.#simulateBeforehand(stage!, [...this.#waiting].slice(0, batch));
+    this.#startBatch();
+    this.#dispatchRuns();
+    // Runs that still wait have found no worker, so trials would find none either.
+    if (this.#nextRun() === undefined) {
+      this.#dispatchTrials();
+      this.#employIdleWorkers();
+    } else {
+      for (const lane of this.#lanes) if (lane.kind === 'v2-trial') this.#returnAhead(lane);
     }
-    for (let next = this.#next(); next !== undefined; next = this.#next()) {
-      const lane = this.#idleLane() ?? (next.isSecondTry ? undefined : this.#laneWithRoomAhead());
-      if (lane === undefined) break;
-      this.#waiting.delete(next);
-      this.#prepared.delete(next);
-      this.#hand(next, lane);
-    }
-    if (this.#next() === undefined) this.#employIdleWorkers();
-    if (this.running === 0 && this.waiting === 0) {
+    if (this.#idleListeners.length > 0 && this.#isIdle) {
       for (const listener of this.#idleListeners.splice(0)) listener();
     }
   }
 
-  /** Resolves when nothing waits or runs any more. */
+  /** Resolves when no run and no trial waits or is computed any more. */
   async idle(): Promise<void> {
-    if (this.running === 0 && this.waiting === 0) return;
+    if (this.#isIdle) return;
     await new Promise<void>((resolve) => this.#idleListeners.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    return !this.isComputing && this.#line.size === 0 && this.#trials.size === 0;
+  }
+
+  get #comesFirst(): boolean {
+    return this.options.batches?.stage.comesFirst === true;
+  }
+
+  get #mostTrialLanes(): number {
+    const count = this.#lanes.length;
+    return this.options.keepsWorkerForRuns === false ? count : Math.max(1, count - 1);
+  }
+
+  #computing(kind: 'v1-run' | 'v2-trial'): number {
+    return this.#lanes.filter((lane) => lane.isComputing && lane.kind === kind).length;
   }
 
   #admit(owner: string): void {
@@ -216,69 +242,134 @@ export class ExperimentQueue {
     else this.#inLineOf.delete(run.owner);
   }
 
+  readonly #runEvents: RunEvents = {
+    left: (run) => this.#leave(run),
+    returned: (run) => this.#putBack(run),
+  };
+
   /** Back to where it was before a worker had it: it came before all that wait. */
   #putBack(run: Run): void {
-    run.handed = undefined;
     this.#join(run);
     if (run.isPrepared) this.#prepared = new Set([run, ...this.#prepared]);
     else this.#waiting = new Set([run, ...this.#waiting]);
   }
 
   #cancel(run: Run): boolean {
-    if (run.handed !== undefined) {
-      if (!this.#takeBack(run)) return false;
-    } else if (!this.#line.has(run)) {
-      return false;
-    }
-    this.#leave(run);
+    const isWithdrawn = run.placement === undefined ? this.#line.has(run) : withdrawJob(run);
+    if (!isWithdrawn) return false;
     run.reject(new CodedError('RUN_CANCELLED', 'Every client that waited for this run has disconnected.'));
     this.dispatch();
     return true;
   }
 
-  /** @returns whether its worker has not begun it and never will */
-  #takeBack(run: Run): boolean {
-    const { lane, ticket } = run.handed!;
-    if (!takeBack(ticket)) return false;
-    run.handed = undefined;
-    // The worker still answers for it, as soon as it comes to it.
-    lane.places[lane.places.indexOf(run)] = undefined;
-    return true;
+  #listen(signal: AbortSignal, trial: Trial): void {
+    let known = this.#trialsOfSignal.get(signal);
+    if (known === undefined) {
+      const trials = new Set<Trial>();
+      const abort = () => this.#abort(trials, signal.reason);
+      known = { trials, abort };
+      this.#trialsOfSignal.set(signal, known);
+      signal.addEventListener('abort', abort);
+    }
+    known.trials.add(trial);
   }
 
-  #next(): Run | undefined {
-    const { stage } = this.options;
-    const [next] = this.#prepared.size > 0 || stage?.comesFirst === true ? this.#prepared : this.#waiting;
+  #stopListening(signal: AbortSignal, trial: Trial): void {
+    const known = this.#trialsOfSignal.get(signal);
+    known?.trials.delete(trial);
+    if (known?.trials.size !== 0) return;
+    this.#trialsOfSignal.delete(signal);
+    signal.removeEventListener('abort', known.abort);
+  }
+
+  #abort(trials: ReadonlySet<Trial>, reason: unknown): void {
+    for (const trial of trials) {
+      this.#trials.delete(trial.owner, trial);
+      withdrawJob(trial);
+      trial.reject(reason);
+    }
+    this.dispatch();
+  }
+
+  #nextRun(): Run | undefined {
+    const [next] = this.#prepared.size > 0 || this.#comesFirst ? this.#prepared : this.#waiting;
     return next;
   }
 
-  #idleLane(): Lane | undefined {
-    return this.#lanes.find(({ worker, places }) => worker.state !== 'starting' && places.length === 0);
+  #freeLane(): Lane | undefined {
+    return this.#lanes.find((lane) => lane.isFree);
   }
 
-  #laneWithRoomAhead(): Lane | undefined {
-    return this.#lanes.find(
-      ({ worker, places, isSlow }) => worker.state !== 'starting' && places.length === 1 && !isSlow,
-    );
+  /** From the other end than runs, which so find a worker whose caches hold a run. */
+  #freeLaneForTrials(): Lane | undefined {
+    const busy = this.#lanes.filter(({ kind }) => kind === 'v2-trial').length;
+    return busy < this.#mostTrialLanes ? this.#lanes.findLast((lane) => lane.isFree) : undefined;
   }
 
-  /** Nothing else waits: an idle worker takes what is ahead in another. */
-  #employIdleWorkers(): void {
-    for (const { places } of this.#lanes) {
-      const idle = this.#idleLane();
-      const ahead = places[1];
-      if (idle === undefined) return;
-      if (ahead !== undefined && this.#takeBack(ahead)) this.#hand(ahead, idle);
+  #startBatch(): void {
+    const { batches } = this.options;
+    const batch = batches?.stage.batchOf(this.#waiting.size) ?? 0;
+    // One batch ahead is enough; a faster stage would only pile up rasters.
+    if (batch > 0 && this.#prepared.size <= batch) {
+      void this.#simulateBatch(batches!, [...this.#waiting].slice(0, batch));
     }
   }
 
-  async #simulateBeforehand(stage: BatchStage, runs: readonly Run[]): Promise<void> {
+  #dispatchRuns(): void {
+    for (let next = this.#nextRun(); next !== undefined; next = this.#nextRun()) {
+      const isSecondTry = next.isSecondTry;
+      const lane =
+        this.#freeLane() ??
+        (isSecondTry ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v1-run')));
+      if (lane === undefined) return;
+      this.#waiting.delete(next);
+      this.#prepared.delete(next);
+      lane.hand(next);
+    }
+  }
+
+  #dispatchTrials(): void {
+    for (let next = this.#trials.peek(); next !== undefined; next = this.#trials.peek()) {
+      const wasLost = next.losses > 0;
+      const lane =
+        this.#freeLaneForTrials() ??
+        (wasLost ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v2-trial')));
+      if (lane === undefined) return;
+      this.#trials.take();
+      lane.hand(next);
+    }
+  }
+
+  /** Nothing else waits: an idle worker takes what is queued ahead in another. */
+  #employIdleWorkers(): void {
+    for (const { ahead } of this.#lanes) {
+      if (ahead === undefined) continue;
+      const idle = ahead.task.kind === 'v1-run' ? this.#freeLane() : this.#freeLaneForTrials();
+      if (idle !== undefined && withdrawJob(ahead)) idle.hand(ahead);
+    }
+  }
+
+  /** What is queued ahead in a lane goes back to the queue, for whichever worker is free first. */
+  #returnAhead({ ahead }: Lane): void {
+    if (ahead === undefined || !withdrawJob(ahead)) return;
+    if (ahead instanceof Run) {
+      this.#putBack(ahead);
+      this.dispatch();
+    } else if (ahead instanceof Trial) {
+      this.#trials.putBack(ahead.owner, ahead);
+    }
+  }
+
+  async #simulateBatch(
+    { stage, protocolOf }: QueueOptions['batches'] & object,
+    runs: readonly Run[],
+  ): Promise<void> {
     for (const run of runs) this.#waiting.delete(run);
     const startedMs = performance.now();
-    const rasters = await stage.simulate(runs.map(({ task }) => task.experiment));
+    const rasters = await stage.simulate(runs.map(({ task }) => protocolOf(task)));
     const gpuMs = performance.now() - startedMs;
     runs.forEach((run, i) => {
-      // Taken back meanwhile: nobody needs its answer written.
+      // Withdrawn meanwhile: nobody needs its response written.
       if (!this.#line.has(run)) return;
       const simulated = rasters[i];
       if (simulated !== undefined) {
@@ -290,98 +381,125 @@ export class ExperimentQueue {
     });
     this.dispatch();
   }
+}
 
-  #hand(run: Run, lane: Lane): void {
-    const ticket = newTicket();
-    run.handed = { lane, ticket };
-    lane.places.push(run);
-    this.#timeFirst(lane);
-    lane.worker.run({ ...run.task, ticket }).then(
-      (result) => {
-        if (run.handed?.ticket === ticket) this.#resolve(run, result);
-        this.#advance(lane);
-      },
-      (error: unknown) => {
-        if (run.handed?.ticket === ticket) this.#fail(run, lane, ticket, error);
-        this.#advance(lane);
-      },
-    );
+interface SignalTrials {
+  readonly trials: Set<Trial>;
+  readonly abort: () => void;
+}
+
+interface Settle<Result> {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface RunEvents {
+  /** It no longer waits. */
+  left(run: Run): void;
+  /** It waits again. */
+  returned(run: Run): void;
+}
+
+/** A run of version 1. */
+class Run implements Job {
+  placement: Job['placement'];
+  /** Whether it has been to the GPU, simulated or not. */
+  isPrepared = false;
+  /** What its simulation on the GPU took, the whole batch. */
+  gpuMs = 0;
+  /** Whether its worker has ended once, over another run. It is not queued ahead again, and not tried a third time. */
+  isSecondTry = false;
+  readonly #arrivedMs = performance.now();
+
+  constructor(
+    /** With its raster once the GPU has simulated it. */
+    public task: V1RunTask,
+    readonly owner: string,
+    readonly timeoutMs: number,
+    private readonly settle: Settle<QueuedResult>,
+    private readonly events: RunEvents,
+  ) {}
+
+  begin(): void {
+    this.events.left(this);
   }
 
-  #resolve(run: Run, result: ExperimentResult): void {
-    const timings = { ...result.timings, simulateMs: result.timings.simulateMs + run.gpuMs };
+  resolve(result: V1RunResult): void {
+    const timings = { ...result.timings, simulateMs: result.timings.simulateMs + this.gpuMs };
     const computedMs = timings.simulateMs + timings.serialiseMs;
-    const queueMs = Math.max(0, performance.now() - run.arrivedMs - computedMs);
-    this.#leave(run);
-    run.handed = undefined;
-    run.resolve({ ...result, timings, queueMs });
+    const queueMs = Math.max(0, performance.now() - this.#arrivedMs - computedMs);
+    this.events.left(this);
+    this.settle.resolve({ ...result, timings, queueMs });
   }
 
-  #fail(run: Run, lane: Lane, ticket: Ticket, error: unknown): void {
-    const isLost = error instanceof CodedError && error.code === 'WORKER_LOST';
-    const isOverdue = lane.isEnded && lane.timed === run;
-    // A worker that was ended over an overdue run may just have begun the next. One that ended by itself was computing
-    // what it died of.
-    const isInnocent = isLost && !isOverdue && (lane.isEnded || !isUnderWay(ticket));
-    if (isInnocent && !run.isSecondTry && lane.worker.state !== 'closed') {
-      run.isSecondTry = true;
-      this.#putBack(run);
-      return;
+  reject(error: unknown): void {
+    this.events.left(this);
+    this.settle.reject(error);
+  }
+
+  lose({ error, isOverdue, isUnderWay, isFinal }: Loss): void {
+    if (isOverdue) {
+      this.reject(overdue('run', this.timeoutMs, error));
+    } else if (isUnderWay || isFinal || this.isSecondTry) {
+      this.reject(error);
+    } else {
+      this.isSecondTry = true;
+      this.events.returned(this);
     }
-    this.#leave(run);
-    run.handed = undefined;
-    run.reject(
-      isLost && isOverdue
-        ? new CodedError(
-            'DEADLINE_PASSED',
-            `The run was stopped after computing for more than ${this.options.runTimeoutMs} ms.`,
-            { cause: error },
-          )
-        : error,
-    );
+  }
+}
+
+/** A trial of version 2. */
+class Trial implements Job {
+  placement: Job['placement'];
+  readonly task: V2TrialTask;
+  /** How often its worker has ended. It is then not queued ahead again. */
+  losses = 0;
+  #workersKilled = 0;
+  #isSettled = false;
+
+  constructor(
+    trial: TrialTask,
+    readonly owner: string,
+    readonly timeoutMs: number,
+    private readonly settle: Settle<TrialReading>,
+    private readonly onReturned: (trial: Trial) => void,
+  ) {
+    this.task = { kind: 'v2-trial', trial };
   }
 
-  /** The worker is done with its first place. */
-  #advance(lane: Lane): void {
-    lane.places.shift();
-    if (lane.places.length === 0) lane.isEnded = false;
-    this.#timeFirst(lane);
-    this.dispatch();
+  begin(): void {
+    // Nothing counts the trials that wait.
   }
 
-  /** Whatever stands first is what the worker computes: it waits no more, and its time runs. */
-  #timeFirst(lane: Lane): void {
-    const [first] = lane.places;
-    // A worker that was ended computes nothing; what it had is about to be rejected.
-    if (lane.isEnded || first === lane.timed) return;
-    clearTimeout(lane.timer);
-    lane.timed = first;
-    lane.isSlow = false;
-    if (first === undefined) return;
-    this.#leave(first);
-    const { runTimeoutMs } = this.options;
-    const slowMs = Math.min(SLOW_RUN_MS, runTimeoutMs);
-    lane.timer = setTimeout(() => {
-      lane.isSlow = true;
-      lane.timer = setTimeout(() => this.#endOverdue(lane, first), runTimeoutMs - slowMs);
-      const ahead = lane.places[1];
-      if (ahead !== undefined && this.#takeBack(ahead)) {
-        this.#putBack(ahead);
-        this.dispatch();
-      }
-    }, slowMs);
+  resolve(reading: TrialReading): void {
+    this.#isSettled = true;
+    this.settle.resolve(reading);
   }
 
-  #endOverdue(lane: Lane, run: Run): void {
-    if (run.handed === undefined) return;
-    if (!isUnderWay(run.handed.ticket)) {
-      // Its answer is on the way, or the worker has had something else to do until now.
-      lane.timer = setTimeout(() => this.#endOverdue(lane, run), this.options.runTimeoutMs);
-      return;
+  reject(error: unknown): void {
+    this.#isSettled = true;
+    this.settle.reject(error);
+  }
+
+  lose({ error, isOverdue, isUnderWay, isFinal }: Loss): void {
+    // It was cancelled while its worker computed it.
+    if (this.#isSettled) return;
+    this.losses++;
+    if (isUnderWay) this.#workersKilled++;
+    if (isOverdue) {
+      this.reject(overdue('trial', this.timeoutMs, error));
+    } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
+      this.reject(error);
+    } else {
+      this.onReturned(this);
     }
-    lane.isEnded = true;
-    lane.worker.restart();
   }
+}
+
+function overdue(what: string, timeoutMs: number, cause: CodedError): CodedError {
+  const message = `The ${what} was stopped after computing for more than ${timeoutMs} ms.`;
+  return new CodedError('DEADLINE_PASSED', message, { cause });
 }
 
 /** Promise.withResolvers, which Node 20 does not have. */

@@ -1,44 +1,46 @@
 /**
  * The file that every worker runs: opens the shared connectome, builds its engine, then answers tasks. It
- * holds no logic of its own; what a task computes is in engine/ and connectome/.
+ * holds no logic of its own; what a task computes is in answers/, engine/ and connectome/.
  */
 import { workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
+import { availableStimuli, trialExperiment } from '../answers/v1/presets.js';
+import { protocolOf } from '../answers/v1/protocol.js';
+import { ExperimentRunner } from '../answers/v1/run-body.js';
+import { trialOf } from '../answers/v2/readout.js';
+import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
-import { QUERY_FIELDS } from '../answers/v1/fields.js';
-import { availableStimuli } from '../answers/v1/presets.js';
-import { ExperimentRunner } from '../answers/v1/run-body.js';
+import type { SimulationEngine } from '../engine/simulation.js';
 import { failureOf } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
+import type { DrawInputEvents } from '../experiment/input-events.js';
+import { MAXIMUM_RATE_HZ } from '../experiment/trains.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
-import type {
-  AtlasResult,
-  ExperimentResult,
-  ExperimentTask,
-  Outcome,
-  ResultOf,
-  Task,
-  WorkerData,
-} from './task.js';
-import { begin, end } from './ticket.js';
+import type { AtlasResult, Outcome, ResultOf, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
+import { begin, end, type Ticket } from './ticket.js';
 
 /** Level 6 takes twice the time of 3 for 2 % fewer bytes: acceptable for a body compressed once. */
 const RUN_GZIP_LEVEL = 3;
 const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a new thread are slow, and so is the first of each stimulus; no request should be one of them. */
 const WARM_UP_ROUNDS = 3;
+const WARM_UP_TRIAL_STEPS = 1000;
+const WARM_UP_TRIAL_NEURONS = 20;
+/** Seeds that are tried until the GPU certifies a run that can be compared. */
+const GPU_CHECK_SEEDS = [1, 2, 3, 4];
 
-/** Nobody reads it: the thread that cancelled the run has informed its clients. */
-const TAKEN_BACK: Outcome<never> = {
+/** Nobody reads it: whoever withdrew the task knows. */
+const WITHDRAWN: Outcome<never> = {
   ok: false,
-  failure: { code: 'RUN_CANCELLED', message: 'The run was cancelled before it started.' },
+  failure: { code: 'RUN_CANCELLED', message: 'The task was withdrawn before it started.' },
 };
 
 type Answer = (task: Task) => unknown;
@@ -48,44 +50,39 @@ export default start(workerData as WorkerData);
 
 async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   const connectome = viewConnectome(buffer);
-  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
-    draw: compiledDrawing(compileDrawingKernel()),
-  });
-  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
-    for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
-      const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
-      for (const view of QUERY_FIELDS.view.allowed)
-        runExperiment(runner, { kind: 'experiment', experiment, view, gzip: true });
-    }
-  }
+  const engine = new KernelEngine(compileKernel(), connectome);
+  const draw = compiledDrawing(compileDrawingKernel());
+  const runner = new ExperimentRunner(connectome, engine, { draw });
+  const runTrial = trialOf(connectome, engine, draw);
+  warmUp(connectome, runner, runTrial);
   let batches: GpuBatches | undefined;
   return async (task) => {
     try {
       switch (task.kind) {
-        case 'experiment': {
-          const { ticket } = task;
-          if (ticket !== undefined && !begin(ticket)) return TAKEN_BACK;
-          try {
+        case 'v1-run':
+          return ticketed(task.ticket, () => {
             const result = runExperiment(runner, task);
-            return moved<'experiment'>(result, [result.body, result.gzip]);
-          } finally {
-            if (ticket !== undefined) end(ticket);
-          }
-        }
+            return moved<'v1-run'>(result, [result.body, result.gzip]);
+          });
+        case 'v2-trial':
+          return ticketed(task.ticket, () => {
+            const reading = runTrial(task.trial);
+            return moved<'v2-trial'>(reading, arraysOf(reading));
+          });
         case 'atlas': {
           const result = writeAtlas(connectome);
           return moved<'atlas'>(result, Object.values(result) as Uint8Array[]);
         }
         case 'probe':
           // Here and not above: an error thrown at the start of a worker loses its code.
-          if (gpu !== undefined) batches ??= await openGpu(connectome, runner, gpu);
+          if (gpu !== undefined) batches ??= await openGpu(connectome, engine, draw, gpu);
           return {
             ok: true,
             result: { backend: batches ? 'gpu' : 'cpu', gpu: batches?.description },
           } satisfies Outcome<ResultOf['probe']>;
         case 'batch': {
           if (batches === undefined) throw new Error('a worker without a GPU received a batch');
-          const rasters = await batches.simulate(task.experiments);
+          const rasters = await batches.simulate(task.protocols);
           return moved<'batch'>(
             rasters,
             rasters.flatMap((raster) => (raster === undefined ? [] : [raster.steps, raster.neurons])),
@@ -98,17 +95,62 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
   };
 }
 
+function warmUp(
+  connectome: Connectome,
+  runner: ExperimentRunner,
+  runTrial: (trial: TrialTask) => TrialReading,
+): void {
+  for (let round = 0; round < WARM_UP_ROUNDS; round++) {
+    for (const stimulus of [...availableStimuli(connectome.metadata), 'none'] as const) {
+      const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
+      for (const view of QUERY_FIELDS.view.allowed)
+        runExperiment(runner, { kind: 'v1-run', experiment, view, gzip: true });
+    }
+    runTrial(warmUpTrial(connectome));
+  }
+}
+
+/** Its trains have every layer of rates, whose tables take most of the time of a first trial. */
+function warmUpTrial({ neuronCount }: Connectome): TrialTask {
+  const window = { startStep: 0, endStep: WARM_UP_TRIAL_STEPS };
+  const neurons = Uint32Array.from({ length: Math.min(WARM_UP_TRIAL_NEURONS, neuronCount) }, (_, i) => i);
+  const train = { kind: 'poisson', name: '', rateHz: MAXIMUM_RATE_HZ, seed: 0, trial: 0, ...window } as const;
+  return {
+    protocol: {
+      inputs: [{ neurons, train }],
+      silenced: new Uint32Array(0),
+      durationSteps: WARM_UP_TRIAL_STEPS,
+    },
+    reports: [{ type: 'rate', neurons, ...window }],
+    countsAll: false,
+  };
+}
+
+/** Computes what has not been withdrawn. */
+function ticketed(ticket: Ticket | undefined, compute: () => unknown): unknown {
+  if (ticket === undefined) return compute();
+  if (!begin(ticket)) return WITHDRAWN;
+  try {
+    return compute();
+  } finally {
+    end(ticket);
+  }
+}
+
 /** CPU workers never load the GPU's packages. */
 async function openGpu(
   connectome: Connectome,
-  runner: ExperimentRunner,
-  gpu: WorkerData['gpu'] & object,
+  cpu: SimulationEngine,
+  draw: DrawInputEvents,
+  { allowSoftware }: WorkerData['gpu'] & object,
 ): Promise<GpuBatches> {
   const { GpuBatches } = await import('./gpu/gpu-batches.js');
-  return GpuBatches.open(connectome, runner, gpu);
+  const shortest = { ...trialExperiment(connectome.metadata), duration_ms: FIELDS.duration_ms.allowed[0] };
+  const checks = GPU_CHECK_SEEDS.map((seed) => protocolOf(connectome, { ...shortest, seed }));
+  return GpuBatches.open({ connectome, draw, cpu, checks, allowSoftware });
 }
 
-function runExperiment(runner: ExperimentRunner, task: ExperimentTask): ExperimentResult {
+function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
   const startedMs = performance.now();
   const inputEvents = runner.inputEventsOf(task.experiment);
   const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
@@ -122,6 +164,11 @@ function runExperiment(runner: ExperimentRunner, task: ExperimentTask): Experime
     spikes: raster.steps.length,
     timings: { simulateMs: simulatedMs - startedMs, serialiseMs: performance.now() - simulatedMs },
   };
+}
+
+/** The arrays of a reading, which belong to it alone. */
+function arraysOf({ reports, counts }: TrialReading): ArrayBufferView[] {
+  return [...reports, counts ?? {}].flatMap((part) => Object.values(part).filter(ArrayBuffer.isView));
 }
 
 function writeAtlas(connectome: Connectome): AtlasResult {

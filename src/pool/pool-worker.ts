@@ -18,7 +18,7 @@ export interface PoolWorkerOptions {
   readonly workerData: WorkerData;
   readonly workerFile: string | URL;
   readonly onStrayError: (error: Error) => void;
-  /** Called after an answered experiment. */
+  /** Called after an answered run or trial. */
   readonly onAnswered: () => void;
   /** Called when it has ended while it had tasks. */
   readonly onLost: () => void;
@@ -28,7 +28,7 @@ export interface PoolWorkerOptions {
 
 /**
  * One worker and its successors: a Piscina of one. Piscina hands tasks to whichever worker is free. Here the queue
- * chooses, because the run ahead in a worker belongs to that worker: it waits for its run, and is lost with it.
+ * chooses, because a job that is queued ahead belongs to its worker: it waits for the one before, and is lost with it.
  */
 export class PoolWorker {
   readonly #piscina: Piscina;
@@ -45,7 +45,7 @@ export class PoolWorker {
       filename: String(options.workerFile),
       minThreads: 1,
       maxThreads: 1,
-      // A run that computes and the one ahead.
+      // A job that it computes and the one that is queued ahead.
       concurrentTasksPerWorker: 2,
       // So that each task is a turn of the worker's event loop. A worker that waits for tasks in Atomics.wait reads all
       // that are there and answers none before it has computed them all.
@@ -112,7 +112,7 @@ export class PoolWorker {
     } finally {
       this.#tasks--;
     }
-    if (task.kind === 'experiment') this.#options.onAnswered();
+    if (task.kind === 'v1-run' || task.kind === 'v2-trial') this.#options.onAnswered();
     if (!outcome.ok) throw CodedError.fromFailure(outcome.failure);
     return outcome.result;
   }

@@ -1,10 +1,12 @@
 /**
- * What crosses the thread: tasks in, outcomes out, all of it plain data. Failures travel as data too, because
- * structured clone strips an error of its code.
+ * What crosses the thread: tasks in, outcomes out, all of it plain data. A task names the version of the API whose work
+ * it is. Failures travel as data too, because structured clone strips an error of its code.
  */
 import type { Experiment, View } from '../answers/v1/experiment.js';
+import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import type { SpikeRaster } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
+import type { Protocol } from '../experiment/protocol.js';
 import type { Ticket } from './ticket.js';
 
 /** What every worker is given once, at its start. */
@@ -15,15 +17,24 @@ export interface WorkerData {
   readonly gpu?: { readonly allowSoftware: boolean };
 }
 
-export interface ExperimentTask {
-  readonly kind: 'experiment';
+/** A run of version 1, from the experiment to the bytes of the response. */
+export interface V1RunTask {
+  readonly kind: 'v1-run';
   readonly experiment: Experiment;
   readonly view: View;
   /** Whether the body is wanted compressed as well. */
   readonly gzip: boolean;
   /** What the GPU has simulated already, certified to be what the worker itself would compute. */
   readonly simulated?: SpikeRaster;
-  /** Of a run that may be taken back; where there is none, nobody will. */
+  /** Of a run that may be withdrawn. */
+  readonly ticket?: Ticket;
+}
+
+/** One trial of an experiment of version 2. */
+export interface V2TrialTask {
+  readonly kind: 'v2-trial';
+  readonly trial: TrialTask;
+  /** Of a trial that may be withdrawn. */
   readonly ticket?: Ticket;
 }
 
@@ -37,18 +48,18 @@ export interface AtlasTask {
   readonly kind: 'atlas';
 }
 
-/** Simulates a batch on the GPU; for the worker of the GPU host alone. */
+/** Simulates protocols of any version on the GPU; for the worker of the GPU host alone. */
 export interface BatchTask {
   readonly kind: 'batch';
-  readonly experiments: readonly Experiment[];
+  readonly protocols: readonly Protocol[];
 }
 
-export type Task = ExperimentTask | ProbeTask | AtlasTask | BatchTask;
+export type Task = V1RunTask | V2TrialTask | ProbeTask | AtlasTask | BatchTask;
 
 /** What simulates; never shows in a body. */
 export type Backend = 'cpu' | 'gpu';
 
-export interface ExperimentResult {
+export interface V1RunResult {
   readonly body: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer> | undefined;
   readonly backend: Backend;
@@ -69,17 +80,18 @@ export interface AtlasResult {
   readonly binaryGzip: Uint8Array<ArrayBuffer>;
 }
 
-/** In the order of the experiments; undefined where a run has no certificate and the CPU has to repeat it. */
+/** In the order of the protocols; undefined where the GPU has no certified raster and the CPU must simulate. */
 export type BatchResult = readonly (SpikeRaster | undefined)[];
 
 export interface GpuDescription {
   readonly adapter: string;
-  /** Experiments that a batch may hold, ascending. */
+  /** Protocols that a batch may hold, ascending. */
   readonly widths: readonly number[];
 }
 
 export interface ResultOf {
-  readonly experiment: ExperimentResult;
+  readonly 'v1-run': V1RunResult;
+  readonly 'v2-trial': TrialReading;
   readonly probe: { readonly backend: Backend; readonly gpu?: GpuDescription };
   readonly atlas: AtlasResult;
   readonly batch: BatchResult;

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../../test/support/daemons.js';
 import { describeWith } from '../../test/support/requirements.js';
 import { until } from '../../test/support/service-process.js';
+import { RedisLink } from './redis-link.js';
 import { RedisWindow } from './redis-window.js';
 import { SlidingLog } from './sliding-window.js';
 
@@ -13,14 +14,14 @@ const LIMIT = 3;
 
 describeWith(['redis'], 'the window in Redis', () => {
   let redis: RedisServer;
-  const windows: RedisWindow[] = [];
+  const links: RedisLink[] = [];
   const toClose: (() => unknown)[] = [];
 
   beforeAll(async () => {
     redis = await RedisServer.start();
   });
   afterEach(async () => {
-    for (const window of windows.splice(0)) window.close();
+    for (const link of links.splice(0)) link.close();
     await Promise.all(toClose.splice(0).map((close) => close()));
   });
   afterAll(() => redis.kill());
@@ -33,10 +34,8 @@ describeWith(['redis'], 'the window in Redis', () => {
     const turns: string[] = [];
     let away = false;
     const limits = { limit: LIMIT, windowMs };
-    const window = new RedisWindow({
-      ...limits,
+    const link = new RedisLink({
       url: `redis://127.0.0.1:${port}`,
-      local: new SlidingLog({ ...limits, maximumClients: 10, nowMs: () => performance.now() }),
       onAway: (reason) => {
         away = true;
         turns.push(reason);
@@ -46,7 +45,9 @@ describeWith(['redis'], 'the window in Redis', () => {
         turns.push('back');
       },
     });
-    windows.push(window);
+    links.push(link);
+    const local = new SlidingLog({ ...limits, maximumClients: 10, nowMs: () => performance.now() });
+    const window = new RedisWindow({ ...limits, link, local });
     // What is asked before the connection stands is decided locally and makes the window look for Redis.
     await window.count('nobody');
     while (away) await new Promise((next) => setTimeout(next, 10));

@@ -1,11 +1,6 @@
-import { Redis } from 'ioredis';
+import type { RedisLink, Script } from './redis-link.js';
 import type { SlidingWindow, WindowReading } from './sliding-window.js';
 
-/** A rate limit that takes longer than this to ask is not worth waiting for. */
-const ANSWER_WITHIN_MS = 250;
-const CONNECT_WITHIN_MS = 2_000;
-/** How often an unavailable Redis is retried. */
-const RETRY_MS = 500;
 const KEY_PREFIX = 'nes:runs:';
 /** No client is called so: clients are addresses. Its key lies where theirs do, for rules that go by names. */
 const PROBE = 'probe';
@@ -54,108 +49,40 @@ return { allowed, limit - count, tonumber(oldest or now) + window - now, now }
 `;
 
 export interface RedisWindowOptions {
-  readonly url: string;
+  readonly link: RedisLink;
   readonly limit: number;
   readonly windowMs: number;
   /** Decides while Redis is unavailable; until then it records every run allowed here. */
   readonly local: SlidingWindow;
-  /** Redis is unreachable or refuses commands. */
-  readonly onAway: (reason: string) => void;
-  readonly onBack: () => void;
 }
 
-type ScriptedRedis = Redis & {
-  count(key: string, limit: number, windowMs: number): Promise<[number, number, number, number]>;
-};
-
-/**
- * One window for all replicas, in Redis. While Redis is unavailable, each replica uses its own. A Redis that cannot
- * count because it is full, read-only or denies us access is treated as unavailable.
- */
+/** One window for all replicas, in Redis. While Redis is unavailable, each replica uses its own. */
 export class RedisWindow implements SlidingWindow {
-  readonly #redis: ScriptedRedis;
-  #isAway = false;
-  #closed = false;
-  #retryTimer: NodeJS.Timeout | undefined;
+  readonly #count: Script<[allowed: number, remaining: number, resetMs: number, momentMs: number]>;
 
   constructor(private readonly options: RedisWindowOptions) {
-    this.#redis = new Redis(options.url, {
-      // Without a connection the decision is made here: the command must neither wait nor be sent later.
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      commandTimeout: ANSWER_WITHIN_MS,
-      connectTimeout: CONNECT_WITHIN_MS,
-      disconnectTimeout: ANSWER_WITHIN_MS,
-      retryStrategy: () => RETRY_MS,
-      // This was the master until a failover; only a new connection finds the new one.
-      reconnectOnError: ({ message }) => message.includes('READONLY'),
-    }) as ScriptedRedis;
-    this.#redis.defineCommand('count', { numberOfKeys: 1, lua: COUNT_SCRIPT });
-    this.#redis.on('error', (error: Error) => this.#leave(error));
-    this.#redis.on('close', () => this.#leave(new Error('the connection was closed')));
+    this.#count = options.link.script('countRun', COUNT_SCRIPT);
+    options.link.addProbe(() => this.#count(`${KEY_PREFIX}${PROBE}`, 1, PROBE_WINDOW_MS));
   }
 
-  async count(client: string): Promise<WindowReading> {
-    const { limit, windowMs, local } = this.options;
-    if (this.#isAway) return local.count(client);
+  count(client: string): Promise<WindowReading> {
+    const { link, local } = this.options;
+    return link.ask(
+      () => this.#countInRedis(client),
+      () => local.count(client),
+    );
+  }
+
+  async #countInRedis(client: string): Promise<WindowReading> {
+    const { link, limit, windowMs, local } = this.options;
     const key = `${KEY_PREFIX}${client}`;
-    try {
-      const [allowed, remaining, resetMs, moment] = await this.#redis.count(key, limit, windowMs);
-      if (allowed !== 1) return { allowed: false, remaining, resetMs };
-      const here = await local.count(client);
-      const giveBack = async () => {
-        await here.giveBack?.();
-        await this.#takeOut(key, moment);
-      };
-      return { allowed: true, remaining, resetMs, giveBack };
-    } catch (error) {
-      this.#leave(error as Error);
-      return local.count(client);
-    }
+    const [allowed, remaining, resetMs, moment] = await this.#count(key, limit, windowMs);
+    if (allowed !== 1) return { allowed: false, remaining, resetMs };
+    const here = await local.count(client);
+    const giveBack = async () => {
+      await here.giveBack?.();
+      await link.tell((redis) => redis.lrem(key, -1, moment));
+    };
+    return { allowed: true, remaining, resetMs, giveBack };
   }
-
-  close(): void {
-    this.#closed = true;
-    clearTimeout(this.#retryTimer);
-    this.#redis.disconnect();
-  }
-
-  async #takeOut(key: string, moment: number): Promise<void> {
-    if (this.#isAway) return;
-    try {
-      await this.#redis.lrem(key, -1, moment);
-    } catch {
-      // The next count shows whether Redis is available. An entry that stays expires with its minute.
-    }
-  }
-
-  #leave(error: Error): void {
-    if (this.#isAway || this.#closed) return;
-    this.#isAway = true;
-    const { code = codeOf(error.message) } = error as NodeJS.ErrnoException;
-    this.options.onAway(code);
-    this.#probeLater();
-  }
-
-  #probeLater(): void {
-    this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_MS).unref();
-  }
-
-  /** A connection and a PING prove nothing: they also work when Redis is full or read-only. Only counting does. */
-  async #probe(): Promise<void> {
-    try {
-      await this.#redis.count(`${KEY_PREFIX}${PROBE}`, 1, PROBE_WINDOW_MS);
-    } catch {
-      if (!this.#closed) this.#probeLater();
-      return;
-    }
-    this.#isAway = false;
-    this.options.onBack();
-  }
-}
-
-/** The first word of a Redis error: it is public at /readyz, and the rest may name users. */
-function codeOf(message: string): string {
-  return /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0] ?? message;
 }

@@ -1,4 +1,3 @@
-import type { OnApplicationShutdown } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { SlidingWindow } from './sliding-window.js';
 
@@ -20,7 +19,7 @@ export interface RunCount {
  * the module that makes it tells the throttler the same ones. There is no block beyond the window, so that a client
  * that waits as long as it was told is served.
  */
-export class SlidingWindowStorage implements ThrottlerStorage, OnApplicationShutdown {
+export class SlidingWindowStorage implements ThrottlerStorage {
   constructor(private readonly window: SlidingWindow) {}
 
   async increment(client: string, _ttlMs: number, limit: number): Promise<RunCount> {
@@ -33,9 +32,5 @@ export class SlidingWindowStorage implements ThrottlerStorage, OnApplicationShut
       timeToBlockExpire: allowed ? 0 : seconds,
       giveBack,
     };
-  }
-
-  onApplicationShutdown(): void {
-    this.window.close?.();
   }
 }

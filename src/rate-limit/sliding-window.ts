@@ -14,8 +14,6 @@ export interface WindowReading {
 export interface SlidingWindow {
   /** Counts an event if it is allowed; refused events do not count, so that waiting always helps. */
   count(client: string): WindowReading | Promise<WindowReading>;
-  /** Releases its resources. */
-  close?(): void;
 }
 
 /** Clients that are remembered at once: some 20 MB of addresses where a flood of them fills it. */

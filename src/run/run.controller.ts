@@ -3,6 +3,7 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
+import { whenGone } from '../http/client-gone.js';
 import { CACHE_NAME } from '../http/api-headers.js';
 import { acceptsGzip } from '../http/content-encoding.js';
 import { isWarmUp } from '../http/warm-up.js';
@@ -57,16 +58,6 @@ export class RunController {
     if (gzip) reply.header('content-encoding', 'gzip');
     reply.send(bytes);
   }
-}
-
-/**
- * The socket tells it in every case, also for a request that waits behind others on its connection. A connection lives
- * for many requests, so the listener is removed once its response is sent.
- */
-function whenGone({ raw: { socket } }: FastifyRequest, listener: () => void): () => void {
-  if (socket.destroyed) listener();
-  else socket.once('close', listener);
-  return () => socket.off('close', listener);
 }
 
 function serverTiming({ timings }: RunAnswer, totalMs: number): string {

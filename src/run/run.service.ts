@@ -42,9 +42,9 @@ interface RunInFlight {
 }
 
 /**
- * Equal orders share one simulation: one that is computed already is taken from the cache, one that is under
- * way is waited for. A run that still waits for a worker is taken back when its last client has gone; one
- * that computes goes on, because its result may be asked for again.
+ * Equal orders share one simulation: a result that is in the cache is used again, a run that is in progress is waited
+ * for. A run that no worker has begun is withdrawn when its last client has gone; one that is being computed goes on,
+ * because its result may be asked for again.
  */
 @Injectable()
 export class RunService {
@@ -99,7 +99,7 @@ export class RunService {
 
   #start(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): RunInFlight {
     const { queue } = this.health.modelForRuns();
-    const run = queue.submit({ kind: 'experiment', experiment, view, gzip }, client);
+    const run = queue.submit({ kind: 'v1-run', experiment, view, gzip }, client);
     const result = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
     const running: RunInFlight = { run, result, clients: 0 };
     this.#inFlight.set(key, running);

@@ -1,6 +1,8 @@
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
+import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { availableStimuli } from '../answers/v1/presets.js';
+import { protocolOf } from '../answers/v1/protocol.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { messageWithCause } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
@@ -36,12 +38,17 @@ export function gpuBeside(
     },
     insists: BACKEND === 'gpu',
     batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * SHARE_OF_TIMEOUT),
-    stimuli: stimuli.length > 0 ? stimuli : ['none'],
+    samples: (stimuli.length > 0 ? stimuli : (['none'] as const)).map((stimulus) => {
+      const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
+      return {
+        protocol: protocolOf(connectome, experiment),
+        simulateOnCpu: async () => {
+          const { timings } = await pool.run({ kind: 'v1-run', experiment, view: 'drive', gzip: false });
+          return timings.simulateMs;
+        },
+      };
+    }),
     cpuWorkers: pool.workers,
-    simulateOnCpu: async (experiment) => {
-      const { timings } = await pool.run({ kind: 'experiment', experiment, view: 'drive', gzip: false });
-      return timings.simulateMs;
-    },
     onChange: (state) => {
       report(state, degradations);
       onChange();

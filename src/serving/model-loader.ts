@@ -61,8 +61,10 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     served.stopWatching();
     const { SHUTDOWN_MS } = this.environment;
     const farewellMs = Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10);
-    await within(SHUTDOWN_MS - farewellMs, served.queue.idle(), () => undefined);
+    const finished = this.health.longTasksDone().then(() => served.queue.idle());
+    await within(SHUTDOWN_MS - farewellMs, finished, () => undefined);
     // Waiting clients get an answer instead of a closed connection.
+    this.health.end();
     await this.stop();
   }
 

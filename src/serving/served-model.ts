@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { trialExperiment } from '../answers/v1/presets.js';
+import { protocolOf } from '../answers/v1/protocol.js';
 import type { Environment } from '../config/environment.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
@@ -78,7 +79,9 @@ export class ServedModel implements LoadedModel {
       const queue = new ExperimentQueue(pool.members, {
         limit: environment.QUEUE_LIMIT,
         runTimeoutMs: environment.RUN_TIMEOUT_MS,
-        stage: gpu,
+        ...(gpu && {
+          batches: { stage: gpu, protocolOf: ({ experiment }) => protocolOf(connectome, experiment) },
+        }),
       });
       model = new ServedModel(options, connectome, pool, gpu, queue, await pool.run({ kind: 'atlas' }));
       return model;

@@ -63,7 +63,8 @@ export class WorkerWatch {
     if (this.#isTryingOut) return;
     this.#isTryingOut = true;
     try {
-      await this.pool.tryOut(this.options.trial, this.options.runTimeoutMs);
+      const { trial: experiment, runTimeoutMs } = this.options;
+      await this.pool.tryOut({ kind: 'v1-run', experiment, view: 'drive', gzip: false }, runTimeoutMs);
     } catch (cause) {
       this.#giveUp('The workers keep ending without an answer.', cause);
     } finally {
@@ -71,10 +72,10 @@ export class WorkerWatch {
     }
   }
 
-  /** During a run its time limit detects a hanging worker; this detects one while no run is computed. */
+  /** A job's time limit detects a worker that hangs over it; this detects one while none computes. */
   async #probe(): Promise<void> {
     const isShort = this.pool.present < this.pool.workers;
-    if (this.queue.running === 0 || isShort) {
+    if (!this.queue.isComputing || isShort) {
       try {
         await this.pool.probe(this.options.runTimeoutMs);
       } catch (cause) {

@@ -1,8 +1,6 @@
 /** The numbers that were published for this model, and what it gives here by the same protocol. */
-import { CodedError } from '../errors.js';
 import { STEPS_PER_MS } from '../experiment/protocol.js';
-import { NeuronSelection, labelledNeurons, neuronsOfTypes } from '../connectome/selection.js';
-import type { NodeSet } from '../connectome/node-sets.js';
+import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { spreadOf, type Spread } from './spread.js';
 import type { Subject } from './studies.js';
 
@@ -133,24 +131,15 @@ export interface PublishedResult {
 }
 
 /** @param subject measured wiring with predicted signs, as published */
-export function publishedResults(
-  subject: Subject,
-  nodeSets: Readonly<Record<string, NodeSet>>,
-): PublishedResult[] {
+export function publishedResults(subject: Subject): PublishedResult[] {
   const { connectome } = subject;
-  const selection = new NeuronSelection(labelledNeurons(connectome));
+  const sets = new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'skip' });
   const neuronsOf = (
     from: { readonly set: string; readonly side?: string } | { readonly type: string },
   ): Uint32Array => {
-    if ('type' in from) return neuronsOfTypes(connectome, [from.type]);
-    const onSide =
-      from.side === undefined ? undefined : new Set(selection.matching({ side: from.side as 'left' }));
-    const found = nodeSets[from.set]!.root_ids.flatMap((id) => selection.withId(id) ?? []);
-    const neurons = found.filter((i) => onSide === undefined || onSide.has(i));
-    if (neurons.length === 0) {
-      throw new CodedError('TABLE_INVALID', `The tables have no neuron of the node set ${from.set}.`);
-    }
-    return Uint32Array.from(neurons).sort();
+    const side = 'set' in from && from.side !== undefined ? `:${from.side}` : '';
+    const name = 'type' in from ? from.type : `@${from.set}${side}`;
+    return sets.neuronsOf(name, '').neurons;
   };
   const trialsOf = new Map<Protocol | string, Float64Array[]>();
   return PUBLISHED.map(({ name, protocol, reads, readout, published, decides }) => {

@@ -1,6 +1,5 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
 import type { TableSignRule } from '../connectome/connectome.js';
-import type { NodeSet } from '../connectome/node-sets.js';
 import type { StimulusId } from '../answers/v1/populations.js';
 import { publishedResults, type PublishedResult } from './published.js';
 import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './synthesis-check.js';
@@ -81,13 +80,11 @@ interface ShuffleReport {
 /**
  * @param subjects measured wiring under both rules
  * @param synthetic the brain that ships
- * @param nodeSets the published ones
  * @param begin called before each study
  */
 export function report(
   subjects: Readonly<Record<TableSignRule, Subject>>,
   synthetic: Subject,
-  nodeSets: Readonly<Record<string, NodeSet>>,
   simulators: Simulators,
   begin: (study: string) => void,
 ): Report {
@@ -98,7 +95,7 @@ export function report(
   const { connectome } = subjects.corrected;
 
   begin('Repeating published experiments');
-  const published = publishedResults(subjects.predicted, nodeSets);
+  const published = publishedResults(subjects.predicted);
   begin('Exciting each population under both rules of signs');
   const responses = bothRules((subject) => stimulusResponses([subject], SEEDS));
   const overlapsOfRules = bothRules((subject) => overlaps(subject, PAIRS, SEEDS));

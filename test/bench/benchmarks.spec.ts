@@ -96,6 +96,17 @@ it('bench:http --brief takes medians of three cases in turn', () => {
   ]);
 }, 60_000);
 
+it('bench:http --beside compares runs alone with runs beside open experiments', () => {
+  const rows = report('http', '--beside --rounds 1 --requests 32'.split(' ')) as Record<string, number>[];
+  expect(rows.map(({ connections, failed }) => [connections, failed])).toEqual([
+    [1, 0],
+    [16, 0],
+  ]);
+  for (const { aloneP50Ms, besideP50Ms, ratio } of rows) {
+    expect(Math.min(aloneP50Ms!, besideP50Ms!, ratio!)).toBeGreaterThan(0);
+  }
+}, 60_000);
+
 interface MemoryReport {
   readonly digest: string;
   readonly samples: readonly { readonly runs: number; readonly rssMb: number }[];

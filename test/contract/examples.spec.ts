@@ -1,6 +1,6 @@
 /** The examples of the description are what the brain that ships answers today; npm run openapi:examples takes them. */
 import { connectomeFile } from '../support/connectomes.js';
-import { DOCUMENT } from '../support/contract.js';
+import { DOCUMENT, DOCUMENT_OF_V2 } from '../support/contract.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -73,3 +73,39 @@ function countReferences(name: string): number {
     (schema) => '$ref' in schema || '$ref' in ((schema['items'] ?? {}) as object),
   ).length;
 }
+
+describe('version 2', () => {
+  const { post } = DOCUMENT_OF_V2.paths['/api/v2/experiments'];
+  const { requestBody, responses } = post;
+  const requests = requestBody.content['application/json'].examples as Record<string, { value: object }>;
+  const answers = responses['200'].content;
+  const ask = (document: unknown, query = '') => service.post(document, `/api/v2/experiments${query}`);
+
+  it('the examples of answers are answers to the first request, in every format', async () => {
+    const { value } = requests['sugar']!;
+    const { answer, dryRun } = answers['application/json'].examples;
+    expect(await (await ask(value)).json()).toEqual(answer.value);
+    expect(await (await ask(value, '?dry_run=true')).json()).toEqual(dryRun.value);
+    expect(await (await ask(value, '?format=csv')).text()).toBe(answers['text/csv'].examples.rates.value);
+    const lines = (await (await ask(value, '?format=ndjson')).text()).trimEnd().split('\n');
+    const examples = Object.values(answers['application/x-ndjson'].examples) as { value: object }[];
+    expect(lines.map((line) => JSON.parse(line))).toEqual(examples.map((example) => example.value));
+    const found = DOCUMENT_OF_V2.paths['/api/v2/neurons'].get.responses['200'].content['application/json'];
+    expect(await (await service.get('/api/v2/neurons?type=DNp01')).json()).toEqual(found.examples.type.value);
+  });
+
+  it.each(Object.keys(requests))('the request %s is answered', async (name) => {
+    expect((await ask(requests[name]!.value)).status).toBe(200);
+  });
+
+  it.each([
+    [400, 'INVALID_PARAMETER', { trials: 1000 }],
+    [400, 'UNKNOWN_NEURONS', { inputs: { loom: { node_set: 'LC44x' } } }],
+    [400, 'EMPTY_NODE_SET', { silence: [{ type: 'DNp01', side: 'center' }] }],
+    [422, 'TOO_EXPENSIVE', { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] }],
+  ])('the example of %i %s is a failure', async (status, code, document) => {
+    const refused = await ask(document);
+    const { value } = responses[status].content['application/json'].examples[code];
+    expect([refused.status, await refused.json()]).toEqual([status, value]);
+  });
+});

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { check, DOCUMENT } from '../support/contract.js';
+import { check, DOCUMENT, DOCUMENT_OF_V2 } from '../support/contract.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -15,17 +15,24 @@ describe('the description of the interface', () => {
   });
   afterAll(() => service.stop());
 
-  it('is served as it was committed; npm run openapi writes it anew', async () => {
-    expect(await (await service.get('/api/v1/openapi')).json()).toEqual({
-      ...DOCUMENT,
-      servers: [{ url: service.url }],
-    });
-  });
+  it.each([
+    ['1', DOCUMENT],
+    ['2', DOCUMENT_OF_V2],
+  ])(
+    'of version %s is served as it was committed; npm run openapi writes it anew',
+    async (version, document) => {
+      expect(await (await service.get(`/api/v${version}/openapi`)).json()).toEqual({
+        ...document,
+        servers: [{ url: service.url }],
+      });
+      expect(document.info.version).toBe(`${version}.0.0`);
+    },
+  );
 
-  it('is valid, without a warning', () => {
+  it.each(['openapi.json', 'openapi-v2.json'])('is valid, without a warning: %s', (file) => {
     const output = execFileSync(
       process.execPath,
-      ['node_modules/@redocly/cli/bin/cli.js', 'lint', 'openapi.json', '--format=json'],
+      ['node_modules/@redocly/cli/bin/cli.js', 'lint', file, '--format=json'],
       {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'ignore'],
@@ -67,6 +74,27 @@ describe('the description of the interface', () => {
       }
     }
     expect(examples).toBeGreaterThan(20);
+  });
+
+  it('gives examples of open experiments that fit their schemas, and a meaning to each member', () => {
+    let examples = 0;
+    for (const content of contentsOf(DOCUMENT_OF_V2.paths)) {
+      for (const [name, { value }] of Object.entries(content.examples ?? {})) {
+        check(name, content.schema, value, 'openapi-v2');
+        examples++;
+      }
+    }
+    expect(examples).toBeGreaterThan(30);
+    for (const [name, schema] of Object.entries<Schema>(DOCUMENT_OF_V2.components.schemas)) {
+      const members = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+      for (const [member, { description, $ref }] of members) {
+        expect({ name, member, text: description ?? $ref }).toEqual({
+          name,
+          member,
+          text: expect.any(String),
+        });
+      }
+    }
   });
 
   it('tells the two views apart: neither is the other', async () => {
@@ -117,6 +145,6 @@ function refersToObjects(property: Schema): boolean {
 function contentsOf(node: unknown): { schema: object; examples?: Record<string, { value: unknown }> }[] {
   if (typeof node !== 'object' || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) =>
-    key === 'application/json' ? [value] : contentsOf(value),
+    /^application\/(json|x-ndjson)$/.test(key) ? [value] : contentsOf(value),
   );
 }

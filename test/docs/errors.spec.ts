@@ -5,7 +5,8 @@ import { ModelHealth } from '../../src/health/model-health.js';
 import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../src/http/error-examples.js';
 import { internalError } from '../../src/http/error-of.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
-import type { ExperimentTask } from '../../src/pool/task.js';
+import type { V1RunTask } from '../../src/pool/task.js';
+import { connectomeFile } from '../support/connectomes.js';
 import { exchange } from '../support/raw-http.js';
 import { startReadyService, startService, untilState, type Service } from '../support/service.js';
 
@@ -71,10 +72,11 @@ function sorted(entries: readonly (readonly unknown[])[]): string[] {
 
 describe('the messages are what is said today', () => {
   let service: Service;
+  let shipped: Service | undefined;
   beforeAll(async () => {
     service = await startReadyService({ RATE_LIMIT: '30' }, { requestTimeoutMs: 1_500 });
   });
-  afterAll(() => service.stop());
+  afterAll(() => Promise.all([service.stop(), shipped?.stop()]));
 
   const head = (method: string, path: string) =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
@@ -97,6 +99,25 @@ describe('the messages are what is said today', () => {
     expect(answer!.status).toBe(ERRORS[code].status);
     expect(JSON.parse(answer!.body)).toEqual({ error: EXAMPLE_MESSAGES[code], code });
   });
+
+  it.each<[PublicErrorCode, unknown, Record<string, string>]>([
+    ['UNKNOWN_NEURONS', { inputs: { loom: { node_set: 'LC44x' } } }, {}],
+    ['EMPTY_NODE_SET', { silence: [{ type: 'DNp01', side: 'center' }] }, {}],
+    ['TOO_EXPENSIVE', { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, {}],
+    ['NOT_ACCEPTABLE', {}, { accept: 'image/png' }],
+  ])(
+    '%s, with the brain that ships',
+    async (code, document, headers) => {
+      shipped ??= await startReadyService({ CONNECTOME_FILE: await connectomeFile('default') });
+      const answer = await shipped.post(document, '/api/v2/experiments', {
+        'content-type': 'application/json',
+        ...headers,
+      });
+      expect(answer.status).toBe(ERRORS[code].status);
+      expect(await answer.json()).toMatchObject({ error: EXAMPLE_MESSAGES[code], code });
+    },
+    120_000,
+  );
 
   it('RATE_LIMITED', async () => {
     const answers = await Promise.all(
@@ -127,7 +148,7 @@ describe('the messages are what is said today', () => {
 
   it('QUEUE_FULL, INTERNAL', () => {
     const queue = new ExperimentQueue([], { limit: 64, runTimeoutMs: 1 });
-    const submit = (owner: number) => queue.submit({} as ExperimentTask, `${owner}`);
+    const submit = (owner: number) => queue.submit({} as V1RunTask, `${owner}`);
     for (let owner = 0; owner < 64; owner++) submit(owner);
     expect(() => submit(64)).toThrow(EXAMPLE_MESSAGES.QUEUE_FULL);
     expect(internalError(undefined).message).toBe(EXAMPLE_MESSAGES.INTERNAL);

@@ -83,10 +83,23 @@ describe('docs/guide.md', () => {
       'python',
       'raster',
       'check',
+      'open-experiment',
       'experiment',
       'lesion',
     ]);
     expect(blocks - notRun).toBe(examples.size);
+  });
+
+  it('open-experiment: prints a table in which MN9 follows the dose', async () => {
+    const rows = (await runShell('open-experiment')).trimEnd().split('\r\n');
+    expect(rows).toHaveLength(1 + 3 * 2);
+    const header = rows[0]!.split(',');
+    const rates = rows.slice(1).map((row) => Number(row.split(',')[header.indexOf('rate_hz_mean')]));
+    expect(rates[0]! + rates[1]!).toBeLessThan(rates[4]! + rates[5]!);
+    const document = JSON.parse(/-d '([^]*)'/.exec(codeOf('open-experiment'))![1]!) as object;
+    const priced = await service.post(document, '/api/v2/experiments?dry_run=true');
+    expect((await priced.json()).cost.brain_seconds).toBe(7.5);
+    expect(guide).toContain('The experiment above costs 7.5.');
   });
 
   it('names every member of an answer', async () => {

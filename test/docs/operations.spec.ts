@@ -35,7 +35,7 @@ describe('configuration', () => {
   });
 
   it('has the defaults', () => {
-    const defaults: Record<string, unknown> = { ...readEnvironment({}), WORKERS: 'cores - 1' };
+    const defaults: Record<string, unknown> = { ...readEnvironment({}), WORKERS: 'cores - 1, at least 2' };
     expect(rows.map(([name, value]) => [name, value])).toEqual(
       names.map((name) => [name, String(defaults[name])]),
     );

@@ -46,7 +46,7 @@ describe('the rate limit, over real HTTP', () => {
   it('keeps the promise of Retry-After: a second earlier is too early, then it is time', async () => {
     let nowMs = 0;
     const window = new SlidingLog({ limit: 2, windowMs: 60_000, maximumClients: 10, nowMs: () => nowMs });
-    service = await startReadyService({ RATE_LIMIT: '2' }, { window });
+    service = await startReadyService({ RATE_LIMIT: '2' }, { windows: { runs: window } });
     expect(reading(await service.post({}, RUN))).toEqual([200, 2, 1, null]);
     nowMs = 500;
     expect(reading(await service.post({}, RUN))).toEqual([200, 2, 0, null]);

@@ -8,8 +8,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
+import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/answers/v1/experiment.js';
+import { protocolOf } from '../../src/answers/v1/protocol.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
@@ -26,14 +28,16 @@ const BATCH_TIMEOUT_MS = 1_000;
 
 const connectomeFile = smallConnectomeFile();
 let pool: ExperimentPool;
+let connectome: Connectome;
 let digest: string;
 
 beforeAll(async () => {
-  const connectome = await readConnectomeFile(connectomeFile);
-  digest = openConnectome(connectome).digest;
+  const buffer = await readConnectomeFile(connectomeFile);
+  connectome = openConnectome(buffer);
+  digest = connectome.digest;
   pool = await ExperimentPool.start({
     workers: 1,
-    workerData: { connectome },
+    workerData: { connectome: buffer },
     workerFile: WORKER_FILE,
     onStrayError: () => {},
     onChange: () => {},
@@ -48,6 +52,13 @@ interface Setup {
   until(name: GpuState['name']): Promise<GpuState>;
 }
 
+function samplesOf(cpuMs: number): GpuStageOptions['samples'] {
+  return (['sugar', 'loom'] as const).map((stimulus) => ({
+    protocol: protocolOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus }),
+    simulateOnCpu: () => Promise.resolve(cpuMs),
+  }));
+}
+
 const opened: GpuStage[] = [];
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((stage) => stage.close()));
@@ -59,9 +70,8 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
     opening: { connectomeFile, digest, allowSoftware: true, workerFile: GPU_LIKE_WORKER },
     insists: true,
     batchTimeoutMs: BATCH_TIMEOUT_MS,
-    stimuli: ['sugar', 'loom'],
+    samples: samplesOf(1e6),
     cpuWorkers: 1,
-    simulateOnCpu: async () => 1e6,
     askAdapter: async () => 'a pretended GPU',
     onChange: (state) => {
       states.push(state);
@@ -72,7 +82,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
   const queue = new ExperimentQueue(pool.members, {
     limit: 64,
     runTimeoutMs: 30_000,
-    stage,
+    batches: { stage, protocolOf: ({ experiment }) => protocolOf(connectome, experiment) },
   });
   opened.push(stage);
   stage.start();
@@ -94,7 +104,7 @@ function slowFrom(size: number, ms: string): string {
     `import answer from '${GPU_LIKE_WORKER}';
      const cell = new Int32Array(new SharedArrayBuffer(4));
      export default (task) => {
-       if (task.kind === 'batch' && task.experiments.length >= ${size}) Atomics.wait(cell, 0, 0, ${ms});
+       if (task.kind === 'batch' && task.protocols.length >= ${size}) Atomics.wait(cell, 0, 0, ${ms});
        return answer(task);
      };`,
   );
@@ -106,7 +116,7 @@ const experimentOf = (seed: number): Experiment => ({ ...DEFAULT_EXPERIMENT, sti
 /** Runs them all at once and checks every body against the CPU's; returns the backends. */
 async function run(queue: ExperimentQueue, seeds: readonly number[]): Promise<string[]> {
   const task = (seed: number) => ({
-    kind: 'experiment' as const,
+    kind: 'v1-run' as const,
     experiment: experimentOf(seed),
     view: 'full' as const,
     gzip: false,
@@ -234,7 +244,7 @@ describe('GpuStage', () => {
     });
 
     it('stays off where the CPU is faster', async () => {
-      const { queue, until } = open({ insists: false, simulateOnCpu: async () => 0 });
+      const { queue, until } = open({ insists: false, samples: samplesOf(0) });
       expect(await until('off')).toEqual({
         name: 'off',
         reason: 'a pretended GPU is never faster than the CPU workers together.',
@@ -256,7 +266,7 @@ describe('GpuStage', () => {
       const { until } = open({
         insists: false,
         opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, 'undefined') },
-        simulateOnCpu: async () => 0,
+        samples: samplesOf(0),
       });
       await until('off');
     });

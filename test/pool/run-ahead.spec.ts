@@ -1,63 +1,46 @@
 /** A queue in front of real workers, each with one run ahead: what happens to that run, whatever happens before it. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import { PhiloxSequence } from '../../src/experiment/philox.js';
 import type { CodedError } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
-import { ExperimentQueue, type RunWorker } from '../../src/pool/experiment-queue.js';
-import type { ExperimentTask } from '../../src/pool/task.js';
+import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
+import type { JobWorker } from '../../src/pool/lane.js';
+import type { V1RunTask } from '../../src/pool/task.js';
+import { EXIT_SEED, FaultyWorkers, SPIN_SEED } from '../support/faulty-workers.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
-const [EXIT_SEED, SPIN_SEED] = [4_000_000_001, 4_000_000_002];
 const RUN_TIMEOUT_MS = 1_500;
+const workers = new FaultyWorkers();
+const hold = () => workers.hold('v1-run');
+const release = () => workers.release();
 
-const directory = mkdtempSync(join(tmpdir(), 'run-ahead-'));
-const holdFile = join(directory, 'hold');
-const hold = () => writeFileSync(holdFile, '');
-const release = () => rmSync(holdFile, { force: true });
-/** The environment of Jest is its own, and no worker sees it. */
-const FAULTS = {
-  FAULT_HOLD_RUNS: holdFile,
-  FAULT_EXIT_SEED: String(EXIT_SEED),
-  FAULT_SPIN_SEED: String(SPIN_SEED),
-};
-const workerFile = join(directory, 'faulty.worker.mjs');
-writeFileSync(
-  workerFile,
-  `Object.assign(process.env, ${JSON.stringify(FAULTS)});
-   export default (await import('${pathToFileURL(resolve('test/support/faulty.worker.mjs')).href}')).default;`,
-);
-
-const task = (seed: number): ExperimentTask => ({
-  kind: 'experiment',
+const task = (seed: number): V1RunTask => ({
+  kind: 'v1-run',
   experiment: { ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed },
   view: 'full',
   gzip: false,
 });
 
 let pool: ExperimentPool;
-afterAll(() => rmSync(directory, { recursive: true }));
+afterAll(() => workers.remove());
 afterEach(async () => {
   release();
   await pool.close();
 });
 
-async function open(workers: number, limit = 64) {
+async function open(workerCount: number, limit = 64) {
   pool = await ExperimentPool.start({
-    workers,
+    workers: workerCount,
     workerData: { connectome: await readConnectomeFile(smallConnectomeFile()) },
-    workerFile: pathToFileURL(workerFile),
+    workerFile: workers.file,
     onStrayError: () => undefined,
     onChange: () => undefined,
   });
   /** What the workers answered to each seed that they were handed. */
   const answered: [seed: number, outcome: string][] = [];
-  const watched = pool.members.map((member): RunWorker => {
-    const run = async (run: ExperimentTask) => {
+  const watched = pool.members.map((member): JobWorker => {
+    const run = async (run: V1RunTask) => {
       const outcome = (text: string) => answered.push([run.experiment.seed, text]);
       try {
         const result = await member.run(run);
@@ -72,7 +55,7 @@ async function open(workers: number, limit = 64) {
       get state() {
         return member.state;
       },
-      run,
+      run: run as JobWorker['run'],
       restart: () => member.restart(),
       whenChanged: (listener) => member.whenChanged(listener),
     };
@@ -112,7 +95,7 @@ it('answers in order of arrival, with the bytes that a run alone has', async () 
   for (const seed of seeds) await expectBody(runs[seed]!.outcome, seed);
 });
 
-it('takes back the run ahead, which its worker then leaves alone, and not one that has begun', async () => {
+it('withdraws the run ahead, which its worker then leaves alone, and not one that has begun', async () => {
   const { queue, submit, answered } = await open(1);
   hold();
   const first = submit(0);

@@ -14,18 +14,22 @@ interface ResponseObject {
   readonly content?: Readonly<Record<string, object>>;
 }
 
-/** The committed description; a test of its own says that the served one equals it. */
+/** The committed descriptions; a test of its own says that the served ones equal them. */
 export const DOCUMENT = JSON.parse(readFileSync('openapi.json', 'utf8'));
+export const DOCUMENT_OF_V2 = JSON.parse(readFileSync('openapi-v2.json', 'utf8'));
 
 /** Of every answer, whatever its path: the shape of a failure, and the headers that nothing may lack. */
 const FAILURE = '#/components/schemas/ErrorResponse';
 /** Headers that depend on what the client accepts or sends, and on whether runs are limited at all. */
 const SOMETIMES = /^(Content-Encoding|Traceparent|RateLimit-\w+)$/;
-const ajv = new Ajv2020({ strict: true, allErrors: true });
-ajv.addSchema(
-  { $id: 'openapi', components: { schemas: { ...DOCUMENT.components.schemas } } } as object,
-  'openapi',
-);
+// Selectors of version 2 take values of several types, which strictTypes would have spelled out in every branch.
+const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+for (const [id, document] of [
+  ['openapi', DOCUMENT],
+  ['openapi-v2', DOCUMENT_OF_V2],
+] as const) {
+  ajv.addSchema({ $id: id, components: { schemas: { ...document.components.schemas } } } as object, id);
+}
 ajv.addVocabulary(['components']);
 const validators = new Map<string, ValidateFunction>();
 
@@ -34,7 +38,9 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
   const what = `${method} ${path} answered ${status}`;
   if (headers.get('access-control-allow-origin') !== '*') throw new Error(`${what} without CORS`);
   if (!/^[\w.:-]{1,64}$/.test(headers.get('x-request-id') ?? '')) throw new Error(`${what} without an id`);
-  const operation = DOCUMENT.paths[path.split('?', 1)[0]!]?.[method.toLowerCase()];
+  const isOfV2 = path.startsWith('/api/v2/');
+  const [id, document] = isOfV2 ? ['openapi-v2', DOCUMENT_OF_V2] : ['openapi', DOCUMENT];
+  const operation = document.paths[path.split('?', 1)[0]!]?.[method.toLowerCase()];
   const response = operation?.responses[status] as ResponseObject | undefined;
   if (operation !== undefined && response === undefined) throw new Error(`${what}, which is not documented`);
   for (const [name, header] of Object.entries(response?.headers ?? {})) {
@@ -44,24 +50,32 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
       if (!SOMETIMES.test(name)) throw new Error(`${what} without ${name}`);
       continue;
     }
-    check(`${what}: header ${name}`, schema, schema.type === 'integer' ? Number(value) : value);
+    check(`${what}: header ${name}`, schema, schema.type === 'integer' ? Number(value) : value, id);
   }
   if (status === 429 || status === 503) {
     if (!/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) throw new Error(`${what} without Retry-After`);
   }
   if (status >= 400) {
-    check(what, { $ref: `openapi${FAILURE}` }, JSON.parse(text));
+    check(what, { $ref: `${id}${FAILURE}` }, JSON.parse(text), id);
   }
-  const schema = (response?.content?.['application/json'] as { schema?: object } | undefined)?.schema;
-  if (schema !== undefined) check(what, schema, JSON.parse(text));
+  if (response?.content === undefined || text === '') return;
+  const [mediaType] = (headers.get('content-type') ?? '').split(';');
+  const content = response.content[mediaType!] as { schema: object } | undefined;
+  if (content === undefined) throw new Error(`${what} as ${mediaType}, which is not documented`);
+  if (mediaType === 'application/json') check(what, content.schema, JSON.parse(text), id);
+  if (mediaType === 'application/x-ndjson') {
+    for (const line of text.trimEnd().split('\n')) check(what, content.schema, JSON.parse(line), id);
+  }
 }
 
-/** Throws unless a value fits a schema of the description. */
-export function check(what: string, schema: object, value: unknown): void {
-  const key = JSON.stringify(schema);
+/** Throws unless a value fits a schema of a description. */
+export function check(what: string, schema: object, value: unknown, id = 'openapi'): void {
+  const key = `${id} ${JSON.stringify(schema)}`;
   let validate = validators.get(key);
   if (validate === undefined) {
-    validate = ajv.compile(JSON.parse(key.replaceAll('"#/components', '"openapi#/components')));
+    validate = ajv.compile(
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components', `"${id}#/components`)),
+    );
     validators.set(key, validate);
   }
   if (!validate(value)) throw new Error(`${what}: ${ajv.errorsText(validate.errors)}`);

@@ -9,7 +9,8 @@ import { isWarmUpSeed } from '../../dist/run/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
-const { FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED, FAULT_THROW_SEED } = process.env;
+const { FAULT_HOLD_TRIALS, FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED, FAULT_THROW_SEED } =
+  process.env;
 
 if (FAULT_REFUSE_START && existsSync(FAULT_REFUSE_START)) {
   throw new Error('this worker was told not to start');
@@ -20,26 +21,32 @@ export default (task) => {
   if (task.kind === 'probe') {
     while (FAULT_SILENT_PROBES && existsSync(FAULT_SILENT_PROBES)) wait(10);
   }
-  if (task.kind === 'experiment') return run(task);
+  if (task.kind === 'v1-run' || task.kind === 'v2-trial') return compute(task);
   return answer(task);
 };
 
-/** The fault is part of the run, so the run begins before it. */
-function run({ ticket, ...task }) {
-  // Taken back: the worker itself says so.
+/** The fault is part of the run or trial, so that begins before it. */
+function compute({ ticket, ...task }) {
+  // Withdrawn: the worker itself says so.
   if (ticket !== undefined && !begin(ticket)) return answer({ ...task, ticket });
   if (FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
-  if (!isWarmUpSeed(task.experiment.seed)) {
+  const number = task.kind === 'v1-run' ? task.experiment.seed : seedOfTrial(task.trial);
+  if (!isWarmUpSeed(number)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
-    while (FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
-    const seed = String(task.experiment.seed);
+    while (task.kind === 'v1-run' && FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
+    if (task.kind === 'v2-trial' && FAULT_HOLD_TRIALS) while (existsSync(FAULT_HOLD_TRIALS)) wait(1);
+    const seed = String(number);
     if (seed === FAULT_EXIT_SEED) process.exit(9);
     if (seed === FAULT_MEMORY_SEED) fillMemory();
     if (seed === FAULT_SPIN_SEED) for (;;);
     // Breaks deep inside, as a defect would.
-    if (seed === FAULT_THROW_SEED) task.experiment = undefined;
+    if (seed === FAULT_THROW_SEED) task.experiment = task.trial = undefined;
   }
   return answer(task);
+}
+
+function seedOfTrial({ protocol: { inputs } }) {
+  return inputs[0]?.train.seed;
 }
 
 function wait(ms) {

@@ -20,6 +20,13 @@ export const SHIU_DIR = resolve(process.env['SHIU_FILES'] ?? '../shared/shiu-783
 /** Executables of Node of other versions, colon-separated: answers must not depend on which one runs. */
 export const OTHER_NODES = (process.env['OTHER_NODES'] ?? '').split(':').filter(Boolean);
 
+/** Debian's packages belong to Debian's Python, which need not be the first one on the path. */
+const DEBIAN_PYTHON = '/usr/bin/python3';
+/** A Python with pandas. */
+export const PANDAS = process.env['PANDAS_PYTHON'] ?? DEBIAN_PYTHON;
+/** A Python with pyarrow, which Debian does not package: a virtual environment's, or the first on the path. */
+export const PYARROW = process.env['PYARROW_PYTHON'] ?? 'python3';
+
 const present = {
   tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`),
   golden: () => existsSync(`${GOLDEN_TABLES_DIR}/connections.csv.gz`) && existsSync(GOLDEN_DIR),
@@ -35,7 +42,9 @@ const present = {
       addresses?.some(({ family }) => family === 'IPv6'),
     ),
   podman: hasPodman,
-  brian: hasBrian,
+  pandas: () => imports(PANDAS, 'pandas'),
+  brian: () => ['python3', DEBIAN_PYTHON].some((python) => imports(python, 'brian2')),
+  pyarrow: () => imports(PYARROW, 'pyarrow'),
   gpu: hasGpuAdapter,
 } as const;
 
@@ -75,16 +84,13 @@ function hasPodman(): boolean {
   return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');
 }
 
-/** Debian's Brian 2 belongs to Debian's Python, which need not be the first one on the path. */
-function hasBrian(): boolean {
-  return ['python3', '/usr/bin/python3'].some((python) => {
-    try {
-      execFileSync(python, ['-c', 'import brian2'], { stdio: 'ignore' });
-      return true;
-    } catch {
-      return false;
-    }
-  });
+function imports(python: string, module: string): boolean {
+  try {
+    execFileSync(python, ['-c', `import ${module}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Any adapter will do, a software one too. Asked in a process of its own, because a driver may take it down. */

@@ -10,6 +10,8 @@ export interface Faults {
   readonly FAULT_DELAY_MS?: string;
   /** While a file of this name exists, no run ends. */
   readonly FAULT_HOLD_RUNS?: string;
+  /** While a file of this name exists, no trial of version 2 ends. */
+  readonly FAULT_HOLD_TRIALS?: string;
   /** The run with this seed ends its worker, */
   readonly FAULT_EXIT_SEED?: string;
   /** or fills its memory, */

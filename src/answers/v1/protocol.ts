@@ -4,6 +4,8 @@ import { type Protocol, v1Protocol } from '../../experiment/protocol.js';
 import type { Experiment } from './experiment.js';
 import { presetOf } from './presets.js';
 
+const NOBODY = new Uint32Array(0);
+
 /**
  * Converts an experiment to a trial.
  * @param silenced neurons whose outputs are cut
@@ -12,7 +14,7 @@ import { presetOf } from './presets.js';
 export function protocolOf(
   connectome: Connectome,
   { stimulus, duration_ms: durationMs, intensity, seed }: Experiment,
-  silenced: Uint32Array,
+  silenced: Uint32Array = NOBODY,
 ): Protocol {
   const durationSteps = durationMs * STEPS_PER_MS;
   const preset = presetOf(connectome.metadata, stimulus);

@@ -3,21 +3,7 @@
  * The types here are those of the complete document: every default is written out, and equal experiments have equal
  * documents. Names follow SONATA where it has them.
  */
-
-/** Which neurons: the name of a node set or a cell type, labels and ids, or a list of selectors, which are united. */
-export type SetSelector = string | LabelSelector | readonly SetSelector[];
-
-/** All members must agree; a list of values means any of them. In strings `*` stands for any text. */
-export interface LabelSelector {
-  readonly type?: string | readonly string[];
-  readonly class?: string | readonly string[];
-  readonly sub_class?: string | readonly string[];
-  readonly super_class?: string | readonly string[];
-  readonly side?: string | readonly string[];
-  /** Decimal digits: the ids exceed 2^53. */
-  readonly root_id?: string | readonly string[];
-  readonly except?: SetSelector;
-}
+import type { SetSelector } from '../../connectome/set-selector.js';
 
 /** null: until the end of the trial, where that differs between conditions. */
 export type EndMs = number | null;
@@ -36,7 +22,7 @@ export interface PoissonInput extends InputWindow {
 
 export interface SpikesInput extends InputWindow {
   readonly module: 'spikes';
-  /** Ascending multiples of 0.1 ms: one list for every neuron, or one for each root id. */
+  /** From the start of the trial, ascending multiples of 0.1: one list for every neuron, or one for each root id. */
   readonly times_ms: readonly number[] | Readonly<Record<string, readonly number[]>>;
 }
 

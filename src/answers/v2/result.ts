@@ -12,7 +12,7 @@ export interface ExperimentHead {
   readonly wiring: 'measured' | 'synthetic';
   readonly side_convention: string;
   readonly experiment: ExperimentDocument;
-  /** By the name of an input, report or node set, or `silence`. */
+  /** By `inputs.NAME`, `reports.NAME`, `silence`, `sweep.PLACE` (of an `each` axis), or the name of a node set. */
   readonly resolved: Readonly<Record<string, ResolvedSet>>;
 }
 
@@ -43,7 +43,7 @@ export interface MeanSd {
 /** A condition that was run. */
 export interface ConditionResult extends ConditionParameters {
   readonly complete: boolean;
-  /** Where a trial exceeded its event budget; rates are null then. */
+  /** When the first of its trials that exceeded the event budget ended; rates are null then. */
   readonly stopped_at_ms?: number;
   readonly reason?: 'EVENT_BUDGET';
   readonly spikes: MeanSd | null;
@@ -84,6 +84,16 @@ export interface ExperimentTotals {
   /** Conditions of a lesion screen whose group never spikes in the baseline: their result is the baseline's. */
   readonly unchanged: readonly ConditionParameters['parameters'][];
   readonly cost: ExperimentCost;
+  readonly warnings: readonly ExperimentWarning[];
+  readonly cite: readonly string[];
+}
+
+/** The answer without results. Of an axis of responders only the baseline is among the conditions. */
+export interface DryRun extends ExperimentHead {
+  readonly conditions: readonly ConditionParameters[];
+  readonly unchanged: readonly [];
+  /** The most that it can come to; input events are the expected number. */
+  readonly cost: Omit<ExperimentCost, 'synaptic_events'>;
   readonly warnings: readonly ExperimentWarning[];
   readonly cite: readonly string[];
 }

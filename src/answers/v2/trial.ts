@@ -12,20 +12,31 @@ export interface TrialTask {
 }
 
 /** What is read of a trial for one report. */
-export interface ReportTask {
-  readonly type: 'rate' | 'histogram' | 'spikes' | 'inputs';
+export type ReportTask = RateTask | HistogramTask | TableTask;
+
+interface ReportWindow {
   /** Ascending indices into the connectome. */
   readonly neurons: Uint32Array;
-  /** The group of each of them, from 0. */
-  readonly groups: Uint32Array;
-  readonly groupCount: number;
   /** Steps of 0.1 ms: from startStep up to, not including, endStep. */
   readonly startStep: number;
   readonly endStep: number;
-  /** Of a histogram. */
-  readonly binSteps?: number;
-  /** Of tables: rows that are returned at most, the first in the order of time. */
-  readonly maximumRows?: number;
+}
+
+export interface RateTask extends ReportWindow {
+  readonly type: 'rate';
+}
+
+export interface HistogramTask extends ReportWindow {
+  readonly type: 'histogram';
+  /** The group of each neuron, from 0. */
+  readonly groups: Uint32Array;
+  readonly binSteps: number;
+}
+
+export interface TableTask extends ReportWindow {
+  readonly type: 'spikes' | 'inputs';
+  /** Rows that are returned at most: the first in the order of time. */
+  readonly maximumRows: number;
 }
 
 /** All that is known of a trial afterwards. */
@@ -36,7 +47,7 @@ export interface TrialReading {
   readonly responding: number;
   readonly inputEvents: number;
   readonly synapticEvents: number;
-  /** Where the event budget ended the trial. */
+  /** The last step that was simulated, where the event budget ended the trial. */
   readonly stoppedAtStep?: number;
   /** In the order of the task's reports. */
   readonly reports: readonly ReportReading[];
@@ -46,22 +57,27 @@ export interface TrialReading {
 
 export type ReportReading = RateReading | HistogramReading | TableReading;
 
-export interface RateReading {
-  readonly type: 'rate';
-  /** Spikes of each group. */
-  readonly spikes: Uint32Array;
+/** Only neurons that spiked take space: a report may read the whole brain, of which a few hundred neurons respond. */
+interface RespondingNeurons {
   /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
-  readonly responding: Uint32Array;
-}
-
-export interface HistogramReading {
-  readonly type: 'histogram';
-  /** Spikes of each group and bin: group * bins + bin. The last bin may be short. */
+  readonly places: Uint32Array;
+  /** Spikes of each of them. */
   readonly spikes: Uint32Array;
-  readonly responding: Uint32Array;
 }
 
-/** Spikes or input events as columns, in the order of step, then neuron. */
+export interface RateReading extends RespondingNeurons {
+  readonly type: 'rate';
+}
+
+export interface HistogramReading extends RespondingNeurons {
+  readonly type: 'histogram';
+  /** The cells with at least one spike, ascending: group * bins + bin. The last bin may be short. */
+  readonly cells: Uint32Array;
+  /** Spikes of each of them. */
+  readonly cellSpikes: Uint32Array;
+}
+
+/** Spikes or input events as columns, in the order of step, then neuron, then input. */
 export interface TableReading {
   readonly type: 'spikes' | 'inputs';
   readonly steps: Uint16Array;
@@ -72,9 +88,25 @@ export interface TableReading {
   readonly truncated: boolean;
 }
 
+/** Bins of a histogram in the window of its report. */
+export function binCount({
+  startStep,
+  endStep,
+  binSteps,
+}: Omit<HistogramTask, 'neurons' | 'groups'>): number {
+  return Math.ceil((endStep - startStep) / binSteps);
+}
+
 /** An array in shared memory: sending it to a worker copies nothing. */
 export function sharedArray(values: ArrayLike<number>): Uint32Array {
   const array = new Uint32Array(new SharedArrayBuffer(values.length * Uint32Array.BYTES_PER_ELEMENT));
   array.set(values);
+  return array;
+}
+
+/** The same of steps. */
+export function sharedSteps(steps: ArrayLike<number>): Uint16Array {
+  const array = new Uint16Array(new SharedArrayBuffer(steps.length * Uint16Array.BYTES_PER_ELEMENT));
+  array.set(steps);
   return array;
 }

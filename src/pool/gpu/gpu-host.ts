@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import type { Experiment } from '../../answers/v1/experiment.js';
 import { CodedError } from '../../errors.js';
+import type { Protocol } from '../../experiment/protocol.js';
 import { within } from '../../within.js';
 import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from '../task.js';
 
@@ -132,8 +132,8 @@ export class GpuHost {
    * @param timeoutMs a batch that takes longer ends the process
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
-  simulate(experiments: readonly Experiment[], timeoutMs: number): Promise<BatchResult> {
-    return this.#ask<BatchResult>({ kind: 'batch', experiments }, timeoutMs);
+  simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
+    return this.#ask<BatchResult>({ kind: 'batch', protocols }, timeoutMs);
   }
 
   /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */

@@ -1,9 +1,9 @@
 /**
- * The GPU beside the workers: keeps a host alive, finds out from which amount of waiting work on it is worth
- * its while, and hands back what it could not do. Results never depend on it.
+ * The GPU beside the workers: keeps a host alive, measures from which batch size on the GPU is the faster one, and
+ * hands back what it could not do. It takes protocols, whatever version they come from. Results never depend on it.
  */
-import { DEFAULT_EXPERIMENT, type Experiment } from '../../answers/v1/experiment.js';
 import { CodedError, ERRORS } from '../../errors.js';
+import type { Protocol } from '../../experiment/protocol.js';
 import { BatchPlan } from './batch-plan.js';
 import type { BatchStage } from '../experiment-queue.js';
 import { GpuHost, type HostOpening } from './gpu-host.js';
@@ -21,17 +21,22 @@ export type GpuState =
     }
   | { readonly name: 'lost'; readonly reason: string; readonly error: unknown };
 
+/** A protocol of the kind that the GPU will be given. */
+export interface GpuSample {
+  readonly protocol: Protocol;
+  /** @returns what a CPU worker takes to simulate it, in ms */
+  readonly simulateOnCpu: () => Promise<number>;
+}
+
 export interface GpuStageOptions {
   readonly opening: HostOpening;
   /** BACKEND=gpu: every run goes through the GPU, whether or not the CPU is faster. */
   readonly insists: boolean;
   /** A batch that takes longer ends the host. */
   readonly batchTimeoutMs: number;
-  /** Stimuli of the connectome: what is measured to compare GPU and CPU. */
-  readonly stimuli: readonly Experiment['stimulus'][];
+  /** At least one: what is measured to compare GPU and CPU. */
+  readonly samples: readonly GpuSample[];
   readonly cpuWorkers: number;
-  /** What a CPU worker takes to simulate, in ms. */
-  readonly simulateOnCpu: (experiment: Experiment) => Promise<number>;
   readonly onChange: (state: GpuState) => void;
   /** Whether there is an adapter at all; tests answer for a machine without one. */
   readonly askAdapter?: typeof GpuHost.adapter;
@@ -44,7 +49,7 @@ const ROUNDS = 3;
 const MEASURING_TIMEOUT_MS = 180_000;
 
 export class GpuStage implements BatchStage {
-  /** Runs by what became of them, since the service began. */
+  /** Protocols by outcome, since the service began. */
   readonly runs = { certified: 0, repeated: 0, lost: 0 };
   #state: GpuState = { name: 'starting' };
   #host: GpuHost | undefined;
@@ -69,20 +74,20 @@ export class GpuStage implements BatchStage {
     return this.#busy || this.#state.name !== 'ready' ? 0 : this.#plan!.batchOf(waiting);
   }
 
-  async simulate(experiments: readonly Experiment[]): Promise<BatchResult> {
+  async simulate(protocols: readonly Protocol[]): Promise<BatchResult> {
     const host = this.#host;
     this.#busy = true;
     try {
-      const rasters = await host!.simulate(experiments, this.options.batchTimeoutMs);
+      const rasters = await host!.simulate(protocols, this.options.batchTimeoutMs);
       const certified = rasters.filter((raster) => raster !== undefined).length;
       this.runs.certified += certified;
-      this.runs.repeated += experiments.length - certified;
+      this.runs.repeated += protocols.length - certified;
       this.#pauseMs = FIRST_PAUSE_MS;
       return rasters;
     } catch (error) {
-      this.runs.lost += experiments.length;
+      this.runs.lost += protocols.length;
       void this.#lose(host!, error);
-      return experiments.map(() => undefined);
+      return protocols.map(() => undefined);
     } finally {
       this.#busy = false;
     }
@@ -129,17 +134,14 @@ export class GpuStage implements BatchStage {
   }
 
   async #calibrate(host: GpuHost, { widths }: GpuDescription): Promise<BatchPlan> {
-    const { stimuli, cpuWorkers, simulateOnCpu, batchTimeoutMs } = this.options;
-    const experiments = stimuli.map((stimulus) => ({ ...DEFAULT_EXPERIMENT, stimulus }));
+    const { samples, cpuWorkers, batchTimeoutMs } = this.options;
     const cpu: number[] = [];
-    for (const experiment of experiments) {
-      cpu.push(await medianOf(ROUNDS, () => simulateOnCpu(experiment)));
-    }
+    for (const { simulateOnCpu } of samples) cpu.push(await medianOf(ROUNDS, simulateOnCpu));
     const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length;
     const widestOnCpuMs = (widths.at(-1)! * cpuMs) / cpuWorkers;
     const gpu = [];
     for (const width of widths) {
-      const batch = Array.from({ length: width }, (_, i) => experiments[i % experiments.length]!);
+      const batch = Array.from({ length: width }, (_, i) => samples[i % samples.length]!.protocol);
       const simulate = async () => {
         const startedMs = performance.now();
         await host.simulate(batch, MEASURING_TIMEOUT_MS);

@@ -1,0 +1,20 @@
+/**
+ * The first place, from `from` on, whose value is not below a bound. Goes in strides that double, then halves the last
+ * one, so walking through a long list in small steps costs little.
+ * @param values ascending
+ */
+export function firstNotBelow(values: Uint16Array | Uint32Array, bound: number, from = 0): number {
+  let low = from;
+  let stride = 1;
+  while (low + stride <= values.length && values[low + stride - 1]! < bound) {
+    low += stride;
+    stride *= 2;
+  }
+  let high = Math.min(low + stride - 1, values.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

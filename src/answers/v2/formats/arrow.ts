@@ -1,0 +1,140 @@
+import {
+  Dictionary,
+  Field,
+  Float64,
+  Int16,
+  Int32,
+  Int64,
+  makeData,
+  makeVector,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  Utf8,
+  type Data,
+  type DataType,
+  type Vector,
+} from 'apache-arrow';
+import { AsyncByteQueue } from 'apache-arrow/io/stream';
+import type { ExperimentHead } from '../result.js';
+import type { TableEncoder } from './answer-writer.js';
+import { tableMetadata, TRUNCATED } from './table-metadata.js';
+import type { ColumnValues, TableBatch, TableColumn } from './tables.js';
+
+/**
+ * The streaming format of Arrow: the schema, then a record batch for each batch of the table. Columns of labels
+ * are dictionaries that are sent once, before the first batch, since many readers know no others.
+ */
+export class ArrowEncoder implements TableEncoder {
+  readonly #columns: readonly ArrowColumn[];
+  readonly #sink = new PieceQueue();
+  readonly #writer = new RecordBatchStreamWriter();
+  #schema = new Schema();
+
+  constructor(columns: readonly TableColumn[]) {
+    this.#columns = columns.map(arrowColumn);
+  }
+
+  begin(head: ExperimentHead): Iterable<Uint8Array> {
+    const fields = this.#columns.map(({ field }) => field);
+    this.#schema = new Schema(fields, new Map(tableMetadata(head)));
+    // The schema is written even if no batch follows.
+    this.#writer.reset(this.#sink, this.#schema);
+    return this.#sink.take();
+  }
+
+  append({ rows, values, truncated }: TableBatch): Iterable<Uint8Array> {
+    const data = makeData({
+      type: new Struct(this.#schema.fields),
+      length: rows,
+      nullCount: 0,
+      children: this.#columns.map((column, at) => column.dataOf(values[at]!)),
+    });
+    const metadata = truncated ? new Map([[TRUNCATED, 'true']]) : undefined;
+    this.#writer.write(new RecordBatch(this.#schema, data, metadata));
+    return this.#sink.take();
+  }
+
+  end(): Iterable<Uint8Array> {
+    this.#writer.finish();
+    return this.#sink.take();
+  }
+}
+
+/** What the writer has written since the last look. Its own queue keeps all until somebody awaits it. */
+class PieceQueue extends AsyncByteQueue {
+  #pieces: Uint8Array[] = [];
+
+  override write(piece: Uint8Array): void {
+    this.#pieces.push(piece);
+  }
+
+  take(): readonly Uint8Array[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces;
+  }
+}
+
+interface ArrowColumn {
+  readonly field: Field;
+  dataOf(values: ColumnValues): Data;
+}
+
+function arrowColumn({ name, type, nullable = false, labels }: TableColumn, place: number): ArrowColumn {
+  const field = (arrowType: DataType) => new Field(name, arrowType, nullable);
+  switch (type) {
+    case 'int32':
+      return {
+        field: field(new Int32()),
+        dataOf: (values) => makeData({ type: new Int32(), data: values as Int32Array, nullCount: 0 }),
+      };
+    case 'int64':
+      return {
+        field: field(new Int64()),
+        dataOf: (values) => makeData({ type: new Int64(), data: values as BigInt64Array, nullCount: 0 }),
+      };
+    case 'double':
+      return { field: field(new Float64()), dataOf: (values) => doubles(values as Float64Array) };
+    case 'text':
+      return { field: field(new Utf8()), dataOf: (values) => utf8(values as readonly string[]) };
+    case 'label': {
+      const Indices = labels!.length < 2 ** 15 ? Int16 : Int32;
+      // Without an id the library counts those of the whole process, and equal answers would differ.
+      const dictionaryType = new Dictionary(new Utf8(), new Indices(), place);
+      const dictionary = makeVector(utf8(labels!)) as Vector<Utf8>;
+      return {
+        field: field(dictionaryType),
+        dataOf: (values) =>
+          makeData({
+            type: dictionaryType,
+            data: new Indices().ArrayType.from(values as Int32Array),
+            nullCount: 0,
+            dictionary,
+          }),
+      };
+    }
+  }
+}
+
+function doubles(values: Float64Array): Data<Float64> {
+  const nullCount = values.reduce((count, value) => count + Number(Number.isNaN(value)), 0);
+  if (nullCount === 0) return makeData({ type: new Float64(), data: values, nullCount });
+  const nullBitmap = new Uint8Array(Math.ceil(values.length / 8));
+  for (const [row, value] of values.entries()) {
+    if (!Number.isNaN(value)) nullBitmap[row >> 3]! |= 1 << (row & 7);
+  }
+  const data = values.map((value) => (Number.isNaN(value) ? 0 : value));
+  return makeData({ type: new Float64(), data, nullCount, nullBitmap });
+}
+
+function utf8(texts: readonly string[]): Data<Utf8> {
+  const valueOffsets = new Int32Array(texts.length + 1);
+  for (const [row, text] of texts.entries()) {
+    valueOffsets[row + 1] = valueOffsets[row]! + Buffer.byteLength(text);
+  }
+  const data = Buffer.alloc(valueOffsets[texts.length]!);
+  for (const [row, text] of texts.entries()) data.write(text, valueOffsets[row]!);
+  return makeData({ type: new Utf8(), length: texts.length, nullCount: 0, valueOffsets, data });
+}

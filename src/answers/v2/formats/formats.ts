@@ -1,0 +1,26 @@
+/** In which formats an open experiment is answered; the names are those of `?format=`. */
+export const FORMATS = {
+  json: { mediaType: 'application/json', parameters: '; charset=utf-8', extension: 'json' },
+  ndjson: { mediaType: 'application/x-ndjson', parameters: '; charset=utf-8', extension: 'ndjson' },
+  csv: { mediaType: 'text/csv', parameters: '; charset=utf-8; header=present', extension: 'csv' },
+  arrow: { mediaType: 'application/vnd.apache.arrow.stream', parameters: '', extension: 'arrow' },
+  parquet: { mediaType: 'application/vnd.apache.parquet', parameters: '', extension: 'parquet' },
+} as const;
+
+export type Format = keyof typeof FORMATS;
+
+/** Those that hold one table. */
+export const TABLE_FORMATS = ['csv', 'arrow', 'parquet'] as const;
+export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+/** What a table holds; the names are those of `?table=`. */
+export const TABLES = ['rates', 'histogram', 'spikes', 'inputs'] as const;
+export type TableName = (typeof TABLES)[number];
+
+/**
+ * How the columns of a table of spikes are named; the names are those of `?names=`.
+ * - `shiu`: as the spike files of Shiu et al. 2024, which their scripts read.
+ * - `sonata`: as the spike files of BMTK.
+ */
+export const COLUMN_NAMES = ['shiu', 'sonata'] as const;
+export type ColumnNames = (typeof COLUMN_NAMES)[number];

@@ -1,0 +1,245 @@
+import { planOf } from '../../../test/support/open-experiments.js';
+import { smallConnectome } from '../../../test/support/small-connectome.js';
+import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { CodedError } from '../../errors.js';
+import type { ConnectomeMetadata } from '../../connectome/connectome.js';
+import { answerOf, localTrials } from '../../../test/support/open-experiments.js';
+
+function connectomeWith(metadata: Partial<ConnectomeMetadata> = {}) {
+  const content = smallConnectome();
+  const changed = { ...content, metadata: { ...content.metadata, ...metadata } };
+  return openConnectome(encodeConnectome(changed).buffer as ArrayBuffer);
+}
+
+const connectome = connectomeWith();
+const INPUT = { s: { node_set: 'S_sugar', rate_hz: 100 } };
+
+/** @returns what refuses a request */
+function refusal(request: object, limits = {}): CodedError {
+  try {
+    planOf(connectome, request, limits);
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('what an experiment costs', () => {
+  it('is known beforehand: conditions x trials x duration, and the expected input events', () => {
+    const sweep = [
+      { set: 'duration_ms', values: [500, 1500] },
+      { set: 'inputs.s.rate_hz', values: [0, 100] },
+    ];
+    const plan = planOf(connectome, { inputs: INPUT, trials: 5, sweep });
+    expect(plan.conditions).toBe(4);
+    // 2 x (0.5 s + 1.5 s) x 5; 12 neurons at 100 Hz for 0.5 and 1.5 s, five times each.
+    expect(plan.dryRun().cost).toEqual({ brain_seconds: 20, input_events: 5 * 12 * 100 * 2 });
+  });
+
+  it('counts given events that are within the window', () => {
+    const times = { node_set: 'S_sugar', module: 'spikes', times_ms: [0, 9.9, 10, 20, 29.9, 30] };
+    const inputs = { given: { ...times, delay_ms: 10, duration_ms: 20 } };
+    expect(planOf(connectome, { inputs, trials: 1 }).dryRun().cost.input_events).toBe(3 * 12);
+  });
+
+  it('is that of all places where responders decide', () => {
+    const sweep = [{ each: { responders_of: 'baseline', top: 7 }, as: 'silence' }];
+    const plan = planOf(connectome, { inputs: INPUT, trials: 3, sweep });
+    expect(plan.dryRun()).toMatchObject({
+      conditions: [{ index: 0, parameters: { silence: null } }],
+      cost: { brain_seconds: 24, input_events: 8 * 3 * 1200 },
+    });
+  });
+
+  it('is refused above the limit, with what would fit', () => {
+    const error = refusal(
+      { inputs: INPUT, trials: 30, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
+      { brainSeconds: 20 },
+    );
+    expect(error).toMatchObject({
+      code: 'TOO_EXPENSIVE',
+      path: '/trials',
+      message:
+        'The experiment has 90 brain seconds (3 conditions x 30 trials); at most 20 are allowed. With 6 trials it would fit.',
+    });
+    expect(() =>
+      planOf(
+        connectome,
+        { inputs: INPUT, trials: 6, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
+        { brainSeconds: 20 },
+      ),
+    ).not.toThrow();
+    expect(
+      refusal({ inputs: INPUT, trials: 1, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, { brainSeconds: 2 }),
+    ).toMatchObject({
+      code: 'TOO_EXPENSIVE',
+      path: '/sweep',
+    });
+    expect(refusal({ inputs: INPUT, trials: 1 }, { brainSeconds: 0.5 })).toMatchObject({
+      path: '/duration_ms',
+    });
+  });
+
+  it('has a limit of input events and one of numbers in the reports', () => {
+    expect(refusal({ inputs: INPUT, trials: 1 }, { inputEventsPerTrial: 600 })).toMatchObject({
+      code: 'TOO_EXPENSIVE',
+      path: '/inputs',
+      message:
+        'A trial of condition 0 has 1200 input events on average; at most 600 are allowed. ' +
+        'With 50 % of the neurons, of the rates or of the duration it would fit.',
+    });
+    const reports = { s: { node_set: 'S_sugar', group_by: ['neuron'], type: 'histogram', bin_ms: 100 } };
+    // 12 neurons: 10 numbers, one trial and ten bins each.
+    expect(() => planOf(connectome, { reports, trials: 1 }, { rates: 252 })).not.toThrow();
+    expect(refusal({ reports, trials: 1 }, { rates: 251 })).toMatchObject({
+      code: 'TOO_EXPENSIVE',
+      path: '/reports',
+    });
+  });
+
+  it('counts the groups of a sweep among the conditions', () => {
+    const sweep = [{ each: 'S_*', group_by: ['neuron'], as: 'silence' }];
+    expect(planOf(connectome, { inputs: INPUT, trials: 1, sweep }, { conditions: 121 }).conditions).toBe(121);
+    expect(refusal({ inputs: INPUT, trials: 1, sweep }, { conditions: 120 })).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      path: '/sweep',
+      message: 'sweep must have at most 120 conditions, got 121.',
+    });
+  });
+});
+
+describe('what a plan refuses', () => {
+  it.each([
+    [{ inputs: { s: { node_set: 'S_suger' } } }, 'UNKNOWN_NEURONS', '/inputs/s/node_set'],
+    [
+      { inputs: { s: { node_set: { type: 'S_sugar', class: 'made_up', except: 'S_*' } } } },
+      'EMPTY_NODE_SET',
+      '/inputs/s/node_set',
+    ],
+    [{ silence: ['S_sugar', 'S_suger'] }, 'UNKNOWN_NEURONS', '/silence/1'],
+    [{ sweep: [{ each: 'S_suger', as: 'silence' }] }, 'UNKNOWN_NEURONS', '/sweep/0/each'],
+    [
+      { node_sets: { 'reports.x': 'S_song' }, reports: { x: { node_set: 'S_song' } } },
+      'INVALID_PARAMETER',
+      '/node_sets/reports.x',
+    ],
+    [
+      { inputs: INPUT, sweep: [{ each: { responders_of: 'baseline' }, group_by: [], as: 'silence' }] },
+      'INVALID_PARAMETER',
+      '/sweep/0/group_by',
+    ],
+    [
+      { inputs: { s: { node_set: 'S_sugar', module: 'spikes', times_ms: { 12: [1] } } } },
+      'UNKNOWN_NEURONS',
+      '/inputs/s/times_ms',
+    ],
+  ])('%j', (request, code, path) => {
+    expect(refusal(request)).toMatchObject({ code, path });
+  });
+});
+
+describe('the head of an answer', () => {
+  it('names the same experiment the same, and no other', () => {
+    const id = (request: object, own = connectome) => planOf(own, request).head.id;
+    expect(id({ inputs: INPUT })).toMatch(/^[0-9a-f]{32}$/);
+    expect(id({ inputs: INPUT, seed: 42, trials: 10 })).toBe(id({ trials: 10, inputs: INPUT }));
+    expect(id({ inputs: INPUT, seed: 43 })).not.toBe(id({ inputs: INPUT }));
+    expect(id({ inputs: INPUT }, connectomeWith({ name: 'Another' }))).not.toBe(id({ inputs: INPUT }));
+  });
+
+  it('says which neurons every name stands for', () => {
+    const { resolved } = planOf(connectome, {
+      node_sets: { taste: ['S_sugar', 'S_bitter'] },
+      inputs: { s: { node_set: 'taste' } },
+      silence: ['C_escape', { type: 'C_walk', side: 'left' }],
+      reports: { motor: { node_set: 'C_motor' } },
+    }).head;
+    expect(resolved).toEqual({
+      taste: {
+        neurons: 24,
+        sides: { left: 12, right: 12 },
+        types: { S_bitter: 12, S_sugar: 12 },
+        missing: [],
+      },
+      'inputs.s': {
+        neurons: 24,
+        sides: { left: 12, right: 12 },
+        types: { S_bitter: 12, S_sugar: 12 },
+        missing: [],
+      },
+      silence: { neurons: 6, sides: { left: 4, right: 2 }, types: { C_escape: 4, C_walk: 2 }, missing: [] },
+      'reports.motor': { neurons: 4, sides: { left: 2, right: 2 }, types: { C_motor: 4 }, missing: [] },
+    });
+  });
+});
+
+describe('warnings', () => {
+  const codes = (request: object, own = connectome) => planOf(own, request).warnings.map(({ code }) => code);
+  const PAIRS = 2_700_513;
+
+  it('tell of a synthetic wiring and of one that lacks pairs of the release', () => {
+    expect(codes({})).toEqual(['SYNTHETIC_WIRING', 'PARTIAL_WIRING']);
+    expect(
+      codes(
+        {},
+        { ...connectome, metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS } },
+      ),
+    ).toEqual([]);
+    expect(
+      codes(
+        {},
+        {
+          ...connectome,
+          metadata: { ...connectome.metadata, wiring: 'measured', connectionCount: PAIRS - 1 },
+        },
+      ),
+    ).toEqual(['PARTIAL_WIRING']);
+    const strict = {
+      ...connectome.metadata,
+      wiring: 'measured',
+      connectionCount: PAIRS,
+      minimumSynapses: 10,
+    } as const;
+    expect(planOf({ ...connectome, metadata: strict }, {}).warnings).toEqual([
+      { code: 'PARTIAL_WIRING', message: 'Pairs of neurons with fewer than 10 synapses are left out.' },
+    ]);
+  });
+
+  it('tell of a report that reads what is stimulated, also by the groups of a sweep', () => {
+    const reports = { s: { node_set: 'S_sugar' }, events: { node_set: 'S_sugar', type: 'inputs' } };
+    const { warnings } = planOf(connectome, { inputs: INPUT, reports });
+    expect(warnings.slice(2)).toEqual([
+      {
+        code: 'READOUT_STIMULATED',
+        message:
+          'The report s reads 12 of 12 neurons that an input stimulates: their spikes are the stimulus, not a response.',
+      },
+    ]);
+    const swept = {
+      inputs: { s: { node_set: 'S_song' } },
+      sweep: [{ each: 'S_sugar', as: 'inputs.s' }],
+      reports,
+    };
+    expect(codes(swept)).toContain('READOUT_STIMULATED');
+    expect(codes({ inputs: { s: { node_set: 'S_song' } }, reports })).not.toContain('READOUT_STIMULATED');
+  });
+
+  it('tell of what was skipped and of types that stand for measured cells', () => {
+    const skipping = { inputs: { s: { node_set: ['S_sugar', 'Nobody'] } }, on_missing: 'skip' };
+    expect(planOf(connectome, skipping).warnings).toContainEqual({
+      code: 'MISSING_SKIPPED',
+      message: 'The model lacks Nobody; skipped.',
+    });
+  });
+
+  it('tell of a runaway, in which conditions', async () => {
+    const { runawayWarning } = await import('./warnings.js');
+    expect(runawayWarning([3]).message).toMatch(/^In condition 3 more than 5000 neurons responded/);
+    const { totals } = await answerOf(
+      planOf(connectome, { inputs: INPUT, trials: 1 }),
+      localTrials(connectome),
+    );
+    expect(totals.warnings.map(({ code }) => code)).not.toContain('RUNAWAY');
+  });
+});

@@ -1,0 +1,509 @@
+/**
+ * A document on a connectome, ready to be run: which conditions there are, what each of their trials is, what they
+ * cost. Nothing is simulated here, and whatever is refused is refused here.
+ */
+import { hash } from 'node:crypto';
+import type { Connectome } from '../../connectome/connectome.js';
+import { modelId } from '../../connectome/model-id.js';
+import { unionOf } from '../../connectome/neuron-sets.js';
+import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
+import { CodedError } from '../../errors.js';
+import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
+import { firstNotBelow } from './ascending.js';
+import { allNeurons } from './baselines.js';
+import { citationsOf } from './citations.js';
+import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
+import { groupsOf } from './groups.js';
+import { invalid, memberOf, refused, WHOLE } from './place.js';
+import { isResponders, resolveDocument, type ResolvedDocument } from './resolve-document.js';
+import type {
+  ConditionParameters,
+  DryRun,
+  ExperimentHead,
+  ExperimentWarning,
+  ParameterValue,
+} from './result.js';
+import { rounded, type SummarisedReport } from './summary.js';
+import { Grid, groupOf, type Axis, type AxisValue } from './sweep.js';
+import { binCount, sharedArray, sharedSteps, type ReportTask, type TrialTask } from './trial.js';
+import { warningsBefore } from './warnings.js';
+
+/** Part of every id; changes whenever any result may change. */
+export const ANSWER_VERSION = '1';
+const ID_HEX_DIGITS = 32;
+const MS_PER_SECOND = 1000;
+/** What a group takes beside its rates, as so many rates: labels, counts, means, standard deviations. */
+const RATES_OF_GROUP = 10;
+const NOBODY = new Uint32Array(0);
+
+/** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
+export interface ExperimentLimits {
+  readonly conditions: number;
+  /** Neurons of all selectors together: bounds what it costs to plan, which nobody is charged for. */
+  readonly selectedNeurons: number;
+  /** Conditions x trials x duration. */
+  readonly brainSeconds: number;
+  /** Expected input events of a trial. */
+  readonly inputEventsPerTrial: number;
+  /** The event budget of every trial. */
+  readonly synapticEventsPerTrial: number;
+  /** Rows of the tables `spikes` and `inputs` in an answer. */
+  readonly tableRows: number;
+  /** Rates in an answer: of each condition and group one for each trial and bin, and RATES_OF_GROUP. */
+  readonly rates: number;
+}
+
+/** A condition as it is run. Its arrays lie in shared memory and are the same in all its trials. */
+export interface Condition extends ConditionParameters {
+  readonly durationMs: number;
+  readonly reports: readonly ReportTask[];
+  task(trial: number, countsAll: boolean): TrialTask;
+}
+
+interface PlannedReport extends SummarisedReport {
+  readonly document: ReportDocument;
+  readonly neurons: Uint32Array;
+  /** In shared memory. */
+  readonly groupOfPlaces: Uint32Array;
+}
+
+/**
+ * @param document complete, as parseDocument gives it
+ * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
+ */
+export function planExperiment(
+  connectome: Connectome,
+  document: ExperimentDocument,
+  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  limits: ExperimentLimits,
+): ExperimentPlan {
+  return new ExperimentPlan(
+    connectome,
+    document,
+    resolveDocument(connectome, document, resolver, limits),
+    limits,
+  );
+}
+
+export class ExperimentPlan {
+  readonly head: ExperimentHead;
+  readonly grid: Grid;
+  readonly trials: number;
+  /** In the order of the document. */
+  readonly inputNames: readonly string[];
+  readonly reports: readonly PlannedReport[];
+  /** What is known before a trial has run. */
+  readonly warnings: readonly ExperimentWarning[];
+  readonly cite: readonly string[];
+  /** Of one trial of each condition of the grid. */
+  readonly #durationsMs: Float64Array;
+  /** Expected in one trial of each condition of the grid, or the most that a group of responders can have. */
+  readonly #inputEvents: Float64Array;
+  readonly #inputs: readonly NamedInput[];
+  readonly #silenced: Uint32Array;
+  readonly #tableRows: number;
+
+  constructor(
+    readonly connectome: Connectome,
+    private readonly document: ExperimentDocument,
+    resolved: ResolvedDocument,
+    private readonly limits: ExperimentLimits,
+  ) {
+    this.head = {
+      id: experimentId(connectome.digest, document),
+      model: modelId(connectome),
+      wiring: connectome.metadata.wiring,
+      side_convention: sideConvention(connectome),
+      experiment: document,
+      resolved: resolved.sets,
+    };
+    this.trials = document.trials;
+    this.inputNames = Object.keys(document.inputs);
+    this.#inputs = Object.entries(document.inputs).map(([name, input]) => ({
+      name,
+      input,
+      neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
+      givenSteps: input.module === 'spikes' ? allSteps(input) : new Uint16Array(0),
+    }));
+    this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
+    this.grid = new Grid(axesOf(connectome, document, resolved));
+    checkConditions(this.grid, limits);
+    this.reports = plannedReports(connectome, document, resolved);
+    const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
+    this.#tableRows = Math.max(1, Math.floor(limits.tableRows / Math.max(1, this.grid.size * tables)));
+    this.#durationsMs = new Float64Array(this.grid.size);
+    this.#inputEvents = new Float64Array(this.grid.size);
+    const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
+    let rates = 0;
+    for (let index = 0; index < this.grid.size; index++) {
+      const settings = this.#settingsAt(index);
+      this.#durationsMs[index] = settings.durationMs;
+      this.#inputEvents[index] = this.#expectedInputEvents(index, settings, largestGroups);
+      rates += this.#ratesOf(settings);
+    }
+    this.#checkCost(rates);
+    this.warnings = warningsBefore(
+      connectome,
+      resolved,
+      this.#inputs.map(({ neurons }) => neurons),
+      this.reports,
+      this.grid,
+    );
+    this.cite = citationsOf(connectome);
+  }
+
+  get conditions(): number {
+    return this.grid.size;
+  }
+
+  /** Brain seconds of all that an answer from a condition on has to run, at most. */
+  brainSeconds(from = 0): number {
+    const needed = this.grid.neededFrom(from);
+    const durationMs = this.#durationsMs.reduce((sum, ms, index) => sum + needed[index]! * ms, 0);
+    return (durationMs * this.trials) / MS_PER_SECOND;
+  }
+
+  /** The answer without results. Of an axis of responders only the baseline is known. */
+  dryRun(): DryRun {
+    const indices = Array.from({ length: this.grid.size }, (_, index) => index);
+    const known = indices.filter((index) =>
+      this.grid
+        .placesOf(index)
+        .every((place, at) => place === 0 || this.grid.axes[at]!.kind !== 'responders'),
+    );
+    return {
+      ...this.head,
+      conditions: known.map((index) => ({
+        index,
+        parameters: this.parametersOf(
+          this.grid.placesOf(index).map((place, at) => valueAt(this.grid.axes[at]!, place)),
+        ),
+      })),
+      unchanged: [],
+      cost: {
+        brain_seconds: this.brainSeconds(),
+        input_events: Math.round(this.trials * this.#inputEvents.reduce((sum, events) => sum + events, 0)),
+      },
+      warnings: this.warnings,
+      cite: this.cite,
+    };
+  }
+
+  parametersOf(values: readonly AxisValue[]): ConditionParameters['parameters'] {
+    return Object.fromEntries(
+      this.grid.axes.map(({ name }, axis): [string, ParameterValue] => {
+        const value = values[axis]!;
+        return [name, typeof value === 'object' && value !== null ? value.labels : value];
+      }),
+    );
+  }
+
+  /** @param values on the axes of the grid */
+  condition(index: number, values: readonly AxisValue[]): Condition {
+    const settings = this.#settingsAt(index);
+    const groupsAs = (name: string) =>
+      values.filter((value, axis) => typeof value !== 'number' && this.grid.axes[axis]!.name === name);
+    const inputs = this.#inputs.map(({ name, input, neurons }) => {
+      const [group] = groupsAs(`inputs.${name}`);
+      const stimulated = group === undefined ? neurons : sharedArray(neuronsOf(group));
+      const { startStep, endStep } = settings.inputs.get(name)!;
+      if (input.module === 'spikes') {
+        return {
+          neurons: stimulated,
+          train: givenTrain(this.connectome, input, stimulated, startStep, endStep),
+        };
+      }
+      const { rateHz } = settings.inputs.get(name)!;
+      return {
+        neurons: stimulated,
+        train: { kind: 'poisson', name, rateHz, seed: settings.seed, startStep, endStep },
+      };
+    }) satisfies PlannedInput[];
+    const silenced = sharedArray(
+      unionOf([this.#silenced, ...groupsAs('silence').map(neuronsOf)], this.connectome.neuronCount),
+    );
+    const reports = this.reports.map((report, at): ReportTask => {
+      const window = { neurons: report.neurons, ...settings.reports[at]! };
+      const { type, bin_ms: binMs } = report.document;
+      if (type === 'rate') return { type, ...window };
+      if (type === 'histogram') {
+        return { type, ...window, groups: report.groupOfPlaces, binSteps: stepsOf(binMs!) };
+      }
+      return { type, ...window, maximumRows: this.#tableRows };
+    });
+    const durationSteps = stepsOf(settings.durationMs);
+    const eventBudget = this.limits.synapticEventsPerTrial;
+    return {
+      index,
+      parameters: this.parametersOf(values),
+      durationMs: settings.durationMs,
+      reports,
+      task: (trial, countsAll) => ({
+        protocol: {
+          inputs: inputs.map((input) => inTrial(input, trial)),
+          silenced,
+          durationSteps,
+          ...(eventBudget !== Infinity && { eventBudget }),
+        },
+        reports,
+        countsAll,
+      }),
+    };
+  }
+
+  /** The values of the fields of a condition, in steps. */
+  #settingsAt(index: number): Settings {
+    const places = this.grid.placesOf(index);
+    const swept = new Map<string, number>();
+    this.grid.axes.forEach((axis, at) => {
+      if (axis.kind === 'values') swept.set(axis.name, axis.values[places[at]!]!);
+    });
+    const { document } = this;
+    const durationMs = swept.get('duration_ms') ?? document.duration_ms;
+    const durationSteps = stepsOf(durationMs);
+    const inputs = new Map<string, InputSettings>();
+    for (const [name, input] of Object.entries(document.inputs)) {
+      const delayMs = swept.get(`inputs.${name}.delay_ms`) ?? input.delay_ms;
+      const windowMs = swept.get(`inputs.${name}.duration_ms`) ?? input.duration_ms;
+      const startStep = stepsOf(delayMs);
+      const endStep = windowMs === null ? durationSteps : startStep + stepsOf(windowMs);
+      const ownRateHz = input.module === 'poisson' ? input.rate_hz : 0;
+      inputs.set(name, { startStep, endStep, rateHz: swept.get(`inputs.${name}.rate_hz`) ?? ownRateHz });
+    }
+    const reports = Object.values(document.reports).map((report) => {
+      const startStep = stepsOf(report.start_ms);
+      const endStep = report.end_ms === null ? durationSteps : stepsOf(report.end_ms);
+      return { startStep, endStep };
+    });
+    return { durationMs, seed: swept.get('seed') ?? document.seed, inputs, reports };
+  }
+
+  #expectedInputEvents(index: number, { inputs }: Settings, largestGroups: readonly number[]): number {
+    const places = this.grid.placesOf(index);
+    return this.#inputs.reduce((sum, { name, input, neurons, givenSteps }) => {
+      const { startStep, endStep, rateHz } = inputs.get(name)!;
+      const axis = this.grid.axes.findIndex((each) => each.name === `inputs.${name}`);
+      const swept = this.grid.axes[axis];
+      const place = places[axis];
+      let count = neurons.length;
+      if (swept !== undefined && place === 0) count = 0;
+      else if (swept?.kind === 'groups') count = swept.groups.sizes[place! - 1]!;
+      else if (swept?.kind === 'responders') count = largestGroups[axis]!;
+      if (input.module === 'poisson') {
+        const seconds = (endStep - startStep) / (STEPS_PER_MS * MS_PER_SECOND);
+        return sum + count * rateHz * seconds;
+      }
+      const events = firstNotBelow(givenSteps, endStep) - firstNotBelow(givenSteps, startStep);
+      return sum + (isList(input.times_ms) ? count * events : events);
+    }, 0);
+  }
+
+  #ratesOf({ reports: windows }: Settings): number {
+    return this.reports.reduce((sum, { document: { type, bin_ms: binMs }, groups }, at) => {
+      if (isTable(type)) return sum;
+      const bins = type === 'histogram' ? binCount({ type, ...windows[at]!, binSteps: stepsOf(binMs!) }) : 0;
+      return sum + groups.count * (RATES_OF_GROUP + this.trials + bins);
+    }, 0);
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkCost(rates: number): void {
+    const { limits, trials, grid } = this;
+    const brainSeconds = this.brainSeconds();
+    if (brainSeconds > limits.brainSeconds) {
+      const fitting = Math.floor((limits.brainSeconds * trials) / brainSeconds);
+      const conditions = grid.size === 1 ? '1 condition' : `${grid.size} conditions`;
+      throw tooExpensive(
+        `The experiment has ${quantity(brainSeconds, 'brain second')} (${conditions} x ${quantity(trials, 'trial')}); ` +
+          `at most ${limits.brainSeconds} are allowed.`,
+        fitting >= 1
+          ? `With ${quantity(fitting, 'trial')} it would fit.`
+          : 'Fewer conditions or a shorter trial would fit.',
+        fitting >= 1 ? '/trials' : grid.size > 1 ? '/sweep' : '/duration_ms',
+      );
+    }
+    const most = this.#inputEvents.reduce((a, b) => Math.max(a, b), 0);
+    if (most > limits.inputEventsPerTrial) {
+      const index = this.#inputEvents.indexOf(most);
+      const share = Math.floor((100 * limits.inputEventsPerTrial) / most);
+      throw tooExpensive(
+        `A trial of condition ${index} has ${Math.round(most)} input events on average; at most ` +
+          `${limits.inputEventsPerTrial} are allowed.`,
+        `With ${share} % of the neurons, of the rates or of the duration it would fit.`,
+        '/inputs',
+      );
+    }
+    if (rates > limits.rates) {
+      const share = Math.floor((100 * limits.rates) / rates);
+      throw tooExpensive(
+        `The reports of the answer have ${rates} rates (for each condition and group one for each trial and bin, and ` +
+          `${RATES_OF_GROUP} for the rest of its row); at most ${limits.rates} are allowed.`,
+        `With ${share} % of the conditions, groups or trials they would fit.`,
+        '/reports',
+      );
+    }
+  }
+}
+
+interface NamedInput {
+  readonly name: string;
+  readonly input: InputDocument;
+  /** In shared memory. */
+  readonly neurons: Uint32Array;
+  /** Of all lists of given times, ascending. */
+  readonly givenSteps: Uint16Array;
+}
+
+interface InputSettings {
+  readonly startStep: number;
+  readonly endStep: number;
+  readonly rateHz: number;
+}
+
+interface Settings {
+  readonly durationMs: number;
+  readonly seed: number;
+  readonly inputs: ReadonlyMap<string, InputSettings>;
+  readonly reports: readonly { readonly startStep: number; readonly endStep: number }[];
+}
+
+/** The same in every trial; a Poisson train lacks the number of the trial. */
+interface PlannedInput {
+  readonly neurons: Uint32Array;
+  readonly train: GivenTrain | Omit<PoissonTrain, 'trial'>;
+}
+
+function inTrial({ neurons, train }: PlannedInput, trial: number): Input {
+  return { neurons, train: train.kind === 'poisson' ? { ...train, trial } : train };
+}
+
+/** Reports that read the same groups of the same neurons share their arrays. */
+function plannedReports(
+  connectome: Connectome,
+  { reports }: ExperimentDocument,
+  { neurons: resolved }: ResolvedDocument,
+): PlannedReport[] {
+  const known = new Map<string, Pick<PlannedReport, 'neurons' | 'groups' | 'groupOfPlaces'>>();
+  return Object.entries(reports).map(([name, document]) => {
+    const key = JSON.stringify([document.node_set, document.group_by]);
+    let read = known.get(key);
+    if (read === undefined) {
+      const neurons = sharedArray(resolved.get(`reports.${name}`)!);
+      const groups = groupsOf(connectome, neurons, document.group_by);
+      read = { neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
+      known.set(key, read);
+    }
+    return { name, document, ...read };
+  });
+}
+
+/**
+ * The first 32 hex digits of the SHA-256 of lines, each ended by a line feed: the connectome's digest, the version of
+ * the answers, the complete document as JSON. Equal experiments have equal ids on every machine.
+ */
+export function experimentId(connectomeDigest: string, document: ExperimentDocument): string {
+  const lines = [connectomeDigest, ANSWER_VERSION, JSON.stringify(document)];
+  return hash('sha256', lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
+}
+
+function sideConvention({ metadata }: Connectome): string {
+  return (
+    `Left and right are those of the classification of ${metadata.dataset} release ${metadata.release}, the fly's ` +
+    'own. Shiu et al. 2024 name them the other way round: their "right" sugar neurons are on the left here.'
+  );
+}
+
+function axesOf(
+  connectome: Connectome,
+  { sweep = [] }: ExperimentDocument,
+  resolved: ResolvedDocument,
+): Axis[] {
+  return sweep.map((axis, at): Axis => {
+    if ('set' in axis) return { kind: 'values', name: axis.set, values: axis.values };
+    const { each, group_by: groupBy, as: name } = axis;
+    if (!isResponders(each)) {
+      return {
+        kind: 'groups',
+        name,
+        groups: groupsOf(connectome, resolved.neurons.get(`sweep.${at}`)!, groupBy),
+      };
+    }
+    if (groupBy.length === 0) {
+      const place = memberOf(memberOf(memberOf(WHOLE, 'sweep'), at), 'group_by');
+      throw refused(place, groupBy, 'a list of at least one label, because groups of responders are ranked');
+    }
+    return { kind: 'responders', name, top: each.top, groupBy };
+  });
+}
+
+/** @throws CodedError INVALID_PARAMETER; how many groups there are, only the connectome says */
+function checkConditions({ size }: Grid, limits: ExperimentLimits): void {
+  if (size <= limits.conditions) return;
+  throw invalid(
+    memberOf(WHOLE, 'sweep'),
+    `sweep must have at most ${limits.conditions} conditions, got ${size}.`,
+  );
+}
+
+/** The most neurons that a group of responders can have. */
+function largestGroup(connectome: Connectome, axis: Axis): number {
+  if (axis.kind !== 'responders' || axis.name === 'silence') return 0;
+  const { sizes } = groupsOf(connectome, allNeurons(connectome), axis.groupBy);
+  return sizes.reduce((a, b) => Math.max(a, b), 0);
+}
+
+function allSteps({ times_ms: times }: SpikesInput): Uint16Array {
+  const lists = isList(times) ? [times] : Object.values(times);
+  return Uint16Array.from(lists.flat().map(stepsOf)).sort();
+}
+
+/** Given events within a window, in shared memory. */
+function givenTrain(
+  connectome: Connectome,
+  { times_ms: times }: SpikesInput,
+  neurons: Uint32Array,
+  startStep: number,
+  endStep: number,
+): GivenTrain {
+  const within = (list: readonly number[] = []) =>
+    sharedSteps(list.map(stepsOf).filter((step) => step >= startStep && step < endStep));
+  if (isList(times)) return { kind: 'spikes', steps: within(times) };
+  return {
+    kind: 'spikes',
+    steps: Array.from(neurons, (neuron) => {
+      const id = connectome.neuronId(neuron);
+      return within(Object.hasOwn(times, id) ? times[id] : []);
+    }),
+  };
+}
+
+/** Array.isArray does not tell a readonly list from an object. */
+function isList(times: SpikesInput['times_ms']): times is readonly number[] {
+  return Array.isArray(times);
+}
+
+function valueAt(axis: Axis, place: number): AxisValue {
+  if (axis.kind === 'values') return axis.values[place]!;
+  return place === 0 || axis.kind === 'responders' ? null : groupOf(axis.groups, place - 1);
+}
+
+function neuronsOf(value: AxisValue): Uint32Array {
+  return typeof value === 'object' && value !== null ? value.neurons : NOBODY;
+}
+
+function isTable(type: ReportDocument['type']): boolean {
+  return type === 'spikes' || type === 'inputs';
+}
+
+/** Times of a document are multiples of 0.1 ms, but for the error of a double. */
+function stepsOf(ms: number): number {
+  return Math.round(ms * STEPS_PER_MS);
+}
+
+function tooExpensive(cost: string, whatFits: string, path: string): CodedError {
+  return new CodedError('TOO_EXPENSIVE', `${cost} ${whatFits}`, { path });
+}
+
+function quantity(count: number, noun: string): string {
+  return `${rounded(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

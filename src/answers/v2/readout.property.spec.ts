@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import type { InputEvents } from '../../experiment/input-events.js';
+import type { SpikeRaster } from '../../engine/simulation.js';
+import { TrialReadout } from './readout.js';
+import { binCount, type ReportReading, type ReportTask, type TrialTask } from './trial.js';
+
+const NEURONS = 40;
+const STEPS = 60;
+
+const ascending = (maximum: number) =>
+  fc.uniqueArray(fc.nat(maximum), { maxLength: maximum + 1 }).map((list) => Uint32Array.from(list).sort());
+
+/** Step and neuron, each pair once. */
+const raster: fc.Arbitrary<SpikeRaster> = fc
+  .uniqueArray(fc.nat(NEURONS * STEPS - 1), { maxLength: 300 })
+  .map((keys) => Uint32Array.from(keys).sort())
+  .map((keys) => ({
+    steps: Uint16Array.from(keys, (key) => Math.floor(key / NEURONS)),
+    neurons: Uint32Array.from(keys, (key) => key % NEURONS),
+  }));
+
+const report: fc.Arbitrary<ReportTask> = fc
+  .record({
+    type: fc.constantFrom('rate', 'histogram', 'spikes', 'inputs' as const),
+    neurons: ascending(NEURONS - 1).filter((list) => list.length > 0),
+    window: fc.uniqueArray(fc.nat(STEPS), { minLength: 2, maxLength: 2 }),
+    binSteps: fc.integer({ min: 1, max: STEPS }),
+    maximumRows: fc.integer({ min: 1, max: 40 }),
+    groupSeed: fc.array(fc.nat(2), { minLength: NEURONS, maxLength: NEURONS }),
+  })
+  .map(({ type, neurons, window, binSteps, maximumRows, groupSeed }) => {
+    const [startStep, endStep] = [Math.min(...window), Math.max(...window)];
+    const groups = Uint32Array.from(neurons, (_, place) => groupSeed[place]!);
+    return { type, neurons, startStep, endStep, groups, binSteps, maximumRows } as ReportTask;
+  });
+
+const listOf = ({ steps, neurons }: SpikeRaster): [step: number, neuron: number][] =>
+  Array.from(steps, (step, at) => [step, neurons[at]!]);
+
+/** The same, read spike by spike. */
+function expectedReading(
+  task: ReportTask,
+  spikes: SpikeRaster,
+  inputs: readonly SpikeRaster[],
+): ReportReading {
+  const { neurons, startStep, endStep } = task;
+  const isRead = ([step, neuron]: readonly number[]) =>
+    step! >= startStep && step! < endStep && neurons.includes(neuron!);
+  if (task.type === 'spikes' || task.type === 'inputs') {
+    const rows =
+      task.type === 'spikes'
+        ? listOf(spikes).filter(isRead)
+        : inputs
+            .flatMap((events, input) => listOf(events).map((row) => [...row, input]))
+            .filter(isRead)
+            .sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!);
+    const first = rows.slice(0, task.maximumRows);
+    return {
+      type: task.type,
+      steps: Uint16Array.from(first, ([step]) => step!),
+      neurons: Uint32Array.from(first, ([, neuron]) => neuron!),
+      ...(task.type === 'inputs' && { inputs: Uint8Array.from(first, (row) => row[2]!) }),
+      truncated: rows.length > task.maximumRows,
+    };
+  }
+  const rows = listOf(spikes).filter(isRead);
+  const countOf = (neuron: number) => rows.filter((row) => row[1] === neuron).length;
+  const places = [...neurons.keys()].filter((place) => countOf(neurons[place]!) > 0);
+  const responding = {
+    places: Uint32Array.from(places),
+    spikes: Uint32Array.from(places, (place) => countOf(neurons[place]!)),
+  };
+  if (task.type !== 'histogram') return { type: 'rate', ...responding };
+  const cellOf = ([step, neuron]: [number, number]) =>
+    task.groups[neurons.indexOf(neuron)]! * binCount(task) + Math.floor((step - startStep) / task.binSteps);
+  const all = rows.map(cellOf);
+  const cells = Uint32Array.from(new Set(all)).sort();
+  return {
+    type: 'histogram',
+    ...responding,
+    cells,
+    cellSpikes: Uint32Array.from(cells, (cell) => all.filter((each) => each === cell).length),
+  };
+}
+
+it('reads any reports of any raster as a reading spike by spike does, one trial after the other', () => {
+  const readout = new TrialReadout(NEURONS);
+  fc.assert(
+    fc.property(
+      raster,
+      fc.array(raster, { maxLength: 3 }),
+      fc.array(report, { maxLength: 6 }),
+      (spikes, inputs, reports) => {
+        const task: TrialTask = {
+          protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
+          reports,
+          countsAll: true,
+        };
+        const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
+        const eventsOf = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
+        const reading = readout.read(task, events, { ...spikes, deliveredEvents: 7 }, eventsOf);
+        const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
+        expect(reading).toEqual({
+          spikes: spikes.steps.length,
+          responding: responding.length,
+          inputEvents: spikes.steps.length,
+          synapticEvents: 7,
+          reports: reports.map((each) => expectedReading(each, spikes, inputs)),
+          counts: {
+            neurons: Uint32Array.from(responding),
+            spikes: Uint32Array.from(responding, (i) => spikes.neurons.filter((each) => each === i).length),
+          },
+        });
+      },
+    ),
+  );
+});

@@ -1,0 +1,163 @@
+/** Finds the neurons of every selector of a document. */
+import { SIDES, type Connectome } from '../../connectome/connectome.js';
+import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-resolver.js';
+import { unionOf } from '../../connectome/neuron-sets.js';
+import type { SetSelector } from '../../connectome/set-selector.js';
+import { CodedError } from '../../errors.js';
+import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
+import { invalid, memberOf, WHOLE } from './place.js';
+import type { ResolvedSet } from './result.js';
+
+export interface ResolvedDocument {
+  /** For the answer. */
+  readonly sets: Readonly<Record<string, ResolvedSet>>;
+  /** Ascending, by the names that `sets` has. */
+  readonly neurons: ReadonlyMap<string, Uint32Array>;
+  /** Of all selectors, each once, in their order. */
+  readonly missing: readonly string[];
+  readonly substituted: readonly string[];
+}
+
+/** What stands under one name in the answer: all selectors of `silence`, one of anything else. */
+interface Use {
+  readonly name: string;
+  readonly selectors: readonly SelectorAt[];
+}
+
+/** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
+export function resolveDocument(
+  connectome: Connectome,
+  document: ExperimentDocument,
+  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  limits: { readonly selectedNeurons: number },
+): ResolvedDocument {
+  const uses = usesOf(document);
+  const resolved = resolver.neuronsOfAll(uses.flatMap(({ selectors }) => selectors));
+  const selected = resolved.reduce((sum, { neurons: { length } }) => sum + length, 0);
+  if (selected > limits.selectedNeurons) {
+    throw new CodedError(
+      'TOO_EXPENSIVE',
+      `The selectors of the experiment select ${selected} neurons in all; at most ${limits.selectedNeurons} are ` +
+        'allowed. With fewer or smaller node sets it would fit.',
+      { path: '' },
+    );
+  }
+  const sets = new Map<string, ResolvedSet>();
+  const neurons = new Map<string, Uint32Array>();
+  let at = 0;
+  for (const { name, selectors } of uses) {
+    const parts = resolved.slice(at, (at += selectors.length));
+    const own = unionOf(
+      parts.map((part) => part.neurons),
+      connectome.neuronCount,
+    );
+    neurons.set(name, own);
+    sets.set(name, resolvedSet(connectome, own, distinct(parts.flatMap(({ missing }) => missing))));
+  }
+  const unused = Object.keys(document.inputs).flatMap((name) =>
+    unusedTimes(connectome, document, name, neurons.get(`inputs.${name}`)!),
+  );
+  return {
+    sets: Object.fromEntries(sets),
+    neurons,
+    missing: distinct([...resolved.flatMap(({ missing }) => missing), ...unused]),
+    substituted: distinct(resolved.flatMap(({ substituted }) => substituted)),
+  };
+}
+
+/** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
+function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: ExperimentDocument): Use[] {
+  const one = (name: string, selector: SetSelector, path: string): Use => ({
+    name,
+    selectors: [{ selector, path }],
+  });
+  const uses = [
+    ...Object.entries(inputs).map(([name, input]) =>
+      one(`inputs.${name}`, input.node_set, `/inputs/${name}/node_set`),
+    ),
+    ...(silence.length === 0
+      ? []
+      : [
+          {
+            name: 'silence',
+            selectors: silence.map((selector, at) => ({ selector, path: `/silence/${at}` })),
+          },
+        ]),
+    ...sweep.flatMap((axis, at) =>
+      'set' in axis || isResponders(axis.each) ? [] : [one(`sweep.${at}`, axis.each, `/sweep/${at}/each`)],
+    ),
+    ...Object.entries(reports).map(([name, report]) =>
+      one(`reports.${name}`, report.node_set, `/reports/${name}/node_set`),
+    ),
+  ];
+  const taken = uses.find(({ name }) => Object.hasOwn(nodeSets, name));
+  if (taken !== undefined) {
+    throw invalid(
+      memberOf(memberOf(WHOLE, 'node_sets'), taken.name),
+      `node_sets must not have the name ${taken.name}: in the answer it stands for a part of the document itself.`,
+    );
+  }
+  return [
+    ...Object.entries(nodeSets).map(([name, selector]) => one(name, selector, `/node_sets/${name}`)),
+    ...uses,
+  ];
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+export function isResponders(each: EachAxis['each']): each is RespondersSelector {
+  return typeof each === 'object' && 'responders_of' in each;
+}
+
+/**
+ * @returns ids with given times that are not among the neurons of the input, where they may be skipped
+ * @throws CodedError UNKNOWN_NEURONS
+ */
+function unusedTimes(
+  connectome: Connectome,
+  { inputs, on_missing: onMissing }: ExperimentDocument,
+  name: string,
+  neurons: Uint32Array,
+): string[] {
+  const input = inputs[name]!;
+  if (input.module !== 'spikes' || Array.isArray(input.times_ms)) return [];
+  const ids = new Set(Array.from(neurons, (neuron) => connectome.neuronId(neuron)));
+  const unused = Object.keys(input.times_ms).filter((id) => !ids.has(id));
+  if (unused.length > 0 && onMissing === 'error') {
+    throw new CodedError(
+      'UNKNOWN_NEURONS',
+      `inputs.${name}.times_ms may name only neurons of inputs.${name}.node_set, got ${unused.join(', ')}.`,
+      { path: `/inputs/${name}/times_ms` },
+    );
+  }
+  return unused;
+}
+
+function resolvedSet(
+  { metadata, typeIndices, sides }: Connectome,
+  neurons: Uint32Array,
+  missing: readonly string[],
+): ResolvedSet {
+  const ofType = new Uint32Array(metadata.types.length);
+  const ofSide = new Uint32Array(SIDES.length);
+  for (const neuron of neurons) {
+    ofType[typeIndices[neuron]!]!++;
+    ofSide[sides[neuron]!]!++;
+  }
+  const types = new Map<string, number>();
+  ofType.forEach((count, type) => {
+    // Types without a name are several, one for each super class.
+    const { name } = metadata.types[type]!;
+    if (count > 0) types.set(name, (types.get(name) ?? 0) + count);
+  });
+  return {
+    neurons: neurons.length,
+    sides: Object.fromEntries(
+      SIDES.map((side, at) => [side, ofSide[at]!] as const).filter(([, count]) => count > 0),
+    ),
+    types: Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1))),
+    missing,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * The conditions of a sweep as a grid: a place on every axis, the last axis fastest. The number of a condition is its
+ * place in this grid, which the document alone decides. So a number means the same condition in every answer, whichever
+ * conditions are run: an axis of responders has `top` places behind its baseline, and where fewer groups responded, or
+ * a lesion changes nothing, the numbers of those places stay unused.
+ */
+import type { GroupLabel } from './document.js';
+import type { GroupLabels, Groups } from './groups.js';
+
+/** Neurons that are silenced or stimulated together. */
+export interface SweptGroup {
+  readonly labels: GroupLabels;
+  /** Ascending. */
+  readonly neurons: Uint32Array;
+}
+
+/** A parameter that takes values in turn. */
+export interface ValueAxis {
+  readonly kind: 'values';
+  /** As in the document: `inputs.sugar.rate_hz`. */
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/** Place 0 is the baseline, without any group. */
+export interface GroupAxis {
+  readonly kind: 'groups';
+  /** `silence` or `inputs.NAME`. */
+  readonly name: string;
+  readonly groups: Groups;
+}
+
+/** As GroupAxis; which groups there are is known when the baseline was run. */
+export interface ResponderAxis {
+  readonly kind: 'responders';
+  readonly name: string;
+  readonly top: number;
+  readonly groupBy: readonly GroupLabel[];
+}
+
+export type Axis = ValueAxis | GroupAxis | ResponderAxis;
+
+/** On each axis: a number, a group, or null in the baseline of an axis of groups. */
+export type AxisValue = number | SweptGroup | null;
+
+export class Grid {
+  /** Conditions at most. */
+  readonly size: number;
+  /** How far apart, in the numbers of conditions, two neighbours on an axis are. */
+  readonly strides: readonly number[];
+
+  constructor(readonly axes: readonly Axis[]) {
+    const lengths = axes.map(lengthOf);
+    this.strides = lengths.map((_, axis) =>
+      lengths.slice(axis + 1).reduce((product, length) => product * length, 1),
+    );
+    this.size = lengths.reduce((product, length) => product * length, 1);
+  }
+
+  /** The places of a condition on the axes, each from 0. */
+  placesOf(index: number): number[] {
+    return this.axes.map((axis, at) => Math.floor(index / this.strides[at]!) % lengthOf(axis));
+  }
+
+  /** The condition with the same values and no group on one axis. */
+  baselineOf(index: number, axis: number): number {
+    return index - this.placesOf(index)[axis]! * this.strides[axis]!;
+  }
+
+  /** The condition with the same values and no group on any axis: its responders are swept. */
+  originOf(index: number): number {
+    return this.placesOf(index).reduce(
+      (origin, place, axis) => (this.isOfGroups(axis) ? origin - place * this.strides[axis]! : origin),
+      index,
+    );
+  }
+
+  isOfGroups(axis: number): boolean {
+    return this.axes[axis]!.kind !== 'values';
+  }
+
+  /**
+   * The conditions from a number on, and those before it whose spikes decide which of these are run: all 1, others 0.
+   */
+  neededFrom(from: number): Uint8Array {
+    const needed = new Uint8Array(this.size);
+    for (let index = this.size - 1; index >= 0; index--) {
+      if (index >= from) needed[index] = 1;
+      if (needed[index] === 0) continue;
+      needed[this.originOf(index)] = 1;
+      this.axes.forEach((_, axis) => {
+        if (this.isOfGroups(axis)) needed[this.baselineOf(index, axis)] = 1;
+      });
+    }
+    return needed;
+  }
+}
+
+export function lengthOf(axis: Axis): number {
+  switch (axis.kind) {
+    case 'values':
+      return axis.values.length;
+    case 'groups':
+      return 1 + axis.groups.count;
+    case 'responders':
+      return 1 + axis.top;
+  }
+}
+
+export function groupOf(groups: Groups, group: number): SweptGroup {
+  return { labels: groups.labelsOf(group), neurons: groups.neuronsOf(group) };
+}

@@ -1,0 +1,94 @@
+/** Windows of inputs and reports: in the trial, in every condition, and with their end written out. */
+import type { ExperimentDocument, InputDocument, ReportDocument } from './document.js';
+import { type SweptValues } from './parse-sweep.js';
+import { memberOf, type Place, refused, WHOLE } from './place.js';
+
+/** The members of a document after the table's checks; an end that was left out is not there yet. */
+type Draft = Pick<ExperimentDocument, 'inputs' | 'reports' | 'duration_ms'>;
+
+/** Times are multiples of 0.1 ms; their tenths are integers, with exact sums. */
+function tenths(ms: number): number {
+  return Math.round(ms * 10);
+}
+
+/**
+ * Values of all axes meet, so the extremes decide.
+ * @throws CodedError INVALID_PARAMETER
+ */
+export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft, swept: SweptValues): void {
+  const durations = swept.get('duration_ms') ?? [durationMs];
+  const shortestMs = Math.min(...durations);
+  const longestMs = Math.max(...durations);
+  const inShortest = swept.has('duration_ms')
+    ? `the shortest trial, ${shortestMs} ms`
+    : `the trial, ${shortestMs} ms`;
+  for (const [name, input] of Object.entries(inputs)) {
+    const place = memberOf(memberOf(WHOLE, 'inputs'), name);
+    const delayMs = Math.max(...(swept.get(`inputs.${name}.delay_ms`) ?? [input.delay_ms]));
+    const lengths = swept.get(`inputs.${name}.duration_ms`) ?? [input.duration_ms ?? 0];
+    const lengthMs = Math.max(...lengths);
+    if (delayMs >= shortestMs) {
+      throw refused(memberOf(place, 'delay_ms'), delayMs, `less than ${inShortest}`);
+    }
+    if (tenths(delayMs) + tenths(lengthMs) > tenths(shortestMs)) {
+      const mostMs = (tenths(shortestMs) - tenths(delayMs)) / 10;
+      throw refused(
+        memberOf(place, 'duration_ms'),
+        lengthMs,
+        `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
+      );
+    }
+    if (input.module === 'spikes') checkTimes(input.times_ms, longestMs, memberOf(place, 'times_ms'));
+  }
+  for (const [name, { start_ms: startMs, end_ms: endMs }] of Object.entries(reports)) {
+    const place = memberOf(memberOf(WHOLE, 'reports'), name);
+    if (startMs >= shortestMs) {
+      throw refused(memberOf(place, 'start_ms'), startMs, `less than ${inShortest}`);
+    }
+    if (typeof endMs === 'number' && (endMs <= startMs || endMs > shortestMs)) {
+      throw refused(
+        memberOf(place, 'end_ms'),
+        endMs,
+        `more than start_ms, ${startMs}, and at most ${inShortest}`,
+      );
+    }
+  }
+}
+
+function checkTimes(
+  times: readonly number[] | Readonly<Record<string, readonly number[]>>,
+  longestMs: number,
+  place: Place,
+): void {
+  if (!Array.isArray(times)) {
+    for (const [id, own] of Object.entries(times)) checkTimes(own, longestMs, memberOf(place, id));
+    return;
+  }
+  const last = (times as readonly number[]).at(-1);
+  if (last !== undefined && last >= longestMs) {
+    throw refused(place, last, `a list of times before the end of the trial at ${longestMs} ms`);
+  }
+}
+
+/** @param name of the input */
+export function completeInput(
+  input: InputDocument,
+  name: string,
+  durationMs: number,
+  swept: SweptValues,
+): InputDocument {
+  const depends = ['duration_ms', `inputs.${name}.delay_ms`, `inputs.${name}.duration_ms`];
+  const toEndMs = depends.some((parameter) => swept.has(parameter))
+    ? null
+    : (tenths(durationMs) - tenths(input.delay_ms)) / 10;
+  return { ...input, duration_ms: input.duration_ms ?? toEndMs };
+}
+
+export function completeReport(
+  { bin_ms: binMs, ...report }: ReportDocument,
+  durationMs: number,
+  swept: SweptValues,
+): ReportDocument {
+  const endMs = report.end_ms ?? (swept.has('duration_ms') ? null : durationMs);
+  return { ...report, end_ms: endMs, ...(binMs !== undefined && { bin_ms: binMs }) };
+}

@@ -1,0 +1,274 @@
+import fc from 'fast-check';
+import { smallConnectome } from '../../test/support/small-connectome.js';
+import { CodedError } from '../errors.js';
+import { type Connectome, SIDES } from './connectome.js';
+import { encodeConnectome, openConnectome } from './format.js';
+import { NodeSetResolver, type SelectorContext } from './node-set-resolver.js';
+import { PublishedNodeSets, publishedNodeSets } from './node-sets.js';
+import type { SetSelector } from './set-selector.js';
+
+/** Twelve neurons for each of ten stimuli, four for each channel, then a hundred without a type; sides take turns. */
+const synthetic = opened(smallConnectome());
+const idOf = (i: number) => String(720575940600000000n + BigInt(i));
+const measured = opened({
+  ...smallConnectome(),
+  metadata: { ...smallConnectome().metadata, wiring: 'measured' },
+  neuronIds: Array.from({ length: smallConnectome().metadata.neuronCount }, (_, i) => idOf(i)),
+});
+const set = (root_ids: string[], types: string[]) => ({
+  publication: 'nobody2000',
+  description: '',
+  source: '',
+  published_count: 3,
+  root_ids,
+  types,
+});
+const published = new PublishedNodeSets(
+  { nobody2000: { text: 'Nobody 2000', doi: '10.1000/1' } },
+  {
+    sweet: set([idOf(3), idOf(1)], ['S_sugar', 'S_gone']),
+    nameless: set([idOf(200)], []),
+    renamed: set([], []),
+    partly: set([idOf(2), '720575940699999999'], ['S_gone']),
+  },
+);
+
+function opened(content: ReturnType<typeof smallConnectome>): Connectome {
+  return openConnectome(encodeConnectome(content).buffer);
+}
+
+function resolver(connectome: Connectome, context: Partial<SelectorContext> = {}): NodeSetResolver {
+  return new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'error', ...context }, published);
+}
+
+function neurons(selector: SetSelector, node_sets: SelectorContext['node_sets'] = {}): number[] {
+  return [...resolver(measured, { node_sets }).neuronsOf(selector, '/x').neurons];
+}
+
+function failure(resolve: () => unknown): object {
+  try {
+    resolve();
+  } catch (error) {
+    expect(error).toBeInstanceOf(CodedError);
+    const { code, message, path, suggestions } = error as CodedError;
+    return { code, message, path, ...(suggestions !== undefined && { suggestions }) };
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('a selector', () => {
+  it.each<[string, SetSelector, number[]]>([
+    ['a type', 'C_walk', [124, 125, 126, 127]],
+    ['a type on a side', 'C_walk:left', [124, 126]],
+    ['a pattern', 'C_t*_left', [128, 129, 130, 131]],
+    ['a list', ['C_walk:left', 'C_walk:right', 'C_stop'], [124, 125, 126, 127, 136, 137, 138, 139]],
+    [
+      'labels, of which all agree',
+      { type: 'C_w*', side: 'left', super_class: 'desc*' },
+      [124, 126, 148, 150],
+    ],
+    ['values, of which one fits', { type: ['C_walk', 'C_stop'], side: ['right'] }, [125, 127, 137, 139]],
+    ['an exception', { type: 'C_w*', except: ['C_wing', 'C_walk:left'] }, [125, 127]],
+    ['ids', { root_id: [idOf(9), idOf(4)] }, [4, 9]],
+    ['ids and a label', { root_id: [idOf(9), idOf(4)], side: 'right' }, [9]],
+    ['a published set', '@sweet', [1, 3]],
+    ['a published set by its publication', '@nobody2000/sweet', [1, 3]],
+    ['a published set on a side', ['@sweet:right'], [1, 3]],
+    ['a channel', '@channel/walk', [124, 125, 126, 127]],
+    ['a stimulus on a side', '@stimulus/sugar:left', [0, 2, 4, 6, 8, 10]],
+  ])('%s', (_, selector, expected) => {
+    expect(neurons(selector)).toEqual(expected);
+  });
+
+  it('may name all neurons, of which a wildcard leaves out those without a type', () => {
+    const all = measured.neuronCount;
+    expect(neurons('@all')).toEqual(Array.from({ length: all }, (_, i) => i));
+    expect(neurons('*')).toHaveLength(all - 100);
+  });
+
+  it('may name sets of the document, which may name others', () => {
+    const sets = { some: ['C_walk', 'more:left'], more: { type: ['C_stop'] } };
+    expect(neurons('some', sets)).toEqual([124, 125, 126, 127, 136, 138]);
+    // Of C_walk, C_stop and the two C_turn types, the last two and the right half of C_stop.
+    expect(neurons({ type: ['C_walk', 'C_turn*', 'C_stop'], except: 'some' }, sets)).toEqual([
+      128, 129, 130, 131, 132, 133, 134, 135, 137, 139,
+    ]);
+  });
+
+  it('means what each neuron says of itself', () => {
+    const types = ['S_sugar', 'S_loom', 'C_walk', 'S_*', '*_s*', '*'];
+    const values = (own: string[]) =>
+      fc.oneof(fc.constantFrom(...own), fc.uniqueArray(fc.constantFrom(...own), { minLength: 1 }));
+    const { selector } = fc.letrec<{ selector: SetSelector }>((tie) => ({
+      selector: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(...types, ...types.map((type) => `${type}:left`), 'C_walk:right'),
+        fc.record(
+          {
+            type: values(types),
+            class: values(['made_up', 'made*']),
+            sub_class: values(['inter']),
+            super_class: values(['sensory', 'descending', 'central', '*r*']),
+            side: values(['left', 'right']),
+            root_id: values(Array.from({ length: 300 }, (_, i) => idOf(i))),
+            except: tie('selector'),
+          },
+          { requiredKeys: ['super_class'] },
+        ),
+        fc.array(tie('selector'), { minLength: 1, maxLength: 4 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(selector, (each) => {
+        const { neuronCount } = measured;
+        const expected = Array.from({ length: neuronCount }, (_, i) => i).filter((i) => isIn(each, i));
+        const resolve = () => [...resolver(measured).neuronsOf(each, '/x').neurons];
+        if (expected.length > 0) expect(resolve()).toEqual(expected);
+        else expect(failure(resolve)).toMatchObject({ code: 'EMPTY_NODE_SET', path: '/x' });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+/** Neuron by neuron and label by label, from the metadata alone. */
+function isIn(selector: SetSelector, i: number): boolean {
+  const { metadata, typeIndices, classIndices, sides } = measured;
+  const cellClass = metadata.classes[classIndices[i]!]!;
+  const labels = {
+    type: metadata.types[typeIndices[i]!]!.name,
+    class: cellClass.class,
+    sub_class: cellClass.subClass,
+    super_class: cellClass.superClass,
+    side: SIDES[sides[i]!]!,
+    root_id: idOf(i),
+  };
+  const fits = (text: string, pattern: string) =>
+    text !== '' && new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text);
+  if (typeof selector === 'string') {
+    const [name, side = '.*'] = selector.split(':');
+    return fits(labels.type, name!) && new RegExp(`^${side}$`).test(labels.side);
+  }
+  if (Array.isArray(selector)) return selector.some((each: SetSelector) => isIn(each, i));
+  const { except, ...wanted } = selector as Record<string, string | string[]> & { except?: SetSelector };
+  return (
+    Object.entries(wanted).every(([label, values]) =>
+      [values].flat().some((value) => fits(labels[label as keyof typeof labels], value)),
+    ) && !(except !== undefined && isIn(except, i))
+  );
+}
+
+describe('what the model lacks', () => {
+  const selectors = [
+    {
+      selector: ['S_suga', 'S_loom', { type: ['C_walk', 'C_wlak'], root_id: [idOf(124), '12', '13'] }],
+      path: '/a',
+    },
+    { selector: '@swet', path: '/b' },
+    { selector: 'C_wlak', path: '/c' },
+  ];
+
+  it('is refused at once, with near names and the place of the first', () => {
+    expect(failure(() => resolver(measured).neuronsOfAll(selectors))).toEqual({
+      code: 'UNKNOWN_NEURONS',
+      message:
+        'The model lacks "S_suga" (near: S_sugar, S_song), "C_wlak" (near: C_walk, C_wing), "12", "13", "@swet" (near: @sweet).',
+      path: '/a/0',
+      suggestions: ['S_sugar', 'S_song', 'C_walk', 'C_wing', '@sweet'],
+    });
+  });
+
+  it('is left out and listed where the document says so', () => {
+    const [a, ...others] = selectors;
+    const skipping = resolver(measured, { on_missing: 'skip' });
+    expect(skipping.neuronsOf(a!.selector as SetSelector, '/a')).toEqual({
+      neurons: Uint32Array.from([...Array.from({ length: 12 }, (_, i) => 12 + i), 124]),
+      missing: ['S_suga', 'C_wlak', '12', '13'],
+      substituted: [],
+    });
+    for (const { selector, path } of others) {
+      expect(failure(() => skipping.neuronsOf(selector as SetSelector, path))).toMatchObject({
+        code: 'EMPTY_NODE_SET',
+        path,
+      });
+    }
+    expect(skipping.neuronsOf('@partly', '/x')).toMatchObject({
+      neurons: Uint32Array.of(2),
+      missing: ['720575940699999999'],
+    });
+  });
+
+  it('may be every neuron of a published set', () => {
+    expect(failure(() => neurons('@renamed'))).toEqual({
+      code: 'UNKNOWN_NEURONS',
+      message: 'The model lacks "@renamed" (release 783 has other ids for all neurons of this set).',
+      path: '/x',
+    });
+  });
+
+  it('in a set of the document has its place there', () => {
+    const node_sets = { a: ['C_walk', { type: 'C_wlak' }] };
+    expect(failure(() => resolver(measured, { node_sets }).neuronsOf('a', '/silence/0'))).toMatchObject({
+      code: 'UNKNOWN_NEURONS',
+      path: '/node_sets/a/1/type',
+    });
+  });
+
+  it('is no type for a set of the document to be named after', () => {
+    expect(failure(() => resolver(measured, { node_sets: { C_walk: 'C_stop' } }))).toEqual({
+      code: 'INVALID_PARAMETER',
+      message: 'node_sets.C_walk must have a name that is no cell type of the model, got "C_walk".',
+      path: '/node_sets/C_walk',
+    });
+  });
+
+  it('may be all that a selector selects', () => {
+    expect(failure(() => neurons('C_walk:center'))).toEqual({
+      code: 'EMPTY_NODE_SET',
+      message: 'The selector at /x must select at least one neuron, got none with "C_walk:center".',
+      path: '/x',
+    });
+  });
+});
+
+describe('a synthetic brain', () => {
+  it('has types that stand for published neurons', () => {
+    expect(resolver(synthetic).neuronsOf(['@sweet', 'C_walk'], '/x')).toEqual({
+      neurons: Uint32Array.from([...Array.from({ length: 12 }, (_, i) => i), 124, 125, 126, 127]),
+      missing: [],
+      substituted: ['@sweet'],
+    });
+    expect(resolver(measured).neuronsOf('@sweet', '/x').substituted).toEqual([]);
+  });
+
+  it('lacks sets for which no type stands', () => {
+    for (const name of ['@nameless', '@partly']) {
+      expect(failure(() => resolver(synthetic).neuronsOf(name, '/x'))).toEqual({
+        code: 'UNKNOWN_NEURONS',
+        message: `The model lacks "${name}" (the brain is synthetic, and no cell type stands for this set there).`,
+        path: '/x',
+      });
+    }
+  });
+
+  it('has no root ids, not even its own', () => {
+    const selector = { type: 'S_sugar', except: { root_id: 'N_0001' } };
+    expect(
+      failure(() => resolver(synthetic, { on_missing: 'skip' }).neuronsOf(selector, '/x')),
+    ).toMatchObject({
+      code: 'INVALID_PARAMETER',
+      path: '/x/except/root_id',
+    });
+  });
+});
+
+describe('the published sets', () => {
+  it('are found by their names, alone or behind their publication, and by nothing else', () => {
+    const sets = publishedNodeSets();
+    expect(sets.find('sugar')!.root_ids).toHaveLength(20);
+    expect(sets.find('shiu2024/sugar')).toBe(sets.find('sugar'));
+    for (const name of ['', 'salt', 'constructor', 'nobody/sugar', 'shiu2024/sugar/x', '__proto__']) {
+      expect(sets.find(name)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,317 @@
+import { CodedError, describeValue } from '../errors.js';
+import type { Connectome } from './connectome.js';
+import { nearestNames } from './nearest-names.js';
+import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
+import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
+import { type Label, LABELS, type NeuronSelection, selectionOf } from './selection.js';
+import {
+  ALL_NEURONS,
+  type LabelSelector,
+  nameOnSide,
+  PUBLISHED_PREFIX,
+  type SetSelector,
+} from './set-selector.js';
+
+export interface ResolvedSelector {
+  /** Ascending indices into the connectome, none twice. */
+  readonly neurons: Uint32Array;
+  /** Types, classes, ids and sets that the model lacks, none twice. */
+  readonly missing: readonly string[];
+  /** Published sets, with their prefix, for which types stand: the single cells of a synthetic brain were sampled. */
+  readonly substituted: readonly string[];
+}
+
+/** What a document says beside its selectors. */
+export interface SelectorContext {
+  /** The document's own sets, without circles. */
+  readonly node_sets: Readonly<Record<string, SetSelector>>;
+  /** Names and ids that the model lacks: refuse them, or leave them out. */
+  readonly on_missing: 'error' | 'skip';
+}
+
+export interface SelectorAt {
+  readonly selector: SetSelector;
+  /** JSON Pointer to the selector in the document. */
+  readonly path: string;
+}
+
+interface Unknown {
+  readonly name: string;
+  readonly path: string;
+  /** Why, where it is no matter of a name. */
+  readonly reason?: string;
+  readonly near: () => string[];
+}
+
+/** A value of a label and its place. */
+interface LabelAt {
+  readonly pattern: string;
+  readonly path: string;
+}
+
+interface Found {
+  readonly neurons: Uint32Array;
+  readonly unknown: readonly Unknown[];
+  readonly substituted: readonly string[];
+}
+
+const NOTHING: Found = { neurons: new Uint32Array(0), unknown: [], substituted: [] };
+
+/** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
+const NAMES_WITH_SUGGESTIONS = 10;
+
+/** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
+export class NodeSetResolver {
+  readonly #selection: NeuronSelection;
+  readonly #references = new Map<string, Found>();
+
+  /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
+  constructor(
+    private readonly connectome: Connectome,
+    private readonly context: SelectorContext,
+    private readonly published: PublishedNodeSets = publishedNodeSets(),
+  ) {
+    this.#selection = selectionOf(connectome);
+    for (const name of Object.keys(context.node_sets)) {
+      if (this.#selection.withLabel('type', name).length > 0) {
+        throw new CodedError(
+          'INVALID_PARAMETER',
+          `node_sets.${name} must have a name that is no cell type of the model, got ${describeValue(name)}.`,
+          { path: `/node_sets/${name}` },
+        );
+      }
+    }
+  }
+
+  /**
+   * @throws CodedError UNKNOWN_NEURONS with all names and ids that the model lacks, EMPTY_NODE_SET, and
+   *   INVALID_PARAMETER for root ids where the model has none
+   */
+  neuronsOf(selector: SetSelector, path: string): ResolvedSelector {
+    return this.neuronsOfAll([{ selector, path }])[0]!;
+  }
+
+  /** The same for all selectors of a document, so that one error has what all of them lack. */
+  neuronsOfAll(selectors: readonly SelectorAt[]): ResolvedSelector[] {
+    const found = selectors.map(({ selector, path }) => this.#resolve(selector, path));
+    const unknown = found.flatMap((each) => each.unknown);
+    if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
+    return found.map(({ neurons, unknown: lacking, substituted }, i) => {
+      if (neurons.length === 0) throw emptyNodeSet(selectors[i]!);
+      return {
+        neurons,
+        missing: distinct(lacking.map(({ name }) => name)),
+        substituted: distinct(substituted),
+      };
+    });
+  }
+
+  #resolve(selector: SetSelector, path: string): Found {
+    if (typeof selector === 'string') return this.#reference(selector, path);
+    if (isList(selector)) return this.#list(selector, path);
+    return this.#labelled(selector, path);
+  }
+
+  #union(parts: readonly Found[]): Found {
+    return {
+      neurons: unionOf(
+        parts.map(({ neurons }) => neurons),
+        this.connectome.neuronCount,
+      ),
+      unknown: parts.flatMap(({ unknown }) => unknown),
+      substituted: parts.flatMap(({ substituted }) => substituted),
+    };
+  }
+
+  #list(selectors: readonly SetSelector[], path: string): Found {
+    const types: LabelAt[] = [];
+    const others: Found[] = [];
+    for (const [i, selector] of selectors.entries()) {
+      const here = `${path}/${i}`;
+      if (this.#isType(selector)) types.push({ pattern: selector, path: here });
+      else others.push(this.#resolve(selector, here));
+    }
+    // Types are united first: a list may have thousands of them.
+    return this.#union([this.#withLabels('type', types, (name) => this.#near(name)), ...others]);
+  }
+
+  #isType(selector: SetSelector): selector is string {
+    return typeof selector === 'string' && nameOnSide(selector)?.side === undefined && !this.#isSet(selector);
+  }
+
+  #isSet(name: string): boolean {
+    return name.startsWith(PUBLISHED_PREFIX) || Object.hasOwn(this.context.node_sets, name);
+  }
+
+  #reference(text: string, path: string): Found {
+    let found = this.#references.get(text);
+    if (found === undefined) {
+      found = this.#newReference(text, path);
+      this.#references.set(text, found);
+    }
+    return found;
+  }
+
+  #newReference(text: string, path: string): Found {
+    const { name, side } = nameOnSide(text) ?? { name: text };
+    if (side !== undefined) {
+      const found = this.#reference(name, path);
+      const onSide = this.#selection.withLabel('side', side);
+      return { ...found, neurons: intersectionOf([found.neurons, onSide]) };
+    }
+    if (Object.hasOwn(this.context.node_sets, name)) {
+      return this.#resolve(this.context.node_sets[name]!, `/node_sets/${name}`);
+    }
+    if (name.startsWith(PUBLISHED_PREFIX)) return this.#publishedSet(name, path);
+    return this.#withLabels('type', [{ pattern: name, path }], (each) => this.#near(each));
+  }
+
+  /** Neurons with any of some values of a label. */
+  #withLabels(label: Label, values: readonly LabelAt[], near: (name: string) => string[]): Found {
+    const matching = values.map(({ pattern }) => this.#selection.matchingLabels(label, pattern));
+    const unknown = values
+      .filter((_, i) => matching[i]!.length === 0)
+      .map(({ pattern: name, path }) => ({ name, path, near: () => near(name) }));
+    return { ...NOTHING, neurons: this.#selection.withAnyLabel(label, matching.flat()), unknown };
+  }
+
+  #publishedSet(reference: string, path: string): Found {
+    const name = reference.slice(PUBLISHED_PREFIX.length);
+    if (name === ALL_NEURONS) return { ...NOTHING, neurons: this.#selection.withLabels({}) };
+    const population = this.#population(name);
+    if (population !== undefined) return { ...NOTHING, neurons: population };
+    const set = this.published.find(name);
+    if (set === undefined) return lacks({ name: reference, path, near: () => this.#near(reference) });
+    if (set.root_ids.length === 0) {
+      const reason = 'release 783 has other ids for all neurons of this set';
+      return lacks({ name: reference, path, reason, near: () => [] });
+    }
+    if (this.connectome.metadata.wiring === 'measured') return this.#withIds(set.root_ids, () => path);
+    const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
+    if (types.length > 0) {
+      return { ...NOTHING, neurons: this.#selection.withLabels({ type: types }), substituted: [reference] };
+    }
+    return lacks({
+      name: reference,
+      path,
+      reason: 'the brain is synthetic, and no cell type stands for this set there',
+      near: () => [],
+    });
+  }
+
+  /** A stimulus or channel of the model, whose names have the kind in front. */
+  #population(name: string): Uint32Array | undefined {
+    const { stimuli, channels } = this.connectome.metadata;
+    const [kind, id] = name.split('/');
+    if (kind === 'channel' && channels.some((each) => each.id === id)) {
+      return this.connectome.channelNeurons(id!);
+    }
+    if (kind === 'stimulus' && stimuli.some((each) => each.id === id)) {
+      return Uint32Array.from(this.connectome.stimulusNeurons(id!)).sort();
+    }
+    return undefined;
+  }
+
+  #labelled({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): Found {
+    const parts: Found[] = [];
+    for (const label of LABELS) {
+      const wanted = patterns[label];
+      if (wanted === undefined) continue;
+      const values =
+        typeof wanted === 'string'
+          ? [{ pattern: wanted, path: `${path}/${label}` }]
+          : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
+      const found = this.#withLabels(label, values, (name) => this.#selection.nearestLabels(label, name));
+      // No neuron may be on a side, but no side is unknown.
+      parts.push(label === 'side' ? { ...found, unknown: [] } : found);
+    }
+    if (rootIds !== undefined) parts.push(this.#ids(rootIds, `${path}/root_id`));
+    const excepted = except === undefined ? NOTHING : this.#resolve(except, `${path}/except`);
+    const all = [...parts, excepted];
+    return {
+      neurons: differenceOf(intersectionOf(parts.map(({ neurons }) => neurons)), excepted.neurons),
+      unknown: all.flatMap(({ unknown }) => unknown),
+      substituted: all.flatMap(({ substituted }) => substituted),
+    };
+  }
+
+  #ids(rootIds: string | readonly string[], path: string): Found {
+    if (this.connectome.metadata.wiring === 'synthetic') {
+      throw new CodedError(
+        'INVALID_PARAMETER',
+        'root_id is not allowed with the model that is served: its brain is synthetic, its single cells were ' +
+          'sampled and have no root ids. Name types, classes or published sets.',
+        { path },
+      );
+    }
+    return typeof rootIds === 'string'
+      ? this.#withIds([rootIds], () => path)
+      : this.#withIds(rootIds, (i) => `${path}/${i}`);
+  }
+
+  #withIds(ids: readonly string[], pathOf: (i: number) => string): Found {
+    const neurons: number[] = [];
+    const unknown: Unknown[] = [];
+    for (const [i, name] of ids.entries()) {
+      const neuron = this.#selection.withId(name);
+      if (neuron === undefined) unknown.push({ name, path: pathOf(i), near: () => [] });
+      else neurons.push(neuron);
+    }
+    return { neurons: Uint32Array.from(new Set(neurons)).sort(), unknown, substituted: [] };
+  }
+
+  /** What a string may have meant: types, sets of the document, published sets, populations. */
+  #near(name: string): string[] {
+    const { stimuli, channels } = this.connectome.metadata;
+    const prefixed = [
+      ALL_NEURONS,
+      ...this.published.names(),
+      ...channels.map(({ id }) => `channel/${id}`),
+      ...stimuli.map(({ id }) => `stimulus/${id}`),
+    ].map((each) => `${PUBLISHED_PREFIX}${each}`);
+    return nearestNames(name, [
+      ...this.#selection.labels('type'),
+      ...Object.keys(this.context.node_sets),
+      ...prefixed,
+    ]);
+  }
+}
+
+function isList(selector: SetSelector): selector is readonly SetSelector[] {
+  return Array.isArray(selector);
+}
+
+function lacks(unknown: Unknown): Found {
+  return { ...NOTHING, unknown: [unknown] };
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function unknownNeurons(unknown: readonly Unknown[]): CodedError {
+  const first = new Map<string, Unknown>();
+  for (const each of unknown) if (!first.has(each.name)) first.set(each.name, each);
+  const suggestions = new Set<string>();
+  const described = [...first.values()].map(({ name, reason, near }, i) => {
+    const names = i < NAMES_WITH_SUGGESTIONS ? near() : [];
+    names.forEach((each) => suggestions.add(each));
+    const notes = [
+      ...(reason === undefined ? [] : [reason]),
+      ...(names.length === 0 ? [] : [`near: ${names.join(', ')}`]),
+    ];
+    return describeValue(name) + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
+  });
+  return new CodedError('UNKNOWN_NEURONS', `The model lacks ${described.join(', ')}.`, {
+    path: unknown[0]!.path,
+    ...(suggestions.size > 0 && { suggestions: [...suggestions] }),
+  });
+}
+
+function emptyNodeSet({ selector, path }: SelectorAt): CodedError {
+  return new CodedError(
+    'EMPTY_NODE_SET',
+    `The selector${path === '' ? '' : ` at ${path}`} must select at least one neuron, got none with ${describeValue(selector, 200)}.`,
+    { path },
+  );
+}

@@ -1,0 +1,40 @@
+/** How a document names neurons. The grammar alone: which neurons these are, a NodeSetResolver says. */
+
+/** Which neurons: the name of a node set or a cell type, labels and ids, or a list of selectors, which are united. */
+export type SetSelector = string | LabelSelector | readonly SetSelector[];
+
+/** All members must agree; a list of values means any of them. In strings `*` stands for any text. */
+export interface LabelSelector {
+  readonly type?: string | readonly string[];
+  readonly class?: string | readonly string[];
+  readonly sub_class?: string | readonly string[];
+  readonly super_class?: string | readonly string[];
+  readonly side?: string | readonly string[];
+  /** Decimal digits: the ids exceed 2^53. */
+  readonly root_id?: string | readonly string[];
+  readonly except?: SetSelector;
+}
+
+/** The sides that a selector may name. */
+export const NAMED_SIDES = ['left', 'right', 'center'] as const;
+export type NamedSide = (typeof NAMED_SIDES)[number];
+
+/** Starts the names that a document does not define itself: published sets, channels and stimuli. */
+export const PUBLISHED_PREFIX = '@';
+
+/** Stands, after the prefix, for every neuron: a wildcard leaves out those without the label. */
+export const ALL_NEURONS = 'all';
+
+/** What a selector that is a string says: `LC4:left` is the name LC4 on the left. */
+export interface NameOnSide {
+  readonly name: string;
+  readonly side?: NamedSide;
+}
+
+/** @returns the name and the side; undefined where what follows the colon is no side */
+export function nameOnSide(text: string): NameOnSide | undefined {
+  const colon = text.lastIndexOf(':');
+  if (colon < 0) return { name: text };
+  const side = NAMED_SIDES.find((each) => each === text.slice(colon + 1));
+  return side === undefined ? undefined : { name: text.slice(0, colon), side };
+}

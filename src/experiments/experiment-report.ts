@@ -1,0 +1,38 @@
+import type { FastifyRequest } from 'fastify';
+import { CLIENT_GONE_STATUS } from '../http/request-watch.js';
+import type { Format } from '../answers/v2/formats/formats.js';
+
+/** How an experiment ended. `refused`: nothing of it was simulated. */
+export type Outcome = 'done' | 'dry_run' | 'refused' | 'failed' | 'cancelled' | 'drained';
+
+/** What a request for an experiment was about and what came of it, for the log and the metrics. */
+export interface ExperimentReport {
+  outcome: Outcome | 'under_way';
+  format?: Format;
+  id?: string;
+  /** Conditions that were answered. */
+  conditions: number;
+  /** Trials that were simulated. */
+  trials: number;
+  brainSeconds: number;
+}
+
+const reports = new WeakMap<FastifyRequest, ExperimentReport>();
+
+/** Opens the report of a request; whoever serves it fills in the rest. */
+export function openExperimentReport(request: FastifyRequest): ExperimentReport {
+  const report: ExperimentReport = { outcome: 'refused', conditions: 0, trials: 0, brainSeconds: 0 };
+  reports.set(request, report);
+  return report;
+}
+
+/** Undefined where the request was no experiment, or its body could not be read. */
+export function experimentReportOf(request: FastifyRequest): ExperimentReport | undefined {
+  return reports.get(request);
+}
+
+/** @param status of the request, which is over */
+export function outcomeOf({ outcome }: ExperimentReport, status: number): Outcome {
+  if (outcome !== 'under_way') return outcome;
+  return status === CLIENT_GONE_STATUS ? 'cancelled' : 'failed';
+}

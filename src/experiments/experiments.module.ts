@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { Admission } from './admission.js';
+import { ExperimentsController } from './experiments.controller.js';
+import { ExperimentsService } from './experiments.service.js';
+import { NeuronsController } from './neurons.controller.js';
+import { NodeSetsController } from './node-sets.controller.js';
+
+/** Open experiments: version 2 of the API. */
+@Module({
+  controllers: [ExperimentsController, NeuronsController, NodeSetsController],
+  providers: [ExperimentsService, Admission],
+  exports: [Admission],
+})
+export class ExperimentsModule {}

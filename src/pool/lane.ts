@@ -1,0 +1,204 @@
+import { CodedError } from '../errors.js';
+import type { WorkerState } from './pool-worker.js';
+import type { ResultOf, V1RunTask, V2TrialTask } from './task.js';
+import { isUnderWay, newTicket, withdraw, type Ticket } from './ticket.js';
+
+/** A run that computes for longer is slow: nothing is queued ahead behind it. */
+const SLOW_RUN_MS = 25;
+
+export type JobKind = 'v1-run' | 'v2-trial';
+type JobTask = V1RunTask | V2TrialTask;
+
+/** A worker as the queue sees it. */
+export interface JobWorker {
+  readonly state: WorkerState;
+  /** @throws CodedError the failure of the task, or WORKER_LOST when the worker ended before it answered */
+  run<Kind extends JobKind>(task: JobTask & { readonly kind: Kind }): Promise<ResultOf[Kind]>;
+  /** Ends the worker in the middle of what it does; another one takes its place. */
+  restart(): void;
+  /** @param listener is told after the state has changed */
+  whenChanged(listener: () => void): void;
+}
+
+/** How the worker of a job ended before it answered. */
+export interface Loss {
+  readonly error: CodedError;
+  /** Whether the worker was ended because it computed this job for too long. */
+  readonly isOverdue: boolean;
+  /** Whether the worker was computing this job when it ended. */
+  readonly isUnderWay: boolean;
+  /** Whether no other worker takes its place. */
+  readonly isFinal: boolean;
+}
+
+/** What a worker computes. Whoever hands it to a lane is told how it ended, once for each time it is handed over. */
+export interface Job {
+  readonly task: JobTask;
+  /** A worker that computes it for longer is ended; Infinity for no limit. */
+  readonly timeoutMs: number;
+  /** Set by the lane that has it. */
+  placement: Placement | undefined;
+  /** It is the first in its worker, so it no longer waits. */
+  begin(): void;
+  resolve(result: ResultOf[JobKind]): void;
+  /** It failed by itself. */
+  reject(error: unknown): void;
+  lose(loss: Loss): void;
+}
+
+interface Placement {
+  readonly lane: Lane;
+  readonly ticket: Ticket;
+}
+
+/** @returns whether no worker has begun the job, and none will; the lane then has nothing to do with it any more */
+export function withdrawJob(job: Job): boolean {
+  return job.placement?.lane.withdraw(job) === true;
+}
+
+export interface LaneListener {
+  /** Its worker may take another job, or what it was given has changed. */
+  onChange(): void;
+  /** Its run is slow. */
+  onSlow(lane: Lane): void;
+}
+
+/**
+ * A worker, the job that it computes and the one that is queued ahead in it, so that it need not wait for this thread
+ * to take the first result before it begins the second job. Both are of one kind.
+ */
+export class Lane {
+  /** In the order in which the worker will answer; what was withdrawn meanwhile is undefined. */
+  readonly #places: (Job | undefined)[] = [];
+  /** Runs since the worker has had nothing before it. */
+  #timer: NodeJS.Timeout | undefined;
+  #timed: Job | undefined;
+  #isSlow = false;
+  /** Whether the worker was ended because its job took too long. */
+  #isEnded = false;
+
+  constructor(
+    private readonly worker: JobWorker,
+    private readonly listener: LaneListener,
+  ) {
+    worker.whenChanged(() => listener.onChange());
+  }
+
+  /** What it computes: nothing or one kind of job. */
+  get kind(): JobKind | undefined {
+    return (this.#places[0] ?? this.#places[1])?.task.kind;
+  }
+
+  get isComputing(): boolean {
+    return this.#places[0] !== undefined;
+  }
+
+  /** Whether a job that it is handed is the next one that the worker begins. */
+  get isFree(): boolean {
+    return this.worker.state !== 'starting' && this.kind === undefined && this.#places.length < 2;
+  }
+
+  /** Whether a job of this kind may be queued ahead in it. */
+  hasRoomAhead(kind: JobKind): boolean {
+    const { worker } = this;
+    return worker.state !== 'starting' && this.kind === kind && this.#places.length === 1 && !this.#isSlow;
+  }
+
+  /** What is queued ahead. */
+  get ahead(): Job | undefined {
+    return this.#places[1];
+  }
+
+  hand(job: Job): void {
+    const ticket = newTicket();
+    job.placement = { lane: this, ticket };
+    this.#places.push(job);
+    this.#timeFirst();
+    const isStillHanded = () => job.placement?.ticket === ticket;
+    this.worker.run({ ...job.task, ticket }).then(
+      (result) => {
+        if (isStillHanded()) {
+          job.placement = undefined;
+          job.resolve(result);
+        }
+        this.#advance();
+      },
+      (error: unknown) => {
+        if (isStillHanded()) this.#fail(job, ticket, error);
+        this.#advance();
+      },
+    );
+  }
+
+  /** See withdrawJob. */
+  withdraw(job: Job): boolean {
+    if (!withdraw(job.placement!.ticket)) return false;
+    job.placement = undefined;
+    // The worker still answers for it, as soon as it comes to it.
+    this.#places[this.#places.indexOf(job)] = undefined;
+    return true;
+  }
+
+  #fail(job: Job, ticket: Ticket, error: unknown): void {
+    job.placement = undefined;
+    if (!(error instanceof CodedError && error.code === 'WORKER_LOST')) {
+      job.reject(error);
+      return;
+    }
+    const isOverdue = this.#isEnded && this.#timed === job;
+    job.lose({
+      error,
+      isOverdue,
+      // A worker that was ended over an overdue job may just have begun the next. One that ended by itself was
+      // computing what it died of.
+      isUnderWay: isOverdue || (!this.#isEnded && isUnderWay(ticket)),
+      isFinal: this.worker.state === 'closed',
+    });
+  }
+
+  /** The worker is done with its first place. */
+  #advance(): void {
+    this.#places.shift();
+    if (this.#places.length === 0) this.#isEnded = false;
+    this.#timeFirst();
+    this.listener.onChange();
+  }
+
+  /** Whatever stands first is what the worker computes: it waits no more, and its time runs. */
+  #timeFirst(): void {
+    const [first] = this.#places;
+    // A worker that was ended computes nothing; what it had is about to be rejected.
+    if (this.#isEnded || first === this.#timed) return;
+    clearTimeout(this.#timer);
+    this.#timed = first;
+    this.#isSlow = false;
+    if (first === undefined) return;
+    first.begin();
+    const { timeoutMs } = first;
+    if (first.task.kind === 'v2-trial') {
+      this.#endAfter(first, timeoutMs);
+      return;
+    }
+    const slowMs = Math.min(SLOW_RUN_MS, timeoutMs);
+    this.#timer = setTimeout(() => {
+      this.#isSlow = true;
+      this.#endAfter(first, timeoutMs - slowMs);
+      this.listener.onSlow(this);
+    }, slowMs);
+  }
+
+  #endAfter(job: Job, ms: number): void {
+    if (ms !== Infinity) this.#timer = setTimeout(() => this.#endOverdue(job), ms);
+  }
+
+  #endOverdue(job: Job): void {
+    if (job.placement === undefined) return;
+    if (!isUnderWay(job.placement.ticket)) {
+      // Its answer is on the way, or the worker has had something else to do until now.
+      this.#endAfter(job, job.timeoutMs);
+      return;
+    }
+    this.#isEnded = true;
+    this.worker.restart();
+  }
+}

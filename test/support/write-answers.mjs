@@ -1,0 +1,28 @@
+// Digests of the answers, and from the events, that come on stdin as JSON; written by the build output under any
+// version of Node. Argument: the connectome file.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { answerWriter } from '../../dist/answers/v2/formats/answer-writer.js';
+import { openConnectome } from '../../dist/connectome/format.js';
+
+const connectome = openConnectome(Uint8Array.from(readFileSync(process.argv[2])).buffer);
+const ARRAYS = { trials: Uint8Array, steps: Uint16Array, neurons: Uint32Array, inputs: Uint8Array };
+/** JSON makes an object of a typed array. */
+const { answers, events } = JSON.parse(readFileSync(0, 'utf8'), (_, value) =>
+  value?.table !== undefined && value.steps !== undefined
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, member]) => [
+          name,
+          ARRAYS[name] ? ARRAYS[name].from(Object.values(member)) : member,
+        ]),
+      )
+    : value,
+);
+const digests = [];
+for (const { format, table } of answers) {
+  const digest = createHash('sha256');
+  const writer = await answerWriter(format, { connectome, experiment: events[0].head.experiment, table });
+  for (const event of events) for (const piece of writer.write(event)) digest.update(piece);
+  digests.push(digest.digest('hex'));
+}
+console.log(JSON.stringify(digests));
