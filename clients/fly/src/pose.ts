@@ -1,0 +1,274 @@
+/** From a state of movement to a pose: where body, head, wings and feet are. Pure, as `advance` is. */
+import { LEGS, STANDING_HEIGHT, type Vec3 } from './anatomy.js';
+import { footfall, type Motion, shown, smoothStep } from './motion.js';
+
+/** Angles are in radians. What is said of one side holds for its mirror image on the other. */
+export interface Pose {
+  /** Where the fly is: its place on the ground and its direction. */
+  readonly place: { readonly x: number; readonly z: number; readonly heading: number };
+  /** Of the thorax: its centre above `place`, nose up, left side up. */
+  readonly body: { readonly centre: Vec3; readonly pitch: number; readonly roll: number };
+  /** Relative to the thorax: nose up, towards its left, left side up; how far it is pulled in. */
+  readonly head: {
+    readonly pitch: number;
+    readonly yaw: number;
+    readonly roll: number;
+    readonly pulledIn: number;
+  };
+  /** Left and right: up, and towards the outside. */
+  readonly antennae: readonly [Antenna, Antenna];
+  /** How far it is extended, and how far its lobes are spread, 0 to 1. */
+  readonly proboscis: { readonly extended: number; readonly spread: number };
+  /** How far it is bent down along its length; its length, 1 at rest; how far the plates at its tip are open, 0 to 1. */
+  readonly abdomen: { readonly bend: number; readonly length: number; readonly open: number };
+  readonly wings: readonly [Wing, Wing];
+  /** How visible the blur of beating wings is, 0 to 1. */
+  readonly blur: number;
+  /** In the order of LEGS. */
+  readonly feet: readonly FootPose[];
+}
+export interface Antenna {
+  readonly up: number;
+  readonly out: number;
+}
+export interface Wing {
+  /** 0 folded over the abdomen, a quarter turn to the side. */
+  readonly out: number;
+  readonly up: number;
+  /** Leading edge up. */
+  readonly twist: number;
+}
+export interface FootPose {
+  /** Of its tip, in the coordinates of the fly: x to its left, y from the ground, z forward from `place`. */
+  readonly tip: Vec3;
+  /** Steepness of the tarsus. */
+  readonly tarsus: number;
+  readonly stands: boolean;
+}
+
+const TAU = 2 * Math.PI;
+/** How high a foot is lifted in a step. */
+const LIFT = 0.26;
+const FLIGHT_HEIGHT = 1.35;
+/** Beats a second that can be seen; those of a fly, 200, could not. */
+const WING_BEATS_PER_SECOND = 9;
+const BREATHS_PER_SECOND = 0.7;
+/** Parts of `flight`: until here it crouches; until here its legs push; from here on its feet are in the air. */
+const CROUCHED = 0.4;
+const PUSHED = 0.55;
+const AIRBORNE = 0.8;
+
+export function poseOf(motion: Motion): Pose {
+  const { levels, flight, takesOff } = motion;
+  const level = Object.fromEntries(
+    Object.entries(levels).map(([action, value]) => [action, shown(value)]),
+  ) as Record<keyof typeof levels, number>;
+  const seconds = motion.timeMs / 1000;
+  const ground = 1 - smoothStep(0, CROUCHED, flight);
+  const air = smoothStep(PUSHED, AIRBORNE, flight);
+  const hum = Math.sin(TAU * WING_BEATS_PER_SECOND * seconds);
+  const groom = smoothStep(0, 1, motion.groomReach);
+  const stroke = Math.sin(TAU * motion.groomStroke);
+  const walks = Math.min(1, Math.abs(motion.speed) / 2);
+
+  const crouch = takesOff ? bump(flight / PUSHED) : 0;
+  const push = takesOff ? bump((flight - CROUCHED) / (AIRBORNE - CROUCHED)) : 0;
+  const height = takesOff ? smoothStep(PUSHED - 0.1, 1, flight) : smoothStep(0.05, 1, flight);
+  const evades = motion.evades;
+  const startled = level.escape * ground;
+  const body = {
+    centre: [
+      0.1 * groom * Math.sin(TAU * motion.groomStroke * 0.25),
+      STANDING_HEIGHT +
+        FLIGHT_HEIGHT * height -
+        0.22 * crouch +
+        air * 0.08 * Math.sin(TAU * 0.9 * seconds) +
+        ground *
+          (0.02 * walks * Math.sin(2 * TAU * motion.step) -
+            0.1 * level.avoid -
+            0.1 * level.stop +
+            0.06 * level.approach +
+            0.12 * level.phototaxis +
+            0.2 * level.landing -
+            0.1 * level.hygrotaxis -
+            0.06 * level.proboscis -
+            0.12 * startled),
+      ground * (0.12 * level.proboscis - 0.2 * level.reject - 0.08 * level.avoid + 0.06 * level.hygrotaxis),
+    ] as const,
+    pitch:
+      0.5 * push +
+      air * (0.3 + 0.05 * Math.sin(TAU * 0.6 * seconds)) +
+      ground *
+        (0.26 * level.phototaxis +
+          0.08 * level.approach +
+          0.22 * level.reject +
+          0.1 * groom -
+          0.16 * level.proboscis -
+          0.14 * level.hygrotaxis -
+          0.04 * level.courtship),
+    // It banks into its turns; to its left, its left side is down.
+    roll: air * (-0.25 * motion.turning - 0.3 * evades * level.wing),
+  };
+
+  const feels = Math.sin(TAU * 1.3 * seconds);
+  const antenna = (side: 1 | -1): Antenna => ({
+    up:
+      0.8 * level.approach * (1 + 0.2 * side * feels) +
+      0.3 * level.phototaxis -
+      0.5 * level.avoid -
+      0.3 * level.reject +
+      0.55 * level.hygrotaxis * side * feels +
+      0.25 * level.courtship * Math.sin(TAU * 7 * seconds) -
+      groom * (0.35 + 0.35 * side * stroke),
+    out:
+      0.15 * level.approach +
+      0.6 * level.hygrotaxis +
+      0.35 * level.courtship -
+      0.2 * level.avoid -
+      0.15 * groom,
+  });
+
+  const beats = Math.max(air, 0.75 * smoothStep(CROUCHED, PUSHED, flight));
+  const flutter = ground * level.wing;
+  const wing = (side: 1 | -1): Wing => {
+    const rise = takesOff ? smoothStep(0.05, CROUCHED, flight) : smoothStep(0.1, 0.6, flight);
+    const opened = Math.max(
+      1.35 * rise,
+      ground * Math.max(1.15 * level.wing, 0.5 * level.courtship, 0.45 * level.landing, 0.75 * startled),
+    );
+    return {
+      out: opened,
+      up:
+        (1 - beats) * (0.75 * rise + ground * (0.3 * level.wing + 0.25 * level.courtship + 0.4 * startled)) +
+        beats * (0.25 + 0.85 * hum) +
+        0.22 * flutter * hum -
+        0.1 * air * side * evades * level.wing,
+      twist: beats * 0.5 * Math.cos(TAU * WING_BEATS_PER_SECOND * seconds),
+    };
+  };
+
+  const pump = 0.5 + 0.5 * Math.sin(TAU * 1.6 * seconds);
+  const extended = level.proboscis * (1 - level.reject) * (0.85 + 0.15 * pump) * ground;
+  return {
+    place: { x: motion.x, z: motion.z, heading: motion.heading },
+    body,
+    head: {
+      pitch:
+        -0.4 * groom -
+        0.25 * level.proboscis * ground +
+        0.3 * level.phototaxis * ground +
+        0.3 * level.reject * ground -
+        0.25 * level.hygrotaxis * ground,
+      yaw:
+        0.35 * ground * evades * level.avoid * smoothStep(1.5, 0.5, motion.turnedAway) +
+        0.12 * motion.turning * ground * 0.5,
+      roll: 0.3 * groom * Math.sin(TAU * motion.groomStroke * 0.25),
+      pulledIn: Math.max(level.reject * ground, 0.5 * crouch) - 0.7 * level.approach * ground,
+    },
+    antennae: [antenna(1), antenna(-1)],
+    proboscis: { extended, spread: smoothStep(0.6, 1, extended) * (0.5 + 0.5 * pump) },
+    abdomen: {
+      bend: 0.55 * level.courtship * ground + 0.12 * crouch - 0.1 * level.phototaxis * ground,
+      length: 1 + 0.02 * Math.sin(TAU * BREATHS_PER_SECOND * seconds) + 0.08 * level.courtship * ground,
+      open: level.courtship * ground,
+    },
+    wings: [wing(1), wing(-1)],
+    blur: Math.max(beats, 0.35 * flutter),
+    feet: LEGS.map((_, leg) => footPose(motion, leg, { air, push, groom, landing: level.landing })),
+  };
+}
+
+interface Limbs {
+  readonly air: number;
+  readonly push: number;
+  readonly groom: number;
+  readonly landing: number;
+}
+
+function footPose(motion: Motion, leg: number, { air, groom, landing }: Limbs): FootPose {
+  const { side, pair } = LEGS[leg]!;
+  const { swing, x, z } = motion.feet[leg]!;
+  let tip = toFly(motion, x, z);
+  let tarsus = 0.45;
+  if (swing !== undefined) {
+    const [toX, toZ] = footfall(motion, leg);
+    const target = toFly(motion, toX, toZ);
+    const share = smoothStep(0, 1, swing);
+    const lift = LIFT * Math.sin(Math.PI * swing) ** 2;
+    tip = [mix(tip[0], target[0], share), lift, mix(tip[2], target[2], share)];
+    tarsus = mix(tarsus, 0.75, lift / LIFT);
+  }
+  if (pair === 0 && groom > 0) {
+    tip = mix3(tip, groomingTip(motion, side), groom, 0.35);
+    tarsus = mix(tarsus, -0.35, groom);
+  }
+  if (air > 0) {
+    // Coming down, and when landing is commanded, the legs reach for the ground; else they are drawn in.
+    const reaches = motion.takesOff ? landing : Math.max(landing, smoothStep(1, AIRBORNE, motion.flight));
+    const drawnIn = FLIGHT_LEGS.drawnIn[pair];
+    const reaching = FLIGHT_LEGS.reaching[pair];
+    const height =
+      STANDING_HEIGHT +
+      FLIGHT_HEIGHT *
+        (motion.takesOff ? smoothStep(PUSHED - 0.1, 1, motion.flight) : smoothStep(0.05, 1, motion.flight));
+    const [outwards, below, ahead] = [0, 1, 2].map((axis) => mix(drawnIn[axis]!, reaching[axis]!, reaches));
+    tip = mix3(tip, [side * outwards!, height - below!, ahead!], air, 0);
+    tarsus = mix(tarsus, mix(0.9, 0.2, reaches), air);
+  }
+  return { tip, tarsus, stands: swing === undefined && air === 0 && !(pair === 0 && groom > 0) };
+}
+
+/** Outwards, below the centre of the thorax, ahead. */
+const FLIGHT_LEGS = {
+  drawnIn: [
+    [0.34, 0.62, 1.0],
+    [0.95, 0.85, -0.1],
+    [0.55, 0.95, -1.35],
+  ],
+  reaching: [
+    [0.75, 0.2, 1.75],
+    [1.5, 0.75, 0.5],
+    [1.0, 1.15, -1.0],
+  ],
+} as const;
+
+/** Four strokes over the antennae, then two in which the legs rub each other. */
+const STROKES = 6;
+const RUBS_FROM = 4;
+
+function groomingTip({ groomStroke }: Motion, side: 1 | -1): Vec3 {
+  const within = groomStroke % STROKES;
+  const rubs = smoothStep(RUBS_FROM, RUBS_FROM + 0.4, within) * smoothStep(STROKES, STROKES - 0.4, within);
+  const angle = TAU * groomStroke;
+  // From the top of the head forwards and down over the antennae, the two legs one after the other.
+  const sweep = 0.5 + 0.5 * Math.sin(angle + (side === 1 ? 0 : 1.2));
+  const over: Vec3 = [side * (0.16 + 0.08 * sweep), mix(0.72, 1.28, sweep), mix(1.52, 1.12, sweep)];
+  const rub = 0.5 + 0.5 * Math.sin(2 * angle + (side === 1 ? 0 : Math.PI));
+  const together: Vec3 = [side * 0.045, 0.42 + 0.12 * rub, 1.42 + 0.26 * rub];
+  return mix3(over, together, rubs, 0);
+}
+
+/** From the ground to the coordinates of the fly. */
+function toFly({ x, z, heading }: Motion, groundX: number, groundZ: number): Vec3 {
+  const [dx, dz] = [groundX - x, groundZ - z];
+  const [cos, sin] = [Math.cos(heading), Math.sin(heading)];
+  return [dx * cos - dz * sin, 0, dx * sin + dz * cos];
+}
+
+/** @param arch how much higher than the straight line the way is in its middle */
+function mix3(from: Vec3, to: Vec3, share: number, arch: number): Vec3 {
+  return [
+    mix(from[0], to[0], share),
+    mix(from[1], to[1], share) + arch * 4 * share * (1 - share) * 0.25,
+    mix(from[2], to[2], share),
+  ];
+}
+
+function mix(from: number, to: number, share: number): number {
+  return from + (to - from) * share;
+}
+
+/** 0 outside of 0 to 1, 1 in the middle. */
+function bump(share: number): number {
+  return smoothStep(0, 0.5, share) * smoothStep(1, 0.5, share);
+}
