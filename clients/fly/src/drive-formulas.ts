@@ -26,20 +26,14 @@ const DECIMALS = 4;
 /**
  * @param drives those of GET /api/v1/model
  * @returns a function from channel rates in Hz to the drives, rounded as in a response
- * @throws Error where a formula cannot be read, or refers to a drive that is not among `drives`; the returned function
- * throws where a channel is missing
+ * @throws Error where a formula cannot be read, or refers to itself or to a drive that is not among `drives`; the
+ * returned function throws where a channel is missing
  */
 export function drivesFrom(
   drives: readonly DriveFormula[],
 ): (channelsHz: Readonly<Record<string, number>>) => Drives {
   const expressions = new Map(drives.map((drive) => [drive.id, parse(drive)]));
-  for (const { id, formula } of drives) {
-    for (const [, other] of formula.matchAll(/drive\.(\w+)/g)) {
-      if (!expressions.has(other!)) {
-        throw new Error(`The formula of drive "${id}" refers to drive "${other}", which is missing.`);
-      }
-    }
-  }
+  for (const { id } of drives) checkReferences(id, drives, []);
   return (channelsHz) => {
     const values: Record<string, number> = {};
     const drive = (id: string): number => {
@@ -48,6 +42,18 @@ export function drivesFrom(
     };
     return Object.fromEntries(drives.map(({ id }) => [id, drive(id)]));
   };
+}
+
+/** Refuses drives that are missing, and drives that are computed from themselves. */
+function checkReferences(id: string, drives: readonly DriveFormula[], path: readonly string[]): void {
+  if (path.includes(id)) throw new Error(`The formula of drive "${id}" refers to itself.`);
+  const { formula } = drives.find((drive) => drive.id === id)!;
+  for (const [, other] of formula.matchAll(/drive\.(\w+)/g)) {
+    if (!drives.some((drive) => drive.id === other)) {
+      throw new Error(`The formula of drive "${id}" refers to drive "${other}", which is missing.`);
+    }
+    checkReferences(other!, drives, [...path, id]);
+  }
 }
 
 function rounded(value: number): number {
@@ -62,7 +68,7 @@ function parse({ id, formula }: DriveFormula): Expression {
 
   function fail(): never {
     const found =
-      token === '' && at >= formula.trimEnd().length ? 'its end' : `"${token || formula.slice(at)}"`;
+      token === '' && at >= formula.trimEnd().length ? 'its end' : `"${token || formula.slice(at).trim()}"`;
     throw new Error(`The formula of drive "${id}" cannot be read at ${found}: ${formula}`);
   }
   function next(): string {

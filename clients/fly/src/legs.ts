@@ -1,29 +1,18 @@
 /** The joints of a leg, found from where its hip and its foot are. */
 import { LEGS, type Vec3 } from './anatomy.js';
-import type { Pose } from './pose.js';
+import { fromThorax, type Pose, rotated } from './pose.js';
 
-/** Hip, end of the coxa, knee, ankle and tip, in the coordinates of the fly, and whether the foot is out of reach. */
+/** Hip, end of the coxa, knee, ankle and tip, in the coordinates of the fly, and whether the foot is too far or too near. */
 export interface Joints {
   readonly points: readonly [Vec3, Vec3, Vec3, Vec3, Vec3];
-  readonly isOverstretched: boolean;
+  readonly isOutOfReach: boolean;
 }
 
-/** From the coordinates of the thorax, with its centre as origin, to those of the fly. */
-export function fromThorax({ centre, pitch, roll }: Pose['body'], [x, y, z]: Vec3): Vec3 {
-  const turned = rotated([x, y, z], pitch, roll);
-  return add(turned, centre);
-}
-
-function rotated([x, y, z]: Vec3, pitch: number, roll: number): Vec3 {
-  const [cosRoll, sinRoll, cosPitch, sinPitch] = [
-    Math.cos(roll),
-    Math.sin(roll),
-    Math.cos(pitch),
-    Math.sin(pitch),
-  ];
-  const [rolledX, rolledY] = [x * cosRoll - y * sinRoll, x * sinRoll + y * cosRoll];
-  return [rolledX, rolledY * cosPitch + z * sinPitch, z * cosPitch - rolledY * sinPitch];
-}
+/** From where a foot stands to its hip, over the ground; of length 1. */
+const INWARDS = LEGS.map(({ hip, stands }) => {
+  const [x, z] = [hip[0] - stands[0], hip[2] - stands[1]];
+  return [x / Math.hypot(x, z), z / Math.hypot(x, z)] as const;
+});
 
 /**
  * The coxa keeps to its direction, the tarsus to its steepness; femur and tibia join them, with the knee up and
@@ -35,8 +24,10 @@ export function jointsOf(pose: Pose, leg: number): Joints {
   const { tip, tarsus } = pose.feet[leg]!;
   const hip = fromThorax(pose.body, hipInBody);
   const coxaEnd = add(hip, scaled(unit(rotated(coxa, pose.body.pitch, pose.body.roll)), coxaLength));
-  const [dx, , dz] = subtract(coxaEnd, tip);
-  const across = Math.hypot(dx, dz) || 1;
+  // The tarsus points away from the hip, as that of a standing leg does: the foot may pass below the hip in flight.
+  const [inX, inZ] = INWARDS[leg]!;
+  const [dx, dz] = [coxaEnd[0] - tip[0] + inX, coxaEnd[2] - tip[2] + inZ];
+  const across = Math.hypot(dx, dz);
   const [flat, up] = [Math.cos(tarsus) * tarsusLength, Math.sin(tarsus) * tarsusLength];
   const ankle: Vec3 = [tip[0] + (dx / across) * flat, tip[1] + up, tip[2] + (dz / across) * flat];
 
@@ -54,7 +45,7 @@ export function jointsOf(pose: Pose, leg: number): Joints {
   const knee = add(coxaEnd, add(scaled(along, femur * cosine), scaled(aside, femur * sine)));
   return {
     points: [hip, coxaEnd, knee, add(coxaEnd, scaled(along, used)), tip],
-    isOverstretched: distance > reach,
+    isOutOfReach: distance > reach || distance < nearest,
   };
 }
 

@@ -43,6 +43,8 @@ export interface Motion {
   readonly speed: number;
   /** To the fly's left, in radians a second. */
   readonly turning: number;
+  /** The drive, built up and faded as the levels are. */
+  readonly turn: number;
   /** In cycles, from 0 to 1. */
   readonly step: number;
   /** In the order of LEGS. */
@@ -71,7 +73,7 @@ const TOP_STEPS_PER_SECOND = 3.2;
 const FOOT_DISTANCE = 1.4;
 /** Slower than this is standing. */
 const STANDS_BELOW = 0.06;
-/** A foot that is lifted is put down at least this fast, in steps a second. */
+/** The slowest steps: a foot that is lifted is put down at least this fast. */
 const SETTLING_STEPS_PER_SECOND = 1.8;
 const SPEED_HALF_LIFE_MS = 90;
 const BRAKING_HALF_LIFE_MS = 40;
@@ -99,6 +101,7 @@ export const AT_REST: Motion = {
   heading: 0,
   speed: 0,
   turning: 0,
+  turn: 0,
   // All six feet stand here, and each tripod is as near to its next swing as the other is to its last.
   step: SWING_SHARE + 0.05,
   feet: LEGS.map(({ stands: [x, z] }) => ({ x, z, swing: undefined })),
@@ -129,97 +132,94 @@ export function shown(level: number): number {
  */
 export function advance(before: Motion, drive: Drives, elapsedMs: number): Motion {
   if (elapsedMs <= 0) return before;
-  const seconds = elapsedMs / 1000;
   const levels = Object.fromEntries(
     ACTIONS.map((action) => [
       action,
-      towards(before.levels[action], clamp(drive[action] ?? 0, 0, 1), elapsedMs, LEVEL_HALF_LIFE_MS),
+      towards(before.levels[action], valueOf(drive, action, 0), elapsedMs, LEVEL_HALF_LIFE_MS),
     ]),
   ) as Record<Action, number>;
-
-  const turn = clamp(drive['turn'] ?? 0, -1, 1);
-  const evades =
-    shown(before.levels.avoid) > 0 || shown(before.levels.wing) > 0 || turn === 0
-      ? before.evades
-      : turn > 0
-        ? -1
-        : 1;
-
   const { flight, takesOff } = fly(before, levels, elapsedMs);
-  const { groomReach, isHeldByGrooming } = raiseFrontLegs(before, levels, flight, elapsedMs);
-  const avoiding = shown(levels.avoid);
-  // What tastes bad is in front: it steps back from that before it turns away.
-  const rejecting = shown(levels.reject);
-  const turnsAway =
-    avoiding * (1 - rejecting) * smoothStep(TURNS_AWAY_RADIANS, TURNS_AWAY_RADIANS - 0.6, before.turnedAway);
-
-  // On the ground it does one thing at a time: taking off, stopping, feeding, grooming, then walking.
-  const free =
-    flight > 0 || takesOff || isHeldByGrooming
-      ? 0
-      : (1 - shown(levels.stop)) * (1 - shown(levels.proboscis)) * (1 - shown(levels.groom));
-  const backward = Math.max(shown(levels.backward), 0.45 * rejecting);
-  const courting = shown(levels.courtship);
-  const walk =
-    clamp(drive['walk'] ?? 0, 0, 1) *
-    (1 - Math.max(backward, rejecting)) *
-    (1 - 0.55 * courting) *
-    (1 - 0.6 * turnsAway);
-  const wantedSpeed = free * TOP_SPEED * (walk - 0.7 * backward);
-  const wantedTurning = free * (evades * 1.9 * turnsAway - TOP_TURNING * turn);
-
-  const halfLifeMs = takesOff ? BRAKING_HALF_LIFE_MS : SPEED_HALF_LIFE_MS;
-  let speed = towards(before.speed, wantedSpeed, elapsedMs, halfLifeMs);
-  let turning = towards(before.turning, wantedTurning, elapsedMs, halfLifeMs);
-  if (flight > 0) {
-    // What it had on the ground is lost in the take-off, and air carries it until it hovers again.
-    const share = smoothStep(HOVERS_BELOW, 1, flight);
-    speed = share * FLIGHT_SPEED;
-    turning = share * (evades * 0.9 * shown(levels.wing) - TOP_TURNING * turn);
-  } else if (
-    isHeldByGrooming ||
-    (footSpeed(speed, turning) < STANDS_BELOW && footSpeed(wantedSpeed, wantedTurning) < STANDS_BELOW)
-  ) {
-    speed = 0;
-    turning = 0;
-  }
-
-  const after = {
-    ...before,
+  const groomReach = raiseFrontLegs(before, levels, elapsedMs);
+  const seconds = elapsedMs / 1000;
+  const isAvoiding = shown(before.levels.avoid) > 0.05;
+  const turnedBack = isAvoiding
+    ? Math.max(0, before.turning * before.evades) * seconds
+    : -elapsedMs / FORGETS_MS;
+  const after: Motion = {
     timeMs: before.timeMs + elapsedMs,
-    ...moved(before, speed, turning, seconds),
-    speed,
-    turning,
+    ...moved(before, seconds),
+    ...paceAfter(before, drive, elapsedMs),
+    turn: towards(before.turn, valueOf(drive, 'turn', -1), elapsedMs, LEVEL_HALF_LIFE_MS),
+    step: before.step,
+    feet: before.feet,
     levels,
     flight,
     takesOff,
     groomReach,
     groomStroke: before.groomStroke + (groomReach > 0 ? GROOM_STROKES_PER_SECOND * seconds : 0),
-    turnedAway: clamp(
-      before.turnedAway +
-        (avoiding > 0.05 ? Math.max(0, turning * evades) * seconds : -elapsedMs / FORGETS_MS),
-      0,
-      TURNS_AWAY_RADIANS,
-    ),
-    evades,
-  } satisfies Motion;
-  return flight > 0 ? { ...after, feet: feetInFlight(before, after) } : walkOn(before, after, seconds);
+    turnedAway: clamp(before.turnedAway + turnedBack, 0, TURNS_AWAY_RADIANS),
+    evades: evadedSide(before),
+  };
+  return flight > 0
+    ? { ...after, feet: feetInFlight(before, after) }
+    : walkOn(before, after, drive, elapsedMs);
+}
+
+/** It keeps to one side while it evades; otherwise that is the side to which it turned last. */
+function evadedSide({ evades, levels, turn }: Motion): 1 | -1 {
+  const isEvading = shown(levels.avoid) > 0 || shown(levels.wing) > 0;
+  return isEvading || turn === 0 ? evades : turn > 0 ? -1 : 1;
+}
+
+/** How fast it moves a while later, as long as nothing else changes. */
+function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: number; turning: number } {
+  const { levels, flight, takesOff, evades } = before;
+  if (flight > 0) {
+    const share = smoothStep(HOVERS_BELOW, 1, flight);
+    return {
+      speed: share * FLIGHT_SPEED,
+      turning: share * (evades * 0.9 * shown(levels.wing) - TOP_TURNING * before.turn),
+    };
+  }
+  if (before.groomReach > 0) return { speed: 0, turning: 0 };
+  // It does one thing at a time: taking off, stopping, feeding, grooming, then walking.
+  const free = takesOff
+    ? 0
+    : (1 - shown(levels.stop)) * (1 - shown(levels.proboscis)) * (1 - shown(levels.groom));
+  // What tastes bad is in front: it steps back from that before it turns away.
+  const rejecting = shown(levels.reject);
+  const backward = Math.max(shown(levels.backward), 0.45 * rejecting);
+  const turnsAway =
+    shown(levels.avoid) *
+    (1 - rejecting) *
+    smoothStep(TURNS_AWAY_RADIANS, TURNS_AWAY_RADIANS - 0.6, before.turnedAway);
+  const forward =
+    valueOf(drive, 'walk', 0) *
+    (1 - Math.max(backward, rejecting)) *
+    (1 - 0.55 * shown(levels.courtship)) *
+    (1 - 0.6 * turnsAway);
+  const wanted = {
+    speed: free * TOP_SPEED * (forward - 0.7 * backward),
+    turning: free * (evades * 1.9 * turnsAway - TOP_TURNING * before.turn),
+  };
+  const halfLifeMs = takesOff ? BRAKING_HALF_LIFE_MS : SPEED_HALF_LIFE_MS;
+  const speed = towards(before.speed, wanted.speed, elapsedMs, halfLifeMs);
+  const turning = towards(before.turning, wanted.turning, elapsedMs, halfLifeMs);
+  const stands = Math.max(footSpeed(wanted), footSpeed({ speed, turning })) < STANDS_BELOW;
+  return stands ? { speed: 0, turning: 0 } : { speed, turning };
 }
 
 /** Take-off and landing run to their end once they have begun. */
 function fly(
-  { flight, takesOff, feet, groomReach, speed, turning }: Motion,
+  before: Motion,
   levels: Motion['levels'],
   elapsedMs: number,
 ): { flight: number; takesOff: boolean } {
+  const { flight, takesOff } = before;
   if (takesOff) {
-    const lands = flight === 1 && levels.escape < LANDS_BELOW;
-    if (lands) return { flight: 1, takesOff: false };
+    if (flight === 1 && levels.escape < LANDS_BELOW) return { flight, takesOff: false };
     // It crouches when it stands on all six.
-    const stands =
-      groomReach === 0 &&
-      feet.every(({ swing }) => swing === undefined) &&
-      footSpeed(speed, turning) < CROUCHES_BELOW;
+    const stands = before.groomReach === 0 && standsOnAll(before) && footSpeed(before) < CROUCHES_BELOW;
     if (flight === 0 && !stands) return { flight, takesOff };
     return { flight: Math.min(1, flight + elapsedMs / TAKE_OFF_MS), takesOff };
   }
@@ -227,26 +227,25 @@ function fly(
   return { flight, takesOff: levels.escape > TAKES_OFF_ABOVE };
 }
 
-/** The front legs leave the ground when the fly stands on all six, and hold it until they are back. */
-function raiseFrontLegs(
-  { groomReach, feet, speed, turning, takesOff }: Motion,
-  levels: Motion['levels'],
-  flight: number,
-  elapsedMs: number,
-): { groomReach: number; isHeldByGrooming: boolean } {
+/** How far the front legs are raised: they leave the ground when the fly stands on all six. */
+function raiseFrontLegs(before: Motion, levels: Motion['levels'], elapsedMs: number): number {
+  const { groomReach, flight, takesOff } = before;
   const grooms = shown(levels.groom) > 0.4 && flight === 0 && !takesOff;
-  const stands = feet.every(({ swing }) => swing === undefined) && footSpeed(speed, turning) < STANDS_BELOW;
-  const rises = grooms && (groomReach > 0 || stands);
+  const rises = grooms && (groomReach > 0 || (standsOnAll(before) && footSpeed(before) < STANDS_BELOW));
   const share = elapsedMs / GROOM_REACH_MS;
-  const reach = clamp(groomReach + (rises ? share : -share), 0, 1);
-  return { groomReach: reach, isHeldByGrooming: reach > 0 };
+  return clamp(groomReach + (rises ? share : -share), 0, 1);
 }
 
-function footSpeed(speed: number, turning: number): number {
+function standsOnAll({ feet }: Motion): boolean {
+  return feet.every(({ swing }) => swing === undefined);
+}
+
+/** Of the feet against the body. */
+function footSpeed({ speed, turning }: Pick<Motion, 'speed' | 'turning'>): number {
   return Math.abs(speed) + FOOT_DISTANCE * Math.abs(turning);
 }
 
-function moved({ x, z, heading }: Motion, speed: number, turning: number, seconds: number) {
+function moved({ x, z, heading, speed, turning }: Motion, seconds: number) {
   const along = heading + (turning * seconds) / 2;
   return {
     x: x + Math.sin(along) * speed * seconds,
@@ -256,28 +255,29 @@ function moved({ x, z, heading }: Motion, speed: number, turning: number, second
 }
 
 /** A foot that stands keeps its place on the ground; one that is lifted swings to where it is needed next. */
-function walkOn(before: Motion, after: Motion, seconds: number): Motion {
-  const pace = footSpeed(after.speed, after.turning);
-  const walks = pace >= STANDS_BELOW && !after.takesOff;
-  const stepsPerSecond = Math.max(
-    walks ? TOP_STEPS_PER_SECOND * Math.sqrt(Math.min(1, pace / TOP_SPEED)) : 0,
-    before.feet.some(({ swing }) => swing !== undefined) ? SETTLING_STEPS_PER_SECOND : 0,
-  );
-  const step = before.step + stepsPerSecond * seconds;
+function walkOn(before: Motion, after: Motion, drive: Drives, elapsedMs: number): Motion {
+  const walks = footSpeed(before) >= STANDS_BELOW && !before.takesOff;
+  const stepsPerSecond = walks || !standsOnAll(before) ? stepRate(before) : 0;
+  const step = before.step + (stepsPerSecond * elapsedMs) / 1000;
   const feet = before.feet.map((foot, leg): Foot => {
     const from = fraction(before.step + LEGS[leg]!.stepOffset);
     const to = from + step - before.step;
-    if (foot.swing !== undefined) {
-      if (to < SWING_SHARE) return { ...foot, swing: to / SWING_SHARE };
-      // It came down within this step of time: where the body was at that moment.
-      const share = (SWING_SHARE - from) / (to - from);
-      const then = moved(before, after.speed, after.turning, seconds * share);
-      const [x, z] = footfall({ ...after, ...then }, leg);
-      return { x, z, swing: undefined };
-    }
-    return to >= 1 && walks ? { ...foot, swing: (to - 1) / SWING_SHARE } : foot;
+    if (foot.swing === undefined) return to >= 1 && walks ? { ...foot, swing: (to - 1) / SWING_SHARE } : foot;
+    if (to < SWING_SHARE) return { ...foot, swing: to / SWING_SHARE };
+    // It came down within this step of time: it stands where the body needed it at that moment.
+    const downMs = (elapsedMs * (SWING_SHARE - from)) / (to - from);
+    const [x, z] = footfall({ ...moved(before, downMs / 1000), ...paceAfter(before, drive, downMs) }, leg);
+    return { x, z, swing: undefined };
   });
   return { ...after, step: fraction(step), feet };
+}
+
+/** Steps a second; a foot that is lifted is put down even if the fly has come to a halt. */
+function stepRate(pace: Pick<Motion, 'speed' | 'turning'>): number {
+  return Math.max(
+    SETTLING_STEPS_PER_SECOND,
+    TOP_STEPS_PER_SECOND * Math.sqrt(Math.min(1, footSpeed(pace) / TOP_SPEED)),
+  );
 }
 
 /**
@@ -289,7 +289,7 @@ export function footfall(
   leg: number,
 ): readonly [x: number, z: number] {
   const [standsX, standsZ] = LEGS[leg]!.stands;
-  const half = standingSeconds(speed, turning) / 2;
+  const half = (1 - SWING_SHARE) / stepRate({ speed, turning }) / 2;
   const angle = clamp(turning * half, -0.3, 0.3);
   const turnedX = standsX * Math.cos(angle) + standsZ * Math.sin(angle);
   const turnedZ = standsZ * Math.cos(angle) - standsX * Math.sin(angle) + clamp(speed * half, -0.42, 0.42);
@@ -299,12 +299,6 @@ export function footfall(
   ];
 }
 
-/** How long a foot of a fly at this speed stands, in seconds. */
-function standingSeconds(speed: number, turning: number): number {
-  const stepsPerSecond = TOP_STEPS_PER_SECOND * Math.sqrt(Math.min(1, footSpeed(speed, turning) / TOP_SPEED));
-  return (1 - SWING_SHARE) / Math.max(SETTLING_STEPS_PER_SECOND, stepsPerSecond);
-}
-
 /** Those it will land on, straight below; while it still stands, or stands again, they keep their places. */
 function feetInFlight(before: Motion, after: Motion): readonly Foot[] {
   if (after.flight <= HOVERS_BELOW && before.flight <= HOVERS_BELOW) return before.feet;
@@ -312,6 +306,11 @@ function feetInFlight(before: Motion, after: Motion): readonly Foot[] {
     const [x, z] = footfall({ ...after, speed: 0, turning: 0 }, leg);
     return { x, z, swing: undefined };
   });
+}
+
+function valueOf(drive: Drives, id: string, lowest: -1 | 0): number {
+  const value = drive[id];
+  return value === undefined || Number.isNaN(value) ? 0 : clamp(value, lowest, 1);
 }
 
 function towards(value: number, target: number, elapsedMs: number, halfLifeMs: number): number {

@@ -174,18 +174,17 @@ export function poseOf(motion: Motion): Pose {
     },
     wings: [wing(1), wing(-1)],
     blur: Math.max(beats, 0.35 * flutter),
-    feet: LEGS.map((_, leg) => footPose(motion, leg, { air, push, groom, landing: level.landing })),
+    feet: LEGS.map((_, leg) => footPose(motion, body, leg, { air, groom, landing: level.landing })),
   };
 }
 
 interface Limbs {
   readonly air: number;
-  readonly push: number;
   readonly groom: number;
   readonly landing: number;
 }
 
-function footPose(motion: Motion, leg: number, { air, groom, landing }: Limbs): FootPose {
+function footPose(motion: Motion, body: Pose['body'], leg: number, { air, groom, landing }: Limbs): FootPose {
   const { side, pair } = LEGS[leg]!;
   const { swing, x, z } = motion.feet[leg]!;
   let tip = toFly(motion, x, z);
@@ -205,15 +204,10 @@ function footPose(motion: Motion, leg: number, { air, groom, landing }: Limbs): 
   if (air > 0) {
     // Coming down, and when landing is commanded, the legs reach for the ground; else they are drawn in.
     const reaches = motion.takesOff ? landing : Math.max(landing, smoothStep(1, AIRBORNE, motion.flight));
-    const drawnIn = FLIGHT_LEGS.drawnIn[pair];
-    const reaching = FLIGHT_LEGS.reaching[pair];
-    const height =
-      STANDING_HEIGHT +
-      FLIGHT_HEIGHT *
-        (motion.takesOff ? smoothStep(PUSHED - 0.1, 1, motion.flight) : smoothStep(0.05, 1, motion.flight));
+    const [drawnIn, reaching] = [FLIGHT_LEGS.drawnIn[pair], FLIGHT_LEGS.reaching[pair]];
     const [outwards, below, ahead] = [0, 1, 2].map((axis) => mix(drawnIn[axis]!, reaching[axis]!, reaches));
-    tip = mix3(tip, [side * outwards!, height - below!, ahead!], air, 0);
-    tarsus = mix(tarsus, mix(0.9, 0.2, reaches), air);
+    tip = mix3(tip, fromThorax(body, [side * outwards!, -below!, ahead!]), air, 0);
+    tarsus = mix(tarsus, mix(0.4, 0.2, reaches), air);
   }
   return { tip, tarsus, stands: swing === undefined && air === 0 && !(pair === 0 && groom > 0) };
 }
@@ -221,9 +215,9 @@ function footPose(motion: Motion, leg: number, { air, groom, landing }: Limbs): 
 /** Outwards, below the centre of the thorax, ahead. */
 const FLIGHT_LEGS = {
   drawnIn: [
-    [0.34, 0.62, 1.0],
-    [0.95, 0.85, -0.1],
-    [0.55, 0.95, -1.35],
+    [0.42, 0.55, 1.55],
+    [1.35, 0.9, -0.2],
+    [0.75, 0.95, -1.6],
   ],
   reaching: [
     [0.75, 0.2, 1.75],
@@ -271,4 +265,22 @@ function mix(from: number, to: number, share: number): number {
 /** 0 outside of 0 to 1, 1 in the middle. */
 function bump(share: number): number {
   return smoothStep(0, 0.5, share) * smoothStep(1, 0.5, share);
+}
+
+/** From the coordinates of the thorax, with its centre as origin, to those of the fly. */
+export function fromThorax({ centre, pitch, roll }: Pose['body'], [x, y, z]: Vec3): Vec3 {
+  const [dx, dy, dz] = rotated([x, y, z], pitch, roll);
+  return [centre[0] + dx, centre[1] + dy, centre[2] + dz];
+}
+
+/** Rolls, then pitches. */
+export function rotated([x, y, z]: Vec3, pitch: number, roll: number): Vec3 {
+  const [cosRoll, sinRoll, cosPitch, sinPitch] = [
+    Math.cos(roll),
+    Math.sin(roll),
+    Math.cos(pitch),
+    Math.sin(pitch),
+  ];
+  const [rolledX, rolledY] = [x * cosRoll - y * sinRoll, x * sinRoll + y * cosRoll];
+  return [rolledX, rolledY * cosPitch + z * sinPitch, z * cosPitch - rolledY * sinPitch];
 }
