@@ -181,6 +181,19 @@ export default tseslint.config(
     },
   },
   {
+    files: ['clients/*/example/*.js'],
+    languageOptions: {
+      globals: {
+        document: 'readonly',
+        fetch: 'readonly',
+        innerHeight: 'readonly',
+        innerWidth: 'readonly',
+        location: 'readonly',
+        URLSearchParams: 'readonly',
+      },
+    },
+  },
+  {
     // Tests may compare with a platform's exp; they still may not draw from an unseeded generator.
     files: ['test/**/*.ts', '**/*.spec.ts'],
     rules: {

@@ -31,6 +31,7 @@ const EVERYTHING: Script = [
   [28000, {}],
 ];
 const END_MS = 30_000;
+const EVERY_MS = 2;
 
 function performed(script: Script): (timeMs: number) => Pose {
   const moments = script.map(([fromMs, drive]) => ({ fromMs, drive }));
@@ -113,7 +114,7 @@ describe('a fly that walks', () => {
 
 describe('a fly that does one thing after the other', () => {
   const at = performed(EVERYTHING);
-  const moments = times(0, END_MS, 1);
+  const moments = times(0, END_MS, EVERY_MS);
   const poses = moments.map(at);
 
   it('never slips: a foot that stands keeps its place on the ground', () => {
@@ -130,7 +131,7 @@ describe('a fly that does one thing after the other', () => {
         stood++;
       });
     });
-    expect(stood).toBeGreaterThan(50_000);
+    expect(stood).toBeGreaterThan(25_000);
     expect(highest).toBe(0);
     expect(slipped).toBeLessThan(1e-9);
   });
@@ -167,9 +168,9 @@ describe('a fly that does one thing after the other', () => {
             values.reduce((each, value, j) => Math.max(each, Math.abs(value - series[i]![j]!)), most),
           0,
         );
-    // In a millisecond. A wing that beats 9 times a second, 0.85 radians to either side, turns by 0.05.
-    expect(fastest(places)).toBeLessThan(0.04);
-    expect(fastest(angles)).toBeLessThan(0.06);
+    // A wing that beats 9 times a second, 0.85 radians to either side, turns by 0.05 in a millisecond.
+    expect(fastest(places)).toBeLessThan(0.04 * EVERY_MS);
+    expect(fastest(angles)).toBeLessThan(0.06 * EVERY_MS);
   });
 
   it('has legs that reach the ground, and joints that keep their lengths', () => {
@@ -193,8 +194,9 @@ describe('a fly that does one thing after the other', () => {
 
   it('shows the same pose for a moment, whichever was asked for before', () => {
     const scrubbed = performed(EVERYTHING);
-    for (const i of [29_999, 3, 15_017, 8_001, 8_000, 22_222, 0]) expect(scrubbed(i)).toEqual(poses[i]);
-    expect(scrubbed(15_017)).toEqual(poses[15_017]);
+    for (const i of [14_999, 3, 7_517, 4_001, 4_000, 11_111, 0, 7_517]) {
+      expect(scrubbed(moments[i]!)).toEqual(poses[i]);
+    }
     // Between two steps of time as well.
     const between = scrubbed(12_345.678);
     scrubbed(20_000);
