@@ -111,10 +111,11 @@ function addThorax(body: Builder): void {
       side === 1 ? 'leftHaltere' : 'rightHaltere',
       turned(
         [
-          [0.04, 0.055],
-          [0, 0.075],
-          [-0.05, 0.06],
           [-0.09, 0.02],
+          [-0.05, 0.06],
+          [0, 0.075],
+          [0.04, 0.055],
+          [0.05, 0],
         ],
         8,
       ).translate(side * 0.2, 0, 0),

@@ -21,7 +21,7 @@ const INWARDS = LEGS.map(({ hip, stands }) => {
 export function jointsOf(pose: Pose, leg: number): Joints {
   const { hip: hipInBody, coxa, lengths, side } = LEGS[leg]!;
   const [coxaLength, femur, tibia, tarsusLength] = lengths;
-  const { tip, tarsus } = pose.feet[leg]!;
+  const { tip, tarsus, kneeOut } = pose.feet[leg]!;
   const hip = fromThorax(pose.body, hipInBody);
   const coxaEnd = add(hip, scaled(unit(rotated(coxa, pose.body.pitch, pose.body.roll)), coxaLength));
   // The tarsus points away from the hip, as that of a standing leg does: the foot may pass below the hip in flight.
@@ -40,7 +40,7 @@ export function jointsOf(pose: Pose, leg: number): Joints {
   // The law of cosines, at the end of the coxa.
   const cosine = (femur * femur + used * used - tibia * tibia) / (2 * femur * used);
   const sine = Math.sqrt(Math.max(0, 1 - cosine * cosine));
-  const outwards: Vec3 = [0.35 * side, 1, 0];
+  const outwards: Vec3 = [side * (0.35 + 0.65 * kneeOut), 1 - 0.85 * kneeOut, 0];
   const aside = unit(subtract(outwards, scaled(along, dot(outwards, along))));
   const knee = add(coxaEnd, add(scaled(along, femur * cosine), scaled(aside, femur * sine)));
   return {

@@ -41,8 +41,10 @@ export interface Wing {
 export interface FootPose {
   /** Of its tip, in the coordinates of the fly: x to its left, y from the ground, z forward from `place`. */
   readonly tip: Vec3;
-  /** Steepness of the tarsus. */
+  /** Steepness of the tarsus: its end at the tibia is above its tip where this is positive. */
   readonly tarsus: number;
+  /** 0 knee up, 1 knee to the outside. */
+  readonly kneeOut: number;
   readonly stands: boolean;
 }
 
@@ -198,8 +200,9 @@ function footPose(motion: Motion, body: Pose['body'], leg: number, { air, groom,
     tarsus = mix(tarsus, 0.75, lift / LIFT);
   }
   if (pair === 0 && groom > 0) {
-    tip = mix3(tip, groomingTip(motion, side), groom, 0.35);
-    tarsus = mix(tarsus, -0.35, groom);
+    const grooming = groomingFoot(motion, side);
+    tip = mix3(tip, grooming.tip, groom, 0.35);
+    tarsus = mix(tarsus, grooming.tarsus, groom);
   }
   if (air > 0) {
     // Coming down, and when landing is commanded, the legs reach for the ground; else they are drawn in.
@@ -209,7 +212,8 @@ function footPose(motion: Motion, body: Pose['body'], leg: number, { air, groom,
     tip = mix3(tip, fromThorax(body, [side * outwards!, -below!, ahead!]), air, 0);
     tarsus = mix(tarsus, mix(0.4, 0.2, reaches), air);
   }
-  return { tip, tarsus, stands: swing === undefined && air === 0 && !(pair === 0 && groom > 0) };
+  const kneeOut = pair === 0 ? groom : 0;
+  return { tip, tarsus, kneeOut, stands: swing === undefined && air === 0 && !(pair === 0 && groom > 0) };
 }
 
 /** Outwards, below the centre of the thorax, ahead. */
@@ -230,16 +234,16 @@ const FLIGHT_LEGS = {
 const STROKES = 6;
 const RUBS_FROM = 4;
 
-function groomingTip({ groomStroke }: Motion, side: 1 | -1): Vec3 {
+function groomingFoot({ groomStroke }: Motion, side: 1 | -1): Pick<FootPose, 'tip' | 'tarsus'> {
   const within = groomStroke % STROKES;
   const rubs = smoothStep(RUBS_FROM, RUBS_FROM + 0.4, within) * smoothStep(STROKES, STROKES - 0.4, within);
   const angle = TAU * groomStroke;
   // From the top of the head forwards and down over the antennae, the two legs one after the other.
   const sweep = 0.5 + 0.5 * Math.sin(angle + (side === 1 ? 0 : 1.2));
-  const over: Vec3 = [side * (0.16 + 0.08 * sweep), mix(0.72, 1.28, sweep), mix(1.52, 1.12, sweep)];
+  const over: Vec3 = [side * (0.13 + 0.07 * sweep), mix(0.64, 1.02, sweep), mix(1.36, 1.14, sweep)];
   const rub = 0.5 + 0.5 * Math.sin(2 * angle + (side === 1 ? 0 : Math.PI));
-  const together: Vec3 = [side * 0.045, 0.42 + 0.12 * rub, 1.42 + 0.26 * rub];
-  return mix3(over, together, rubs, 0);
+  const together: Vec3 = [side * 0.045, 0.46 + 0.1 * rub, 1.42 + 0.24 * rub];
+  return { tip: mix3(over, together, rubs, 0), tarsus: mix(-1.1, -0.15, rubs) };
 }
 
 /** From the ground to the coordinates of the fly. */

@@ -112,8 +112,8 @@ function addBlur(wings: Builder, bone: BoneName, side: number, membrane: string)
   });
   wings.add(bone, fan, membrane, (i) => {
     const arc = Math.floor(i / (rings + 1)) / arcs;
-    const ring = (i % (rings + 1)) / rings;
-    return (0.03 + 0.2 * Math.abs(2 * arc - 1) ** 2) * (ring < 1 ? 1 : 0.4);
+    const isRim = i % (rings + 1) === rings || arc === 0 || arc === 1;
+    return isRim ? 0.02 : 0.03 + 0.22 * Math.abs(2 * arc - 1) ** 2;
   });
 }
 
