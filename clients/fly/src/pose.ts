@@ -1,6 +1,6 @@
 /** From a state of movement to a pose: where body, head, wings and feet are. Pure, as `advance` is. */
 import { LEGS, STANDING_HEIGHT, type Vec3 } from './anatomy.js';
-import { footfall, type Motion, shown, smoothStep } from './motion.js';
+import { ACTIONS, footfall, type Motion, shown, smoothStep } from './motion.js';
 
 /** Angles are in radians. What is said of one side holds for its mirror image on the other. */
 export interface Pose {
@@ -60,45 +60,88 @@ const CROUCHED = 0.4;
 const PUSHED = 0.55;
 const AIRBORNE = 0.8;
 
-export function poseOf(motion: Motion): Pose {
-  const { levels, flight, takesOff } = motion;
-  const level = Object.fromEntries(
-    Object.entries(levels).map(([action, value]) => [action, shown(value)]),
-  ) as Record<keyof typeof levels, number>;
-  const seconds = motion.timeMs / 1000;
-  const ground = 1 - smoothStep(0, CROUCHED, flight);
-  const air = smoothStep(PUSHED, AIRBORNE, flight);
-  const hum = Math.sin(TAU * WING_BEATS_PER_SECOND * seconds);
-  const groom = smoothStep(0, 1, motion.groomReach);
-  const stroke = Math.sin(TAU * motion.groomStroke);
-  const walks = Math.min(1, Math.abs(motion.speed) / 2);
+/** What several parts of the body depend on. */
+interface Acting {
+  readonly motion: Motion;
+  readonly seconds: number;
+  /** How strongly each action shows, 0 to 1. */
+  readonly level: Motion['levels'];
+  /** Parts of the way to: standing on the ground, feet in the air, front legs at the head. */
+  readonly ground: number;
+  readonly air: number;
+  readonly groom: number;
+  /** In a take-off: how low it crouches, how far it rears up. */
+  readonly crouch: number;
+  readonly rear: number;
+  /** Not enough for a take-off. */
+  readonly startled: number;
+}
 
-  const crouch = takesOff ? bump(flight / PUSHED) : 0;
-  const push = takesOff ? bump((flight - CROUCHED) / (AIRBORNE - CROUCHED)) : 0;
-  const height = takesOff ? smoothStep(PUSHED - 0.1, 1, flight) : smoothStep(0.05, 1, flight);
-  const evades = motion.evades;
-  const startled = level.escape * ground;
-  const body = {
+export function poseOf(motion: Motion): Pose {
+  const { flight, takesOff } = motion;
+  const level = Object.fromEntries(
+    ACTIONS.map((action) => [action, shown(motion.levels[action])]),
+  ) as Motion['levels'];
+  const ground = 1 - smoothStep(0, CROUCHED, flight);
+  const acting: Acting = {
+    motion,
+    seconds: motion.timeMs / 1000,
+    level,
+    ground,
+    air: smoothStep(PUSHED, AIRBORNE, flight),
+    groom: smoothStep(0, 1, motion.groomReach),
+    crouch: takesOff ? bump(flight / PUSHED) : 0,
+    rear: takesOff ? bump((flight - CROUCHED) / (AIRBORNE - CROUCHED)) : 0,
+    startled: level.escape * ground,
+  };
+  const body = bodyPose(acting);
+  return {
+    place: { x: motion.x, z: motion.z, heading: motion.heading },
+    body,
+    head: headPose(acting),
+    antennae: [antennaPose(acting, 1), antennaPose(acting, -1)],
+    proboscis: proboscisPose(acting),
+    abdomen: abdomenPose(acting),
+    wings: [wingPose(acting, 1), wingPose(acting, -1)],
+    blur: Math.max(beating(acting), 0.35 * ground * level.wing),
+    feet: LEGS.map((_, leg) => footPose(acting, body, leg)),
+  };
+}
+
+function bodyPose({
+  motion,
+  seconds,
+  level,
+  ground,
+  air,
+  groom,
+  crouch,
+  rear,
+  startled,
+}: Acting): Pose['body'] {
+  const { flight, takesOff } = motion;
+  const risen = takesOff ? smoothStep(PUSHED - 0.1, 1, flight) : smoothStep(0.05, 1, flight);
+  const walks = Math.min(1, Math.abs(motion.speed) / 2);
+  const standing =
+    0.02 * walks * Math.sin(2 * TAU * motion.step) +
+    0.06 * level.approach +
+    0.12 * level.phototaxis +
+    0.2 * level.landing -
+    0.1 * (level.avoid + level.stop + level.hygrotaxis) -
+    0.06 * level.proboscis -
+    0.12 * startled;
+  return {
     centre: [
-      0.1 * groom * Math.sin(TAU * motion.groomStroke * 0.25),
+      0.1 * groom * Math.sin((TAU * motion.groomStroke) / 4),
       STANDING_HEIGHT +
-        FLIGHT_HEIGHT * height -
+        FLIGHT_HEIGHT * risen -
         0.22 * crouch +
-        air * 0.08 * Math.sin(TAU * 0.9 * seconds) +
-        ground *
-          (0.02 * walks * Math.sin(2 * TAU * motion.step) -
-            0.1 * level.avoid -
-            0.1 * level.stop +
-            0.06 * level.approach +
-            0.12 * level.phototaxis +
-            0.2 * level.landing -
-            0.1 * level.hygrotaxis -
-            0.06 * level.proboscis -
-            0.12 * startled),
+        0.08 * air * Math.sin(TAU * 0.9 * seconds) +
+        ground * standing,
       ground * (0.12 * level.proboscis - 0.2 * level.reject - 0.08 * level.avoid + 0.06 * level.hygrotaxis),
-    ] as const,
+    ],
     pitch:
-      0.5 * push +
+      0.5 * rear +
       air * (0.3 + 0.05 * Math.sin(TAU * 0.6 * seconds)) +
       ground *
         (0.26 * level.phototaxis +
@@ -108,85 +151,86 @@ export function poseOf(motion: Motion): Pose {
           0.16 * level.proboscis -
           0.14 * level.hygrotaxis -
           0.04 * level.courtship),
-    // It banks into its turns; to its left, its left side is down.
-    roll: air * (-0.25 * motion.turning - 0.3 * evades * level.wing),
+    // It banks into its turns: to its left, its left side is down.
+    roll: air * (-0.25 * motion.turning - 0.3 * motion.evades * level.wing),
   };
+}
 
-  const feels = Math.sin(TAU * 1.3 * seconds);
-  const antenna = (side: 1 | -1): Antenna => ({
+function headPose({ motion, level, ground, groom, crouch }: Acting): Pose['head'] {
+  const looksAway = motion.evades * level.avoid * smoothStep(1.5, 0.5, motion.turnedAway);
+  return {
+    pitch:
+      ground *
+        (0.3 * level.phototaxis + 0.3 * level.reject - 0.25 * level.proboscis - 0.25 * level.hygrotaxis) -
+      0.4 * groom,
+    yaw: ground * (0.35 * looksAway + 0.06 * motion.turning),
+    roll: 0.3 * groom * Math.sin((TAU * motion.groomStroke) / 4),
+    pulledIn: Math.max(ground * level.reject, 0.5 * crouch) - 0.7 * ground * level.approach,
+  };
+}
+
+function antennaPose({ motion, seconds, level, groom }: Acting, side: 1 | -1): Antenna {
+  const feels = side * Math.sin(TAU * 1.3 * seconds);
+  const brushed = side * Math.sin(TAU * motion.groomStroke);
+  return {
     up:
-      0.8 * level.approach * (1 + 0.2 * side * feels) +
+      0.8 * level.approach * (1 + 0.2 * feels) +
       0.3 * level.phototaxis -
       0.5 * level.avoid -
       0.3 * level.reject +
-      0.55 * level.hygrotaxis * side * feels +
+      0.55 * level.hygrotaxis * feels +
       0.25 * level.courtship * Math.sin(TAU * 7 * seconds) -
-      groom * (0.35 + 0.35 * side * stroke),
+      0.35 * groom * (1 + brushed),
     out:
       0.15 * level.approach +
       0.6 * level.hygrotaxis +
       0.35 * level.courtship -
       0.2 * level.avoid -
       0.15 * groom,
-  });
-
-  const beats = Math.max(air, 0.75 * smoothStep(CROUCHED, PUSHED, flight));
-  const flutter = ground * level.wing;
-  const wing = (side: 1 | -1): Wing => {
-    const rise = takesOff ? smoothStep(0.05, CROUCHED, flight) : smoothStep(0.1, 0.6, flight);
-    const opened = Math.max(
-      1.35 * rise,
-      ground * Math.max(1.15 * level.wing, 0.5 * level.courtship, 0.45 * level.landing, 0.75 * startled),
-    );
-    return {
-      out: opened,
-      up:
-        (1 - beats) * (0.75 * rise + ground * (0.3 * level.wing + 0.25 * level.courtship + 0.4 * startled)) +
-        beats * (0.25 + 0.85 * hum) +
-        0.22 * flutter * hum -
-        0.1 * air * side * evades * level.wing,
-      twist: beats * 0.5 * Math.cos(TAU * WING_BEATS_PER_SECOND * seconds),
-    };
   };
+}
 
+function proboscisPose({ seconds, level, ground }: Acting): Pose['proboscis'] {
   const pump = 0.5 + 0.5 * Math.sin(TAU * 1.6 * seconds);
-  const extended = level.proboscis * (1 - level.reject) * (0.85 + 0.15 * pump) * ground;
+  const extended = ground * level.proboscis * (1 - level.reject) * (0.85 + 0.15 * pump);
+  return { extended, spread: smoothStep(0.6, 1, extended) * (0.5 + 0.5 * pump) };
+}
+
+function abdomenPose({ seconds, level, ground, crouch }: Acting): Pose['abdomen'] {
+  const open = ground * level.courtship;
   return {
-    place: { x: motion.x, z: motion.z, heading: motion.heading },
-    body,
-    head: {
-      pitch:
-        -0.4 * groom -
-        0.25 * level.proboscis * ground +
-        0.3 * level.phototaxis * ground +
-        0.3 * level.reject * ground -
-        0.25 * level.hygrotaxis * ground,
-      yaw:
-        0.35 * ground * evades * level.avoid * smoothStep(1.5, 0.5, motion.turnedAway) +
-        0.12 * motion.turning * ground * 0.5,
-      roll: 0.3 * groom * Math.sin(TAU * motion.groomStroke * 0.25),
-      pulledIn: Math.max(level.reject * ground, 0.5 * crouch) - 0.7 * level.approach * ground,
-    },
-    antennae: [antenna(1), antenna(-1)],
-    proboscis: { extended, spread: smoothStep(0.6, 1, extended) * (0.5 + 0.5 * pump) },
-    abdomen: {
-      bend: 0.55 * level.courtship * ground + 0.12 * crouch - 0.1 * level.phototaxis * ground,
-      length: 1 + 0.02 * Math.sin(TAU * BREATHS_PER_SECOND * seconds) + 0.08 * level.courtship * ground,
-      open: level.courtship * ground,
-    },
-    wings: [wing(1), wing(-1)],
-    blur: Math.max(beats, 0.35 * flutter),
-    feet: LEGS.map((_, leg) => footPose(motion, body, leg, { air, groom, landing: level.landing })),
+    bend: 0.55 * open + 0.12 * crouch - 0.1 * ground * level.phototaxis,
+    length: 1 + 0.02 * Math.sin(TAU * BREATHS_PER_SECOND * seconds) + 0.08 * open,
+    open,
   };
 }
 
-interface Limbs {
-  readonly air: number;
-  readonly groom: number;
-  readonly landing: number;
+/** How far the wings beat as in flight. */
+function beating({ motion, air }: Acting): number {
+  return Math.max(air, 0.75 * smoothStep(CROUCHED, PUSHED, motion.flight));
 }
 
-function footPose(motion: Motion, body: Pose['body'], leg: number, { air, groom, landing }: Limbs): FootPose {
+function wingPose(acting: Acting, side: 1 | -1): Wing {
+  const { motion, seconds, level, ground, air, startled } = acting;
+  const { flight, takesOff, evades } = motion;
+  const beats = beating(acting);
+  const beat = TAU * WING_BEATS_PER_SECOND * seconds;
+  // Raised before the legs push, folded before it stands again.
+  const raised = takesOff ? smoothStep(0.05, CROUCHED, flight) : smoothStep(0.1, 0.6, flight);
+  const opened = Math.max(1.15 * level.wing, 0.5 * level.courtship, 0.45 * level.landing, 0.75 * startled);
+  const lifted = ground * (0.3 * level.wing + 0.25 * level.courtship + 0.4 * startled);
+  return {
+    out: Math.max(1.35 * raised, ground * opened),
+    up:
+      (1 - beats) * (0.75 * raised + lifted) +
+      beats * (0.25 + 0.85 * Math.sin(beat)) +
+      0.22 * ground * level.wing * Math.sin(beat) -
+      0.1 * air * side * evades * level.wing,
+    twist: 0.5 * beats * Math.cos(beat),
+  };
+}
+
+function footPose({ motion, level, air, groom }: Acting, body: Pose['body'], leg: number): FootPose {
   const { side, pair } = LEGS[leg]!;
   const { swing, x, z } = motion.feet[leg]!;
   let tip = toFly(motion, x, z);
@@ -206,7 +250,9 @@ function footPose(motion: Motion, body: Pose['body'], leg: number, { air, groom,
   }
   if (air > 0) {
     // Coming down, and when landing is commanded, the legs reach for the ground; else they are drawn in.
-    const reaches = motion.takesOff ? landing : Math.max(landing, smoothStep(1, AIRBORNE, motion.flight));
+    const reaches = motion.takesOff
+      ? level.landing
+      : Math.max(level.landing, smoothStep(1, AIRBORNE, motion.flight));
     const [drawnIn, reaching] = [FLIGHT_LEGS.drawnIn[pair], FLIGHT_LEGS.reaching[pair]];
     const [outwards, below, ahead] = [0, 1, 2].map((axis) => mix(drawnIn[axis]!, reaching[axis]!, reaches));
     tip = mix3(tip, fromThorax(body, [side * outwards!, -below!, ahead!]), air, 0);
