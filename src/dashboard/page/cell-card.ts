@@ -81,8 +81,12 @@ export class CardPanel {
     children.push(element('div', { class: 'card-links' }, this.#filter, ...links));
     if (this.#card !== undefined) {
       children.push(
-        this.#partners('Gets input from', this.#card.inputs),
-        this.#partners('Sends output to', this.#card.outputs),
+        element(
+          'div',
+          { class: 'card-partners' },
+          this.#partners('Gets input from', this.#card.inputs),
+          this.#partners('Sends output to', this.#card.outputs),
+        ),
       );
       if (this.model.wiring !== 'measured') {
         children.push(

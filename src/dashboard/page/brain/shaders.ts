@@ -83,7 +83,7 @@ export const GLOW_VERTEX_SHADER = /* glsl */ `
       ? mix(runColour, sharedColour, 2.0 * keptShare)
       : mix(sharedColour, keptColour, 2.0 * keptShare - 1.0);
     // The strongest are a little brighter on a dark stage, and darker on paper.
-    colour = mix(colour, brightest, 0.45 * glow * glow);
+    colour = mix(colour, brightest, 0.3 * glow * glow);
     if (glow == 0.0) colour = kindColours[int(traits.x + 0.5)];
     alpha = 0.18 + 0.82 * glow;
     if (anyMarked && marked == 0.0) alpha *= 0.22;
