@@ -5,8 +5,12 @@ export const ATLAS_PATH = 'atlas';
 const DIGEST_CHARACTERS = 32;
 
 /** An atlas is a function of the connectome and of its own layout, so these two name it. */
-export function atlasName({ digest }: Pick<Connectome, 'digest'>, extension: 'json' | 'bin'): string {
-  return `${digest.slice(0, DIGEST_CHARACTERS)}-${ATLAS_VERSION}.${extension}`;
+export function atlasFolder({ digest }: Pick<Connectome, 'digest'>): string {
+  return `${digest.slice(0, DIGEST_CHARACTERS)}-${ATLAS_VERSION}`;
+}
+
+export function atlasName(connectome: Pick<Connectome, 'digest'>, extension: 'json' | 'bin'): string {
+  return `${atlasFolder(connectome)}.${extension}`;
 }
 
 export function atlasUrl(connectome: Pick<Connectome, 'digest'>): string {
