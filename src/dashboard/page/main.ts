@@ -1,6 +1,7 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
 import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
+import { FlyView } from './body/fly-view.js';
 import { CardPanel } from './cell-card.js';
 import { byId, element } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
@@ -33,6 +34,7 @@ const form = new ExperimentForm(async (experiment) => {
 let store: RunStore | undefined;
 let results: Results | undefined;
 let stage: Stage | undefined;
+let fly: FlyView | undefined;
 let card: CardPanel | undefined;
 /** The run that plays when somebody arrives. */
 let opening: Run | undefined;
@@ -76,6 +78,11 @@ function present(model: Model): void {
   });
   results = shown;
   playback.onMoment(({ timeMs }) => shown.moveTo(timeMs));
+  try {
+    fly = new FlyView(model, playback);
+  } catch {
+    // Without WebGL the brain is missing as well, and says so.
+  }
   form.allowRuns(true);
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
@@ -283,6 +290,7 @@ function compareWith(run: Run | undefined): void {
 
 function showRuns(): void {
   if (current === undefined) return;
+  fly?.show(current.response);
   playback.show(current, kept);
   showResults();
   stage?.show(current, kept);
