@@ -46,6 +46,8 @@ export interface Place {
   readonly z: number;
   /** In radians: 0 along +z, positive to the fly's left. */
   readonly heading: number;
+  /** Of the centre of its body above the ground. */
+  readonly height: number;
 }
 
 const DEFAULT_SLOW_DOWN = 50;
@@ -169,7 +171,7 @@ export class Fly {
   /** Where it is, or would be if it does not travel. Feet that stand do not slip on a ground that moves against this. */
   get place(): Place {
     const { x, z, heading } = this.#motion;
-    return { x, z, heading };
+    return { x, z, heading, height: poseOf(this.#motion).body.centre[1] };
   }
 
   /** What it is doing, for a caption. */

@@ -24,9 +24,14 @@ const KEYBOARD_TURN_RADIANS = 0.2;
 /** Between the marks on the ground, and how many there are to a side. */
 const MARK_SPACING = 1.2;
 const MARKS = 14;
-/** What has to be in view, about LOOKED_AT_HEIGHT: a flying fly with its wings spread. */
-const VIEW_RADIUS = 2.55;
-const LOOKED_AT_HEIGHT = 1.25;
+/** What has to be in view of a fly that stands, and of one that flies with its wings spread. */
+const VIEWS = {
+  standing: { centreHeight: 0.38, halfHeight: 1.45, halfWidth: 2.05 },
+  flying: { centreHeight: 1.9, halfHeight: 2, halfWidth: 2.4 },
+} as const;
+/** How much nearer than its middle the fly is to the camera at most. */
+const NEAREST_PART = 1.2;
+const [STANDING_HEIGHT, FLYING_HEIGHT] = [0.95, 2.2];
 const AZIMUTH_RADIANS = 0.9;
 const POLAR_RADIANS = 1.25;
 
@@ -63,12 +68,12 @@ export class FlyView {
     // The wheel scrolls the page.
     this.#controls.enableZoom = false;
     this.#controls.maxPolarAngle = Math.PI / 2 - 0.02;
-    this.#controls.target.set(0, LOOKED_AT_HEIGHT, 0);
     this.#controls.addEventListener('change', () => (this.#changed = true));
     // One finger scrolls the page up and down; it turns the fly sideways.
     this.#canvas.style.touchAction = 'pan-y';
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
-    this.#canvas.addEventListener('webglcontextrestored', () => (this.#changed = true));
+    // The renderer forgets its background with the context.
+    this.#canvas.addEventListener('webglcontextrestored', () => this.#paintIn());
     this.#camera.position.setFromSphericalCoords(1, POLAR_RADIANS, AZIMUTH_RADIANS);
     new ResizeObserver(() => this.#fit()).observe(this.#frame);
     this.#fit();
@@ -90,6 +95,7 @@ export class FlyView {
     // The fly stays in view and turns; the ground moves below it.
     this.#fly.object.rotation.y = heading;
     this.#ground.position.set(-x % MARK_SPACING, 0, -z % MARK_SPACING);
+    this.#follow();
     const { behaviour } = this.#fly;
     if (this.#caption.textContent !== behaviour) {
       this.#caption.textContent = behaviour;
@@ -122,10 +128,22 @@ export class FlyView {
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;
     this.#camera.updateProjectionMatrix();
+    this.#follow();
+  }
+
+  /** Moves the camera so that the fly is in view, without turning it. */
+  #follow(): void {
+    const risen = (this.#fly.place.height - STANDING_HEIGHT) / (FLYING_HEIGHT - STANDING_HEIGHT);
+    const share = Math.min(1, Math.max(0, risen));
+    const between = (key: keyof typeof VIEWS.standing): number =>
+      VIEWS.standing[key] + share * (VIEWS.flying[key] - VIEWS.standing[key]);
     const tangent = Math.tan((FIELD_OF_VIEW_DEGREES / 2) * (Math.PI / 180));
-    const distance = VIEW_RADIUS / (tangent * Math.min(1, this.#camera.aspect));
+    const distance =
+      Math.max(between('halfHeight'), between('halfWidth') / this.#camera.aspect) / tangent + NEAREST_PART;
     const { target } = this.#controls;
-    this.#camera.position.sub(target).setLength(distance).add(target);
+    this.#camera.position.sub(target).setLength(distance);
+    target.set(0, between('centreHeight'), 0);
+    this.#camera.position.add(target);
     this.#controls.update();
     this.#changed = true;
   }
