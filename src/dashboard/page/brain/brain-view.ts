@@ -48,6 +48,8 @@ const GLOW_SIZE = 0.017;
 const MARK_PIXELS = 28;
 const MARK_EXPONENT = -0.24;
 const SMALLEST_MARK_PIXELS = 5;
+/** A canvas of this width or more has rings of full size; a smaller one has smaller rings. */
+const FULL_MARK_WIDTH = 600;
 
 /** Where the camera stands, as azimuth and polar angle. */
 export const VIEWPOINTS = {
@@ -189,12 +191,15 @@ export class BrainView {
     this.#marked = neurons;
     this.#traitsAttribute.needsUpdate = true;
     this.#uniforms['anyMarked']!.value = neurons.length > 0;
-    this.#uniforms['markPixels']!.value = Math.max(
-      SMALLEST_MARK_PIXELS,
-      MARK_PIXELS * Math.max(1, neurons.length) ** MARK_EXPONENT,
-    );
+    this.#fitMarks();
     this.#arrange();
     this.#dim();
+  }
+
+  #fitMarks(): void {
+    const scale = Math.max(0.6, Math.min(1, this.canvas.clientWidth / FULL_MARK_WIDTH));
+    const size = scale * MARK_PIXELS * Math.max(1, this.#marked.length) ** MARK_EXPONENT;
+    this.#uniforms['markPixels']!.value = Math.max(SMALLEST_MARK_PIXELS, size);
   }
 
   /** Names the neurons that may be lit from now on: those that spike in a run that is shown. */
@@ -358,6 +363,7 @@ export class BrainView {
     this.#controls.minDistance = 0.2 * after;
     this.#controls.maxDistance = 1.5 * after;
     this.#controls.update();
+    this.#fitMarks();
     const tangent = Math.tan(((FIELD_OF_VIEW_DEGREES / 2) * Math.PI) / 180);
     this.#uniforms['pixelsPerUnit']!.value = (clientHeight * this.#renderer.getPixelRatio()) / (2 * tangent);
     this.#changed = true;
