@@ -219,5 +219,15 @@ export default tseslint.config(
     },
   },
   ...layerRules,
+  {
+    // Packages for other projects. The page draws the fly as well.
+    files: ['clients/*/src/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^\\.\\./', message: 'A client imports nothing from outside its package.' }] },
+      ],
+    },
+  },
   prettier,
 );
