@@ -3,7 +3,7 @@ import { advance, AT_REST, type Motion } from './motion.js';
 import type { DriveMoment } from './run-drives.js';
 
 /** The time step. It is short, so that movement looks the same however often it is drawn. */
-const STEP_MS = 5;
+const STEP_MS = 10;
 /** After the last change of drives the movement goes on for this long, then stands still. */
 const ENDS_AFTER_MS = 6000;
 

@@ -51,17 +51,18 @@ export interface Place {
 }
 
 const DEFAULT_SLOW_DOWN = 50;
-/** A tab in the background does not have to be caught up with. */
+/** After a longer pause, such as that of a tab in the background, it continues without catching up. */
 const LONGEST_CATCH_UP_MS = 1000;
 const WING_COLOURS = {
   dark: { membrane: '#c9d8ff', vein: '#d9b98a', shadow: '#9fb4e6' },
   light: { membrane: '#8a7f6a', vein: '#4a3216', shadow: '#1b1408' },
 } as const;
+
 export function createFly(options: FlyOptions = {}): Fly {
   return new Fly(options);
 }
 
-/** A fly that stands 0.9 high and 2.6 long, in front of +z; scale `object` as needed. */
+/** A fly 0.9 high and 2.6 long that faces +z; scale `object` as needed. */
 export class Fly {
   /** What to add to a scene. It needs lights. */
   readonly object = new Group();

@@ -102,7 +102,7 @@ export const AT_REST: Motion = {
   speed: 0,
   turning: 0,
   turn: 0,
-  // All six feet stand here, and each tripod is as near to its next swing as the other is to its last.
+  // All six feet stand, and the second tripod is about to swing.
   step: SWING_SHARE + 0.05,
   feet: LEGS.map(({ stands: [x, z] }) => ({ x, z, swing: undefined })),
   levels: Object.fromEntries(ACTIONS.map((action) => [action, 0])) as Record<Action, number>,
@@ -132,12 +132,7 @@ export function shown(level: number): number {
  */
 export function advance(before: Motion, drive: Drives, elapsedMs: number): Motion {
   if (elapsedMs <= 0) return before;
-  const levels = Object.fromEntries(
-    ACTIONS.map((action) => [
-      action,
-      towards(before.levels[action], valueOf(drive, action, 0), elapsedMs, LEVEL_HALF_LIFE_MS),
-    ]),
-  ) as Record<Action, number>;
+  const levels = levelsAfter(before, drive, elapsedMs);
   const { flight, takesOff } = fly(before, levels, elapsedMs);
   const groomReach = raiseFrontLegs(before, levels, elapsedMs);
   const seconds = elapsedMs / 1000;
@@ -165,6 +160,16 @@ export function advance(before: Motion, drive: Drives, elapsedMs: number): Motio
     : walkOn(before, after, drive, elapsedMs);
 }
 
+function levelsAfter({ levels: before }: Motion, drive: Drives, elapsedMs: number): Motion['levels'] {
+  const left = 2 ** (-elapsedMs / LEVEL_HALF_LIFE_MS);
+  const levels = { ...before };
+  for (const action of ACTIONS) {
+    const target = valueOf(drive, action, 0);
+    levels[action] = target + (before[action] - target) * left;
+  }
+  return levels;
+}
+
 /** It keeps to one side while it evades; otherwise that is the side to which it turned last. */
 function evadedSide({ evades, levels, turn }: Motion): 1 | -1 {
   const isEvading = shown(levels.avoid) > 0 || shown(levels.wing) > 0;
@@ -176,9 +181,10 @@ function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: n
   const { levels, flight, takesOff, evades } = before;
   if (flight > 0) {
     const share = smoothStep(HOVERS_BELOW, 1, flight);
+    const turning = evades * 0.9 * shown(levels.wing) - TOP_TURNING * before.turn;
     return {
-      speed: share * FLIGHT_SPEED,
-      turning: share * (evades * 0.9 * shown(levels.wing) - TOP_TURNING * before.turn),
+      speed: towards(before.speed, share * FLIGHT_SPEED, elapsedMs, BRAKING_HALF_LIFE_MS),
+      turning: towards(before.turning, share * turning, elapsedMs, BRAKING_HALF_LIFE_MS),
     };
   }
   if (before.groomReach > 0) return { speed: 0, turning: 0 };

@@ -79,9 +79,8 @@ interface Acting {
 
 export function poseOf(motion: Motion): Pose {
   const { flight, takesOff } = motion;
-  const level = Object.fromEntries(
-    ACTIONS.map((action) => [action, shown(motion.levels[action])]),
-  ) as Motion['levels'];
+  const level = { ...motion.levels };
+  for (const action of ACTIONS) level[action] = shown(level[action]);
   const ground = 1 - smoothStep(0, CROUCHED, flight);
   const acting: Acting = {
     motion,
