@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core';
 import { encodeConnectome } from '../../src/connectome/format.js';
 import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
 import { type Gateway, startGateway, type Way } from '../support/gateway.js';
-import { brightPixels, expectText, follow, paintedPixels, shownNumbers } from '../support/page.js';
+import { brightPixels, expectText, follow, paintedPixels, shownNumbers } from './page-reading.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, startService, type Service } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';

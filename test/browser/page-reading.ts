@@ -86,6 +86,20 @@ export async function coloursOf(page: Page, selector: string): Promise<Colours> 
   }, png);
 }
 
+/** The drawing of the brain alone, without the words and keys that lie on it. */
+export async function brainColours(page: Page): Promise<Colours> {
+  const show = (visibility: string) =>
+    page.evaluate((to) => {
+      document
+        .querySelectorAll<HTMLElement>('#canvas-frame > :not(canvas), #viewpoints')
+        .forEach((each) => (each.style.visibility = to));
+    }, visibility);
+  await show('hidden');
+  const colours = await coloursOf(page, '#brain');
+  await show('');
+  return colours;
+}
+
 /** Of these, the ones whose hue lies between two, in degrees. */
 export function between({ vividByHue }: Colours, from: number, to: number): number {
   return vividByHue.slice(from / 10, to / 10).reduce((sum, count) => sum + count, 0);
