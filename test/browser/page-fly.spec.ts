@@ -94,17 +94,6 @@ describeWith(['chromium'], 'the fly on the page', () => {
     await page.close();
   });
 
-  it('leaves the first load below 1.2 MB', async () => {
-    const { page } = await openPage(browser, service, '/');
-    await page.locator('#fly-behaviour', { hasText: 'evades' }).waitFor();
-    const bytes = await page.evaluate(
-      `performance.getEntries().reduce((sum, { encodedBodySize }) => sum + (encodedBodySize ?? 0), 0)`,
-    );
-    expect(bytes).toBeGreaterThan(200_000);
-    expect(bytes).toBeLessThan(1_200_000);
-    await page.close();
-  });
-
   it('comes back after the browser took its graphics away', async () => {
     const { page } = await open({ ...LOOM, stimulus: 'touch' });
     const before = await pictureAt(page, 50);

@@ -62,6 +62,8 @@ async function start(): Promise<void> {
   present(model);
   store = await RunStore.open(model);
   showRecent();
+  // The form works by now: what is drawn may take its time.
+  setTimeout(() => showFly(model));
   // The atlas is most of what the page loads; nothing but the brain and the raster waits for it.
   const atlas = loadAtlas(model);
   await runFromAddress();
@@ -78,11 +80,6 @@ function present(model: Model): void {
   });
   results = shown;
   playback.onMoment(({ timeMs }) => shown.moveTo(timeMs));
-  try {
-    fly = new FlyView(model, playback);
-  } catch {
-    // Without WebGL the brain is missing as well, and says so.
-  }
   form.allowRuns(true);
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
@@ -103,6 +100,16 @@ function present(model: Model): void {
     pause = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
   });
   listenForCopies();
+}
+
+function showFly(model: Model): void {
+  try {
+    fly = new FlyView(model, playback);
+  } catch {
+    // Without WebGL the brain is missing as well, and says so.
+    return;
+  }
+  if (current !== undefined) fly.show(current.response);
 }
 
 async function loadAtlas(model: Model): Promise<void> {

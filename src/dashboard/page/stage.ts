@@ -11,14 +11,13 @@ import {
   subtractShared,
 } from './brain/glow.js';
 import { byId, element, grouped } from './dom.js';
+import { FrameTimes } from './frame-times.js';
 import type { Notices } from './notices.js';
 import type { Moment, Playback } from './playback.js';
 import { labelOfType, neuronsOf, type Selection, spoken } from './selection.js';
 import type { Run } from './service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
 
-/** Frames between two updates of the script time that the canvas tells. */
-const TIMED_FRAMES = 30;
 /** A pointer that moves farther between press and release has turned the brain. */
 const CLICK_PIXELS = 5;
 
@@ -27,7 +26,7 @@ export class Stage {
   readonly #tooltip = byId('tooltip');
   readonly #difference = byId<HTMLButtonElement>('difference');
   readonly #view: BrainView;
-  readonly #frameMs: number[] = [];
+  readonly #times = new FrameTimes(this.#canvas);
   #run: Run | undefined;
   #kept: Run | undefined;
   /** Neurons that spike in either run. */
@@ -135,20 +134,14 @@ export class Stage {
 
   #paint(): void {
     const started = performance.now();
-    if (this.#view.render()) this.#noteFrameTime(performance.now() - started + this.#litMs);
+    if (this.#view.render()) {
+      this.#times.note(performance.now() - started + this.#litMs, this.#view.drawCalls);
+    }
     this.#litMs = 0;
     if (this.#pointer !== undefined && !this.playback.playing) {
       this.#showTooltip(this.#pointer.x, this.#pointer.y);
       this.#pointer = undefined;
     }
-  }
-
-  #noteFrameTime(ms: number): void {
-    this.#canvas.dataset['drawCalls'] = String(this.#view.drawCalls);
-    this.#frameMs.push(ms);
-    if (this.#frameMs.length < TIMED_FRAMES) return;
-    const sorted = this.#frameMs.splice(0).sort((a, b) => a - b);
-    this.#canvas.dataset['frameScriptMs'] = sorted[TIMED_FRAMES / 2]!.toFixed(2);
   }
 
   #showTooltip(x: number, y: number): void {

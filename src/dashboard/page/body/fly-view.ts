@@ -15,6 +15,7 @@ import type { Model } from '../../../answers/v1/api/model.dto.js';
 import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
 import { createFly, type Fly } from '../../../../clients/fly/src/fly.js';
 import { byId } from '../dom.js';
+import { FrameTimes } from '../frame-times.js';
 import type { Moment, Playback } from '../playback.js';
 import { onThemeChange, readTheme } from '../theme.js';
 
@@ -46,13 +47,15 @@ export class FlyView {
   readonly #fly: Fly = createFly({ travels: false });
   readonly #ground: Points<BufferGeometry, PointsMaterial>;
   readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
+  readonly #times = new FrameTimes(this.#canvas);
+  #actedMs = 0;
   #isLoaded = false;
   #changed = true;
 
   /** @throws Error where the browser has no WebGL */
   constructor(
     private readonly model: Model,
-    playback: Playback,
+    private readonly playback: Playback,
   ) {
     this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
     this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
@@ -86,10 +89,12 @@ export class FlyView {
   show(run: FullRun): void {
     this.#fly.load(run, this.model);
     this.#isLoaded = true;
+    this.playback.refresh();
   }
 
   #act({ timeMs }: Moment): void {
     if (!this.#isLoaded) return;
+    const started = performance.now();
     this.#fly.showAt(timeMs);
     const { x, z, heading } = this.#fly.place;
     // The fly stays in view and turns; the ground moves below it.
@@ -101,6 +106,7 @@ export class FlyView {
       this.#caption.textContent = behaviour;
       this.#canvas.ariaLabel = `A drawn fly that acts out the drives: it ${behaviour}. Left and right arrow keys turn the view.`;
     }
+    this.#actedMs = performance.now() - started;
     this.#changed = true;
   }
 
@@ -109,8 +115,8 @@ export class FlyView {
     this.#changed = false;
     const started = performance.now();
     this.#renderer.render(this.#scene, this.#camera);
-    this.#canvas.dataset['drawCalls'] = String(this.#renderer.info.render.calls);
-    this.#canvas.dataset['renderMs'] = (performance.now() - started).toFixed(2);
+    this.#times.note(performance.now() - started + this.#actedMs, this.#renderer.info.render.calls);
+    this.#actedMs = 0;
   }
 
   #paintIn(): void {
