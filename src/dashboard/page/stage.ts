@@ -18,7 +18,7 @@ import type { Run } from './service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
 
 /** Frames between two updates of the script time that the canvas tells. */
-const TIMED_FRAMES = 30;
+const TIMED_FRAMES = 10;
 /** A pointer that moves farther between press and release has turned the brain. */
 const CLICK_PIXELS = 5;
 
