@@ -1,12 +1,13 @@
 /**
  * npm run bench:page -- URL: what the page costs a browser, measured in Debian's Chromium against a running service: bytes
  * of the first load, time until the form works and until the brain is drawn, and script time of a frame, of brain and
- * fly together, while a run plays. WebGL is computed by the CPU here, so only the script times, not the frame rate, mean anything elsewhere.
+ * fly together, while a run plays. WebGL is computed by the CPU here, so only the script times, not the frame rate, mean
+ * anything elsewhere.
  */
 import { chromium } from 'playwright-core';
 
 const ROUNDS = 5;
-const PLAYED_MS = 4000;
+const PLAYED_MS = 3000;
 const url = process.argv[2];
 if (url === undefined || !URL.canParse(url)) {
   console.error(`bench:page: expected the URL of a service, found ${url ?? 'none'}`);
@@ -26,6 +27,8 @@ for (let round = 0; round < ROUNDS; round++) {
   const formMs = await page.evaluate('performance.now()');
   await page.locator('#brain[data-draw-calls]').waitFor();
   const brainMs = await page.evaluate('performance.now()');
+  await page.locator('#brain[data-frame-script-ms]').waitFor();
+  // The first frames compile shaders and fill buffers; these are of a run that plays.
   await page.waitForTimeout(PLAYED_MS);
   const [bytes, scriptMs, drawCalls] = await page.evaluate(`[
     [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]

@@ -38,7 +38,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       page,
       '#why',
       new RegExp(
-        `would take off \\(escape ${drive.escape}\\), because of the channels Escape ${channels.escape} Hz`,
+        `would take off \\(escape ${drive.escape}\\), because Escape fires at ${channels.escape} Hz`,
       ),
     );
     expect(asked).not.toContain('POST');

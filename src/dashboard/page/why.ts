@@ -46,15 +46,15 @@ export function sentenceOn(
     .filter(({ rate }) => rate > 0)
     .sort((a, b) => b.rate - a.rate)
     .slice(0, MOST_REASONS)
-    .map(
-      ({ channel, rate }) =>
-        `${channel.label} ${rate} Hz${channel.kind === 'station' ? ' (a station on the way)' : ''}`,
-    );
+    .map(({ channel, rate }) => {
+      const station = channel.kind === 'station' ? ', a station on the way,' : '';
+      return `${channel.label}${station} fires at ${rate} Hz`;
+    });
   const also = others
     .filter(({ id, value }) => id !== 'walk' && Math.abs(value) >= ALSO_SHARE * Math.abs(strongest.value))
     .map(actionOf);
   return (
-    `A body that follows the drives would ${actionOf(strongest)}, because of the channels ${listed(reasons)}` +
+    `A body that follows the drives would ${actionOf(strongest)}, because ${listed(reasons)}` +
     `${also.length === 0 ? '' : `; it would also ${listed(also)}`}.`
   );
 }
