@@ -36,6 +36,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
     );
     const opened = await openPage(browser, service, `/#${hash.toString()}`, options);
     await opened.page.locator('#results').waitFor();
+    await opened.page.locator('#fly-canvas[data-draw-calls]').waitFor();
     return opened;
   }
 
@@ -118,7 +119,11 @@ async function pictureAt(page: Page, timeMs: number): Promise<string> {
 /** The digest of the picture after two animation frames: in the first the page draws what changed. */
 async function settled(page: Page): Promise<string> {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-  return createHash('sha256')
-    .update(await page.locator('#fly-canvas').screenshot())
-    .digest('hex');
+  // The caption stands on the picture, in one line or in two.
+  const showCaption = (visibility: string) =>
+    page.evaluate(`document.querySelector('#fly figcaption').style.visibility = '${visibility}'`);
+  await showCaption('hidden');
+  const picture = await page.locator('#fly-canvas').screenshot();
+  await showCaption('');
+  return createHash('sha256').update(picture).digest('hex');
 }

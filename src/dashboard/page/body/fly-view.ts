@@ -8,6 +8,7 @@ import {
   Points,
   PointsMaterial,
   Scene,
+  Spherical,
   WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
@@ -147,8 +148,10 @@ export class FlyView {
     const distance =
       Math.max(between('halfHeight'), between('halfWidth') / this.#camera.aspect) / tangent + NEAREST_PART;
     const { target } = this.#controls;
-    this.#camera.position.sub(target).setLength(distance);
+    const direction = new Spherical().setFromVector3(this.#camera.position.sub(target));
     target.set(0, between('centreHeight'), 0);
+    // Rounded, so that moving back and forth leaves no trace.
+    this.#camera.position.setFromSphericalCoords(distance, rounded(direction.phi), rounded(direction.theta));
     this.#camera.position.add(target);
     this.#controls.update();
     this.#changed = true;
@@ -166,6 +169,10 @@ export class FlyView {
     this.#controls.update();
     this.#changed = true;
   }
+}
+
+function rounded(radians: number): number {
+  return Math.round(1e6 * radians) / 1e6;
 }
 
 /** Points on the ground, fainter with distance, so that walking is seen. */
