@@ -44,8 +44,18 @@ const mayImport = {
   model: ['answers/v1/api', 'http', 'health', 'atlas'],
   metrics: ['config', 'http', 'health', 'serving', 'run', 'experiments'],
   openapi: ['config', 'http'],
-  // The page bundles readers of the service's formats and the table of fields; of answers/v1/api it takes types alone.
-  dashboard: ['connectome', 'engine/network', 'answers/v1/fields', 'answers/v1/api', 'http'],
+  // The page bundles readers of the service's formats and the table of fields; of answers/v1/api
+  // and atlas it takes types alone.
+  dashboard: [
+    'connectome',
+    'engine/network',
+    'answers/v1/fields',
+    'answers/v1/drives',
+    'answers/v1/api',
+    'atlas/cell-card',
+    'config',
+    'http',
+  ],
   plot: [],
   // The studies of npm run validate.
   validation: ['connectome', 'experiment', 'engine', 'answers/v1', 'plot'],
@@ -72,11 +82,11 @@ const everyone = ['errors', 'within'];
 const layers = Object.keys(mayImport);
 const layersInside = (layer) => layers.filter((other) => other.startsWith(`${layer}/`));
 
-/** The relative imports that reach a layer, without those of the layers inside it; but for `file` where it is given. */
-function importsOf(layer, file) {
+/** The relative imports that reach a layer, without those of the layers inside it and of the `files` that are allowed. */
+function importsOf(layer, files) {
   const inside = layersInside(layer).map((other) => `(?!${other.slice(layer.length + 1)}/)`);
-  const allowed = file === undefined ? '' : `(?!${file}\\.js$)`;
-  return `^(\\.\\./)+${layer}/${inside.join('')}${allowed}`;
+  const allowed = files.map((file) => `(?!${file}\\.js$)`);
+  return `^(\\.\\./)+${layer}/${inside.join('')}${allowed.join('')}`;
 }
 
 const layerRules = layers.map((layer) => {
@@ -89,7 +99,12 @@ const layerRules = layers.map((layer) => {
   const refused = layers
     .filter((other) => other !== layer && !folders.includes(other))
     .map((other) => ({
-      regex: importsOf(other, files.find((file) => file.startsWith(`${other}/`))?.slice(other.length + 1)),
+      regex: importsOf(
+        other,
+        files
+          .filter((file) => file.startsWith(`${other}/`) && !layers.includes(file))
+          .map((file) => file.slice(other.length + 1)),
+      ),
       message,
     }));
   return {
@@ -182,6 +197,19 @@ export default tseslint.config(
     },
   },
   {
+    files: ['clients/*/example/*.js'],
+    languageOptions: {
+      globals: {
+        document: 'readonly',
+        fetch: 'readonly',
+        innerHeight: 'readonly',
+        innerWidth: 'readonly',
+        location: 'readonly',
+        URLSearchParams: 'readonly',
+      },
+    },
+  },
+  {
     // Tests may compare with a platform's exp; they still may not draw from an unseeded generator.
     files: ['test/**/*.ts', '**/*.spec.ts'],
     rules: {
@@ -192,5 +220,15 @@ export default tseslint.config(
     },
   },
   ...layerRules,
+  {
+    // Packages for other projects. The page draws the fly as well.
+    files: ['clients/*/src/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ regex: '^\\.\\./', message: 'A client imports nothing from outside its package.' }] },
+      ],
+    },
+  },
   prettier,
 );

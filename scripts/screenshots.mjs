@@ -16,6 +16,8 @@ const PICTURES = [
   { file: 'page-wide.jpg', width: 1440, height: 900, colorScheme: 'dark', top: 'body' },
   { file: 'page-phone.jpg', width: 390, height: 844, colorScheme: 'light', top: '#stage' },
 ];
+/** The picture that links to the page show: the brain alone, in the size that such pictures have. */
+const PREVIEW = { file: 'src/dashboard/page/preview.jpg', width: 1200, height: 630 };
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
 const READY_WITHIN_MS = 60_000;
 /** For the brain to be drawn at its last size. */
@@ -53,6 +55,18 @@ try {
     console.log(join(FOLDER, file));
     await page.close();
   }
+  const page = await browser.newPage({ viewport: PREVIEW, colorScheme: 'dark', reducedMotion: 'reduce' });
+  await page.goto(url + HASH);
+  await page.locator('#results').waitFor();
+  await page.evaluate(`
+    document.querySelectorAll('header, main > :not(#stage), #stage > :not(#views), #canvas-frame > :not(canvas)')
+      .forEach((each) => (each.style.display = 'none'));
+    Object.assign(document.querySelector('#stage').style, { position: 'fixed', inset: '0', borderRadius: '0', border: '0' });
+    document.querySelector('#canvas-frame').style.height = '${PREVIEW.height}px';
+  `);
+  await page.waitForTimeout(SETTLE_MS);
+  await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 85 });
+  console.log(PREVIEW.file);
   await browser.close();
 } finally {
   service.kill('SIGTERM');

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AtlasController } from './atlas.controller.js';
+import { CellCardController } from './cell-card.controller.js';
 
-@Module({ controllers: [AtlasController] })
+@Module({ controllers: [AtlasController, CellCardController] })
 export class AtlasModule {}

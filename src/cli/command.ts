@@ -131,7 +131,8 @@ function parse<const O extends Options>(command: Command<O>, args: string[]) {
   const { minimum, maximum, name } = command.positionals ?? { minimum: 0, maximum: 0, name: 'arguments' };
   const count = parsed.positionals.length;
   if (count < minimum || count > maximum) {
-    const expected = minimum === maximum ? String(minimum) : `${minimum} or more`;
+    const expected =
+      minimum === maximum ? String(minimum) : minimum === 0 ? `at most ${maximum}` : `${minimum} or more`;
     const found = count === 0 ? 'none' : parsed.positionals.join(' ');
     throw usage(
       command,
@@ -178,7 +179,11 @@ function helpOf({ name, summary, options, positionals }: Command<Options>): stri
   ];
   const width = Math.max(...described.map(([what]) => what.length));
   const lines = described.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`);
-  const usageText =
-    positionals === undefined ? '' : ` ${positionals.name}${positionals.maximum > 1 ? '...' : ''}`;
+  const usageText = positionals === undefined ? '' : ` ${placeholderOf(positionals)}`;
   return `${summary}\n\nusage: npm run ${name} -- [options]${usageText}\n\n${lines.join('\n')}\n`;
+}
+
+function placeholderOf({ name, minimum, maximum }: Positionals): string {
+  const each = maximum > 1 ? `${name}...` : name;
+  return minimum === 0 ? `[${each}]` : each;
 }

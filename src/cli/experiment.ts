@@ -1,5 +1,5 @@
 /** npm run experiment: runs experiments locally or on a service and shows the results. */
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
 import { neuronsOfTypes } from '../connectome/selection.js';
@@ -17,6 +17,7 @@ import { tableOf } from './experiment-table.js';
 import { LocalExperiments, readConnectome } from './local-experiments.js';
 import type { ProgressLine } from './progress.js';
 import { RemoteExperiments } from './remote-experiments.js';
+import { servedFile } from './served-file.js';
 import { writeWhole } from './write-whole.js';
 
 await runCommand({
@@ -43,7 +44,11 @@ await runCommand({
       help: 'Members of the HTTP body.',
     },
     csv: { type: 'string', value: 'FILE', help: 'Write a CSV file with a row for each spike.' },
-    plot: { type: 'string', value: 'FILE', help: 'Write an SVG plot of spikes and channel rates.' },
+    plot: {
+      type: 'string',
+      value: 'FILE',
+      help: 'Write an SVG plot of spikes and channel rates; the name ends in .svg.',
+    },
   },
   async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
@@ -51,6 +56,9 @@ await runCommand({
     }
     if (csv !== undefined && plot !== undefined && resolve(csv) === resolve(plot)) {
       throw usageError(`--csv and --plot should be two files, found ${describeValue(csv)} for both`);
+    }
+    if (plot !== undefined && extname(plot).toLowerCase() !== '.svg') {
+      throw usageError(`--plot writes SVG: its file should end in .svg, found ${describeValue(plot)}`);
     }
     const arms = armsOf(request);
     if (plot !== undefined) await plottingLibrary();
@@ -125,12 +133,6 @@ async function openSources(
       ? intact
       : new LocalExperiments(connectome, engine, neuronsOfTypes(connectome, lesion));
   return (arm) => (arm.silenced.length === 0 ? intact : lesioned);
-}
-
-/** Imported only when it is asked for: the check of the environment doubles the time to --help. */
-async function servedFile(): Promise<string> {
-  const { readEnvironment } = await import('../config/environment.js');
-  return readEnvironment(process.env).CONNECTOME_FILE;
 }
 
 async function runAll(

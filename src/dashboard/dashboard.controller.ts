@@ -1,7 +1,9 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Environment } from '../config/environment.js';
 import { CodedError, describeValue } from '../errors.js';
+import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import type { StaticBody } from '../http/static-body.js';
 import { PageFiles } from './page-files.js';
 
@@ -20,17 +22,22 @@ const CONTENT_SECURITY_POLICY = [
 @ApiExcludeController()
 @Controller()
 export class DashboardController {
-  constructor(private readonly files: PageFiles) {}
+  constructor(
+    private readonly files: PageFiles,
+    private readonly environment: Environment,
+  ) {}
 
   @Get()
   page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    if (this.files.document === undefined) {
+    const address = publicAddress(request, this.environment.PUBLIC_URL);
+    const document = this.files.documentAt(address === SAME_ORIGIN ? '' : address);
+    if (document === undefined) {
       throw new CodedError(
         'NOT_FOUND',
         'The page was not built; npm run build does it. The API is at /api/v1.',
       );
     }
-    this.#send(this.files.document, request, reply);
+    this.#send(document, request, reply);
   }
 
   @Get('assets/:file')

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import { IMMUTABLE, REVALIDATE, StaticBody } from '../http/static-body.js';
 
 /** The page as Vite builds it; from a source file, as in tests, the way leads to what was built. */
@@ -13,13 +14,22 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json; charset=utf-8',
 };
 
-/** The files of the page, read and compressed once. Few and small: some 700 kB. */
+/** Addresses for which the document is kept. */
+const ADDRESSES = 16;
+/** Whoever shows a link with its picture asks for an absolute address. */
+const PREVIEW = /(<meta property="og:image" content=")(?=\/)/;
+
+/** The files of the page, read and compressed once. Few and small: some 800 kB. */
 export class PageFiles {
+  readonly #documents = new LRUCache<string, StaticBody>({ max: ADDRESSES });
+
   private constructor(
     /** Nothing where the page was not built. */
-    readonly document: StaticBody | undefined,
+    private readonly html: string | undefined,
     readonly assets: ReadonlyMap<string, StaticBody>,
   ) {}
 
@@ -29,15 +39,34 @@ export class PageFiles {
     if (!existsSync(documentFile)) return new PageFiles(undefined, new Map());
     const names = readdirSync(assetsDirectory);
     return new PageFiles(
-      bodyOf(documentFile, REVALIDATE),
+      readFileSync(documentFile, 'utf8'),
       // Their names hold a hash of their content.
-      new Map(names.map((name) => [name, bodyOf(new URL(name, assetsDirectory), IMMUTABLE)])),
+      new Map(
+        names.map((name) => [
+          name,
+          bodyOf(readFileSync(new URL(name, assetsDirectory)), extname(name), IMMUTABLE),
+        ]),
+      ),
     );
+  }
+
+  /**
+   * @param origin that the reader used, without a slash at its end; nothing where it is not known
+   * @returns nothing where the page was not built
+   */
+  documentAt(origin: string): StaticBody | undefined {
+    if (this.html === undefined) return undefined;
+    let document = this.#documents.get(origin);
+    if (document === undefined) {
+      const html = this.html.replace(PREVIEW, (start) => start + origin);
+      document = bodyOf(Buffer.from(html), '.html', REVALIDATE);
+      this.#documents.set(origin, document);
+    }
+    return document;
   }
 }
 
-function bodyOf(file: URL, cacheControl: string): StaticBody {
-  const content = readFileSync(file);
-  const contentType = CONTENT_TYPES[extname(file.pathname)] ?? 'application/octet-stream';
+function bodyOf(content: Uint8Array, extension: string, cacheControl: string): StaticBody {
+  const contentType = CONTENT_TYPES[extension] ?? 'application/octet-stream';
   return new StaticBody(content, gzipSync(content), contentType, cacheControl);
 }

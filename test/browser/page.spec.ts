@@ -3,10 +3,11 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { encodeConnectome } from '../../src/connectome/format.js';
 import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
 import { type Gateway, startGateway, type Way } from '../support/gateway.js';
+import { brightPixels, expectText, follow, paintedPixels, shownNumbers } from './page-reading.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, startService, type Service } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
@@ -51,7 +52,13 @@ describeWith(['chromium'], 'the page', () => {
     const { channels, drives } = await (await service.get('/api/v1/model')).json();
     const loud = channels.filter(({ id }: { id: string }) => answer.channels[id] > 0);
     const names = loud.map(({ label }: { label: string }) => label);
-    expect((await page.locator('#rates .u-label').allInnerTexts()).slice(1)).toEqual(names);
+    const rows = await page.locator('#rates .channel-row > span:first-child').allInnerTexts();
+    expect(rows.map((text) => text.split('\n')[0])).toEqual(names);
+    for (const [at, { id }] of loud.entries()) {
+      const rates = answer.frames.map((frame: { channels: Record<string, number> }) => frame.channels[id]!);
+      const scale = await page.locator('#rates .channel-row .scale').nth(at).innerText();
+      expect(Number.parseFloat(scale)).toBeCloseTo(Math.max(...rates), 0);
+    }
     await page.getByText('The formulas').click();
     expect(await page.locator('#formulas').innerText()).toContain(drives[0].formula);
     for (const [id, value] of Object.entries(answer.drive)) {
@@ -78,7 +85,6 @@ describeWith(['chromium'], 'the page', () => {
     expect(await types.first().innerText()).toContain(answer.top_types[0].type);
 
     expect(await paintedPixels(page, '#raster canvas')).toBeGreaterThan(answer.spikes.total);
-    expect(await paintedPixels(page, '#rates canvas')).toBeGreaterThan(1000);
     await page.locator('#time').fill('200');
     await expectText(page, '#shown-moment', /Whole run/);
     expect(await brightPixels(page, '#brain')).toBeGreaterThan(dark + 100);
@@ -140,32 +146,6 @@ describeWith(['chromium'], 'the page', () => {
     await page.close();
   });
 
-  it('keeps a type pointed out where the next run has it, and lets go of it where not', async () => {
-    const { page } = await open(LOOM_HASH);
-    const typeOn = (on: Page) => on.locator('#types').getByRole('button', { name: 'S_loom', exact: true });
-    const pressed = page.locator('#types button[aria-pressed=true]');
-    await typeOn(page).click();
-    await page.getByRole('button', { name: 'Next seed' }).click();
-    await expectText(page, '#key', /seed 8/);
-    expect(await pressed.allInnerTexts()).toEqual(['S_loom']);
-    const other = await open(LOOM_HASH.replace('seed=7', 'seed=8'));
-    await expectText(other.page, '#key', /seed 8/);
-    const unmarked = await brainOf(other.page);
-    await typeOn(other.page).click();
-    const marked = await brainOf(other.page);
-    expect(marked).not.toBe(unmarked);
-    expect(await brainOf(page)).toBe(marked);
-
-    await page.getByText('Nothing', { exact: true }).click();
-    await page.getByRole('button', { name: 'Run experiment' }).click();
-    await expectText(page, '#key', /^Nothing/);
-    expect(await pressed.count()).toBe(0);
-    const silent = await open(LOOM_HASH.replace('loom', 'none'));
-    await expectText(silent.page, '#key', /^Nothing/);
-    expect(await brainOf(page)).toBe(await brainOf(silent.page));
-    for (const each of [page, other.page, silent.page]) await each.close();
-  });
-
   it('gives a curl command whose body is the request', async () => {
     const { page } = await open(LOOM_HASH);
     await page.locator('#results').waitFor();
@@ -184,7 +164,7 @@ describeWith(['chromium'], 'the page', () => {
       early,
     );
     await page.waitForFunction(
-      () => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls'] === '1',
+      () => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls'] === '2',
     );
     await page.locator('#brain').press(' ');
     await page.getByRole('button', { name: 'Play' }).waitFor();
@@ -305,30 +285,30 @@ describeWith(['chromium'], 'the page', () => {
       const moved = await startReadyService({ CONNECTOME_FILE: file });
       gateway.wayOf = (path) => (path === '/api/v1/model' ? moved : service);
       const { page } = await openThere();
-      await expectText(page, '#alert', /There is no atlas.*Try again in \d+ s/s);
+      await expectText(page, '#brain-alert', /There is no atlas.*Try again in \d+ s/s);
       gateway.wayOf = () => moved;
-      await page.locator('#run:enabled').waitFor();
-      expect(await page.locator('#alert').isVisible()).toBe(false);
+      await page.locator('#legend li').first().waitFor({ state: 'attached' });
+      expect(await page.locator('#brain-alert').isVisible()).toBe(false);
       await page.close();
       await moved.stop();
     });
 
     it('asks again, after a pause, where it meets what is no service', async () => {
-      const met: readonly [string, Way][] = [
-        ['/api/v1/model', { status: 502, html: '<h1>Bad Gateway</h1>' }],
-        ['/api/v1/model', { status: 200, html: '<h1>Log in</h1>' }],
-        ['/atlas/', { status: 200, html: '<h1>Log in</h1>' }],
+      const met: readonly [string, string, Way][] = [
+        ['/api/v1/model', '#alert', { status: 502, html: '<h1>Bad Gateway</h1>' }],
+        ['/api/v1/model', '#alert', { status: 200, html: '<h1>Log in</h1>' }],
+        ['/atlas/', '#brain-alert', { status: 200, html: '<h1>Log in</h1>' }],
       ];
       // At once, as most of it is waiting.
       await Promise.all(
-        met.map(async ([path, way]) => {
+        met.map(async ([path, alert, way]) => {
           const there = await startGateway(service);
           there.wayOf = (asked) => (asked.startsWith(path) ? way : service);
           const { page } = await openPage(browser, there);
-          await expectText(page, '#alert', /Unexpected answer.*Try again in \d+ s/s);
+          await expectText(page, alert, /Unexpected answer.*Try again in \d+ s/s);
           there.wayOf = () => service;
-          await page.locator('#run:enabled').waitFor();
-          expect(await page.locator('#alert').isVisible()).toBe(false);
+          await page.locator('#legend li').first().waitFor({ state: 'attached' });
+          expect(await page.locator(alert).isVisible()).toBe(false);
           await page.close();
           await there.stop();
         }),
@@ -406,11 +386,13 @@ describeWith(['chromium'], 'the page', () => {
   });
 
   it.each([
+    ['very wide and dark', { width: 2560, height: 1440, colorScheme: 'dark' }],
     ['wide and dark', { width: 1440, colorScheme: 'dark' }],
     ['wide and light', { width: 1440, colorScheme: 'light' }],
+    ['as wide as a tablet, dark', { width: 768, height: 1024, colorScheme: 'dark' }],
     ['as wide as a phone, dark', { width: 390, height: 844, colorScheme: 'dark' }],
-    ['as wide as a phone, light', { width: 390, height: 844, colorScheme: 'light' }],
-  ] as const)('has no serious finding of axe and fits its width: %s', async (_, options) => {
+    ['as wide as a small phone, light', { width: 360, height: 740, colorScheme: 'light' }],
+  ] as const)('has no finding of axe and fits its width: %s', async (_, options) => {
     const { page } = await open(`${LOOM_HASH}&kept.stimulus=food`, options);
     await page.locator('#results').waitFor();
     // Where the brain lies below the button, whoever pressed it is taken there.
@@ -423,8 +405,8 @@ describeWith(['chromium'], 'the page', () => {
     const findings = (await page.evaluate(
       `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
         ({ id, impact, nodes: nodes.map(({ html }) => html) })))`,
-    )) as { impact: string }[];
-    expect(findings.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+    )) as unknown[];
+    expect(findings).toEqual([]);
     await page.close();
   });
 
@@ -451,50 +433,3 @@ describeWith(['chromium'], 'the page', () => {
     await page.close();
   });
 });
-
-async function expectText(page: Page, selector: string, pattern: RegExp): Promise<void> {
-  await page.waitForFunction(
-    ([css, source, flags]) =>
-      new RegExp(source!, flags).test(document.querySelector<HTMLElement>(css!)?.innerText ?? ''),
-    [selector, pattern.source, pattern.flags] as const,
-  );
-}
-
-/** As when somebody opens a link to the page in the tab that shows it. */
-async function follow(page: Page, hash: string): Promise<void> {
-  await page.evaluate((to) => (location.hash = to), hash);
-}
-
-/** Everything on the page that a run decides. */
-async function shownNumbers(page: Page): Promise<string[]> {
-  return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
-}
-
-/** What is seen of the brain, for pages of one size to be compared; the edges depend on where the page stands. */
-async function brainOf(page: Page): Promise<string> {
-  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
-  return (await page.locator('#brain').screenshot()).toString('base64');
-}
-
-/** Pixels of a canvas of a plot that are not transparent. */
-async function paintedPixels(page: Page, selector: string): Promise<number> {
-  return page.locator(selector).evaluate((canvas: HTMLCanvasElement) => {
-    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-    return data.filter((_, at) => at % 4 === 3 && data[at]! > 0).length;
-  });
-}
-
-/** Pixels of an element as it is seen, by more than half of full brightness. */
-async function brightPixels(page: Page, selector: string): Promise<number> {
-  const png = (await page.locator(selector).screenshot()).toString('base64');
-  return page.evaluate(async (base64) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${base64}`;
-    await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    const context = canvas.getContext('2d')!;
-    context.drawImage(image, 0, 0);
-    const { data } = context.getImageData(0, 0, image.width, image.height);
-    return data.filter((value, at) => at % 4 === 0 && value > 127).length;
-  }, png);
-}

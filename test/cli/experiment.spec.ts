@@ -145,6 +145,7 @@ describe('npm run experiment', () => {
   it.each([
     [['--stimulus', 'salt'], 2, '--stimulus should be one of sugar'],
     [['--view', 'drive', '--csv', 'x.csv'], 2, '--csv and --plot need the spikes'],
+    [['--plot', 'x.png'], 2, '--plot writes SVG: its file should end in .svg, found "x.png"'],
     [
       ['--url', 'http://localhost:1', '--silence', 'LC4'],
       2,

@@ -197,6 +197,15 @@ describe('model:inspect', () => {
     expect(stdout).toMatch(/\n {2}sugar {6}12\n/);
   });
 
+  it('reports the file that the service would serve where none is named', async () => {
+    const file = smallConnectomeFile();
+    const named = await runBuilt('model-inspect', [file]);
+    const served = await runBuilt('model-inspect', [], { CONNECTOME_FILE: file });
+    expect(served).toEqual({ ...named, status: 0 });
+    const several = await runBuilt('model-inspect', [file, file]);
+    expect(several).toMatchObject({ status: 2, stderr: expect.stringContaining('it takes at most 1 FILE') });
+  });
+
   it('refuses a file that is missing, and one that was altered', async () => {
     const missing = await runBuilt('model-inspect', [join(dir, 'none.connectome')]);
     expect(missing).toMatchObject({ status: 1, stdout: '' });

@@ -6,6 +6,7 @@ const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
   'SECURITY.md',
+  'clients/fly/README.md',
   'clients/python/README.md',
   'clients/typescript/README.md',
   'docker/README.md',

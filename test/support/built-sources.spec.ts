@@ -32,8 +32,12 @@ describe('refuseOldBuild', () => {
   it('asks specs beside the sources for a new kernel alone, all others for everything', () => {
     touch('src/engine/kernel/kernel.ts', 1000);
     touch('src/experiment/kernel/kernel.ts', 1000);
-    touch('src/engine/stimulus.ts', 3000);
+    touch('src/engine/stimulus.ts', 1000);
+    touch('clients/fly/src/fly.ts', 3000);
     touch('dist/main.js', 2000);
+    expect(() => refuse()).toThrow(older('clients/fly/src/fly.ts'));
+    touch('clients/fly/src/fly.ts', 1000);
+    touch('src/engine/stimulus.ts', 3000);
     expect(() => refuse()).toThrow(older('src/engine/stimulus.ts'));
     expect(() => refuse('src/engine', 'test/e2e')).toThrow(older('src/engine/stimulus.ts'));
     expect(() => refuse('src/engine/stimulus.spec.ts', join(root, 'src/compiler'))).not.toThrow();

@@ -4,6 +4,8 @@ import { join, resolve, sep } from 'node:path';
 /** The build empties dist and begins with this one. */
 const FIRST_BUILT = 'dist/main.js';
 const SOURCES = 'src';
+/** The page bundles it. */
+const FLY_SOURCES = 'clients/fly/src';
 /** All that the specs beside the sources use of what is built; everything else they run as it stands. */
 const KERNEL_SOURCES = ['src/engine/kernel', 'src/experiment/kernel'];
 
@@ -21,7 +23,7 @@ export default function refuseOldBuild({
   const besideSources = resolve(rootDir, SOURCES) + sep;
   const isBeside =
     patterns.length > 0 && patterns.every((each) => resolve(rootDir, each).startsWith(besideSources));
-  const fault = buildFault(rootDir, isBeside ? KERNEL_SOURCES : [SOURCES]);
+  const fault = buildFault(rootDir, isBeside ? KERNEL_SOURCES : [SOURCES, FLY_SOURCES]);
   if (fault === null) return;
   const error = new Error(fault);
   // Where the check stands helps nobody.

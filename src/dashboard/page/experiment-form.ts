@@ -50,7 +50,9 @@ export class ExperimentForm {
     byId('duration-options').replaceChildren(
       ...FIELDS.duration_ms.allowed.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
     );
-    this.write(DEFAULT_EXPERIMENT);
+    const isOffered = model.stimuli.some(({ id }) => id === DEFAULT_EXPERIMENT.stimulus);
+    const stimulus = isOffered ? DEFAULT_EXPERIMENT.stimulus : (model.stimuli[0] ?? NONE).id;
+    this.write({ ...DEFAULT_EXPERIMENT, stimulus });
   }
 
   /** Disables or enables both run buttons; enabling restores the keyboard focus. */
@@ -83,7 +85,7 @@ export class ExperimentForm {
       this.#intensity.value = String(experiment.intensity);
       this.#exactIntensity = experiment.intensity;
     }
-    this.#seed.value = String(experiment.seed);
+    if (Number.isInteger(experiment.seed)) this.#seed.value = String(experiment.seed);
     this.#explain();
   }
 

@@ -1,29 +1,51 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
 import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
-import { byId, element, grouped } from './dom.js';
+import { describeModel, describePositions } from './about.js';
+import { FlyView } from './body/fly-view.js';
+import { CardPanel } from './cell-card.js';
+import { byId, element } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
+import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
+import { Playback } from './playback.js';
+import { GALLERY, isOf, OPENING_URL } from './recordings/recordings.js';
 import { Results } from './results.js';
-import { asFailure, fetchAtlas, fetchModel, postRun } from './service/client.js';
-import { equal, type Experiment, fromHash, toHash } from './service/experiment.js';
+import type { Selection } from './selection.js';
+import { asFailure, fetchAtlas, fetchBuilt, fetchModel, postRun } from './service/client.js';
+import { describe, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
 import type { Model } from '../../answers/v1/api/model.dto.js';
-import { rasterOf, type Run } from './service/run-result.js';
+import type { FullRun } from '../../answers/v1/api/run-response.dto.js';
+import { type Run, runOf } from './service/run-result.js';
+import { RunStore } from './service/run-store.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
 
 const RESIZE_PAUSE_MS = 150;
+const FURTHER_SEEDS = 4;
+/** On wider screens there is room for what is folded away otherwise. */
+const ROOM_FOR_ALL = matchMedia('(min-width: 720px)');
 
-const notices = new Notices();
+const notices = new Notices('page');
+const brainNotices = new Notices('brain');
+const playback = new Playback();
 const form = new ExperimentForm(async (experiment) => {
-  if (await run(experiment)) bringIntoView();
+  if (await run(experiment)) bringIntoView(byId('stage'));
 });
-let stage: Stage | undefined;
+let store: RunStore | undefined;
 let results: Results | undefined;
+let stage: Stage | undefined;
+let fly: FlyView | undefined;
+let card: CardPanel | undefined;
+/** The run that plays when somebody arrives. */
+let opening: Run | undefined;
 let current: Run | undefined;
 let kept: Run | undefined;
+/** Runs with further seeds, by the run that they repeat. */
+const furtherSeeds = new WeakMap<Run, Run[]>();
 /** The number of the last request for runs, by click or by address; answers to earlier ones are dropped. */
 let lastRequest = 0;
 
+byId<HTMLDetailsElement>('colours').open = ROOM_FOR_ALL.matches;
 await start();
 
 /** Asks again until the service has a model. */
@@ -32,107 +54,223 @@ async function start(): Promise<void> {
   let model: Model;
   try {
     model = await fetchModel();
-    notices.status('Loading the atlas …');
-    const atlas = decodeAtlas(await fetchAtlas(model.atlas_url));
-    notices.status('');
-    present(model, atlas);
   } catch (error) {
     notices.failure(asFailure(error), () => void start(), true);
     return;
   }
-  await runFromAddress(model);
+  notices.status('');
+  present(model);
+  store = await RunStore.open(model);
+  showRecent();
+  // The form works by now: what is drawn may take its time.
+  setTimeout(() => showFly(model));
+  // The atlas is most of what the page loads; nothing but the brain and the raster waits for it.
+  const atlas = loadAtlas(model);
+  await runFromAddress();
+  await atlas;
 }
 
-function present(model: Model, atlas: CompactAtlas): void {
-  describeModel(model, atlas);
+function present(model: Model): void {
+  describeModel(model);
   form.offer(model);
-  results = new Results(model, atlas, (stimulus) => form.labelOf(stimulus), {
-    onSeek: (timeMs) => stage?.seek(timeMs),
-    onMark: (type) => stage?.mark(type),
+  showGallery(GALLERY, model);
+  const shown = new Results(model, (stimulus) => form.labelOf(stimulus), {
+    onSeek: (timeMs) => playback.seek(timeMs),
+    onSelect: (selection) => select(selection),
   });
-  try {
-    stage = new Stage(atlas, (timeMs) => results?.moveTo(timeMs));
-    stage.setTheme(readTheme());
-  } catch {
-    byId('shown-moment').textContent =
-      'This browser does not support WebGL, so the brain is not drawn. Everything else works.';
-  }
+  results = shown;
+  playback.onMoment(({ timeMs }) => shown.moveTo(timeMs));
   form.allowRuns(true);
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
-  addEventListener('hashchange', () => void runFromAddress(model));
+  byId('repeat').addEventListener('click', () => void repeat());
+  byId('forget').addEventListener('click', () => void store?.clear().then(showRecent));
+  addEventListener('hashchange', () => void runFromAddress());
   onThemeChange(() => {
     stage?.setTheme(readTheme());
-    redraw();
+    shown.draw();
   });
   let pause: ReturnType<typeof setTimeout> | undefined;
+  let width = innerWidth;
   addEventListener('resize', () => {
+    // A phone that hides its address bar changes the height alone.
+    if (innerWidth === width) return;
+    width = innerWidth;
     clearTimeout(pause);
-    pause = setTimeout(redraw, RESIZE_PAUSE_MS);
+    pause = setTimeout(() => shown.draw(), RESIZE_PAUSE_MS);
   });
   listenForCopies();
 }
 
-/** Runs the experiment in the address after `#`, unless it is on the page already. */
-async function runFromAddress(model: Model): Promise<void> {
+function showFly(model: Model): void {
+  try {
+    fly = new FlyView(model, playback);
+  } catch {
+    // Without WebGL the brain is missing as well, and says so.
+    return;
+  }
+  if (current !== undefined) fly.show(current.response);
+}
+
+async function loadAtlas(model: Model): Promise<void> {
+  let atlas: CompactAtlas;
+  brainNotices.status('Loading the brain …');
+  try {
+    atlas = decodeAtlas(await fetchAtlas(model.atlas_url));
+  } catch (error) {
+    brainNotices.failure(asFailure(error), () => void loadAtlasAgain(model), true);
+    return;
+  }
+  brainNotices.status('');
+  describePositions(atlas);
+  results?.setAtlas(atlas);
+  card = new CardPanel(model, atlas, {
+    onSelect: select,
+    onFilter: (isFiltered) => results?.filter(isFiltered),
+  });
+  try {
+    stage = new Stage(atlas, playback, brainNotices, select);
+    stage.setTheme(readTheme());
+  } catch {
+    brainNotices.status(
+      'This browser does not support WebGL, so the brain is not drawn. Everything else works.',
+    );
+  }
+  if (current !== undefined) {
+    stage?.show(current, kept);
+    card.show(current, kept);
+  } else await playOpening(model);
+}
+
+/** While replicas differ the next answer may come from one with another model; then everything begins anew. */
+async function loadAtlasAgain(before: Model): Promise<void> {
+  try {
+    const model = await fetchModel();
+    if (model.id !== before.id) location.reload();
+    else await loadAtlas(model);
+  } catch (error) {
+    brainNotices.failure(asFailure(error), () => void loadAtlasAgain(before), true);
+  }
+}
+
+/** Plays the recorded run where it is one of this model and nothing else was asked for. */
+async function playOpening(model: Model): Promise<void> {
+  if (!isOf(model)) return;
+  const request = lastRequest;
+  try {
+    opening = runOf(await fetchBuilt<FullRun>(OPENING_URL));
+  } catch {
+    // The page works without it.
+    return;
+  }
+  if (request !== lastRequest || current !== undefined) return;
+  current = opening;
+  form.write(opening.response);
+  showRuns();
+}
+
+/** Shows the experiment in the address after `#`, unless it is on the page already. */
+async function runFromAddress(): Promise<void> {
   const shared = fromHash(location.hash);
-  if (shared.current === undefined) return;
+  if (shared.current === undefined) {
+    // Back to where somebody arrived; a link to a place on the page changes nothing.
+    if (location.hash === '' && opening !== undefined) {
+      [current, kept] = [opening, undefined];
+      settle();
+      form.write(opening.response);
+      showRuns();
+    }
+    return;
+  }
   form.write(shared.current);
   if (shared.kept !== undefined && !(kept && equal(kept.response, shared.kept))) {
-    const answer = await ask(shared.kept, () => void runFromAddress(model));
+    const answer = await ask(shared.kept, () => void runFromAddress(), true);
     if (answer === undefined) return;
     kept = answer;
   }
   if (shared.kept === undefined) kept = undefined;
-  if (current && equal(current.response, shared.current)) {
+  if (current && current !== opening && equal(current.response, shared.current)) {
     settle();
     showRuns();
     return;
   }
-  await run(shared.current);
+  const answer = await ask(shared.current, () => void runFromAddress(), true);
+  if (answer === undefined) return;
+  current = answer;
+  showRuns();
+  if (byId('gallery').getBoundingClientRect().top < innerHeight) bringIntoView(byId('stage'));
 }
 
 /** @returns whether there is an answer, and it is shown */
 async function run(experiment: Experiment): Promise<boolean> {
-  const answer = await ask(experiment, () => void run(experiment));
+  const answer = await ask(experiment, () => void run(experiment), false);
   if (answer === undefined) return false;
   current = answer;
+  const hash = toHash(answer.response, kept?.response);
+  // So that Back shows what was there before.
+  if (location.hash !== hash) history.pushState(null, '', hash);
   showRuns();
   return true;
 }
 
-/** On a narrow screen the brain is below the Run button. */
-function bringIntoView(): void {
-  const stageElement = byId('stage');
-  if (stageElement.getBoundingClientRect().top < innerHeight / 2) return;
-  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  stageElement.scrollIntoView({ behavior: isStill ? 'instant' : 'smooth' });
-}
-
 /**
+ * @param mayBeStored an answer that the browser has kept will do: the same experiment gives the same answer
  * @returns nothing when the service gave no answer; then the page says why and offers `retry`. Nothing, too, when
  * something else was asked for in the meantime, however the two answers arrive.
  */
-async function ask(experiment: Experiment, retry: () => void): Promise<Run | undefined> {
+async function ask(
+  experiment: Experiment,
+  retry: () => void,
+  mayBeStored: boolean,
+): Promise<Run | undefined> {
   const request = ++lastRequest;
   notices.clear();
+  const stored = mayBeStored ? store?.find(experiment) : undefined;
+  if (stored !== undefined) {
+    settle();
+    return runOf(stored);
+  }
   notices.status('Simulating …');
   form.allowRuns(false);
   try {
     const response = await postRun(experiment);
-    const answer = { response, raster: rasterOf(response) };
     if (request !== lastRequest) return undefined;
+    const answer = runOf(response);
     settle();
+    void store?.add(response).then(showRecent);
     return answer;
   } catch (error) {
-    if (request !== lastRequest) return undefined;
-    settle();
-    const failure = asFailure(error);
-    // Another run would be refused as well until there is room again.
-    if (failure.kind === 'limited') form.allowRuns(false);
-    notices.failure(failure, retry, false, () => form.allowRuns(true));
+    if (request === lastRequest) fail(error, retry);
     return undefined;
   }
+}
+
+/** Runs the experiments that are shown with further seeds, for a mean and its spread. */
+async function repeat(): Promise<void> {
+  const request = ++lastRequest;
+  form.allowRuns(false);
+  byId<HTMLButtonElement>('repeat').disabled = true;
+  const shown = [current, kept].filter((each) => each !== undefined);
+  try {
+    for (const each of shown) {
+      const further = furtherSeeds.get(each) ?? [];
+      while (further.length < FURTHER_SEEDS) {
+        notices.status(`Repeating with further seeds: ${further.length} of ${FURTHER_SEEDS} …`);
+        const { response } = each;
+        const seed = (response.seed + further.length + 1) % 2 ** 32;
+        const { stimulus, duration_ms, intensity } = response;
+        further.push(runOf(await postRun({ stimulus, duration_ms, intensity, seed })));
+        furtherSeeds.set(each, further);
+        if (request !== lastRequest) return;
+      }
+    }
+    settle();
+  } catch (error) {
+    if (request === lastRequest) fail(error, () => void repeat());
+  } finally {
+    byId<HTMLButtonElement>('repeat').disabled = false;
+  }
+  showResults();
 }
 
 /** Ends the wait for an answer. */
@@ -143,6 +281,15 @@ function settle(): void {
   form.allowRuns(true);
 }
 
+/** Ends it with what went wrong. */
+function fail(error: unknown, retry: () => void): void {
+  settle();
+  const failure = asFailure(error);
+  // Another run would be refused as well until there is room again.
+  if (failure.kind === 'limited') form.allowRuns(false);
+  notices.failure(failure, retry, false, () => form.allowRuns(true));
+}
+
 function compareWith(run: Run | undefined): void {
   kept = run;
   showRuns();
@@ -150,44 +297,51 @@ function compareWith(run: Run | undefined): void {
 
 function showRuns(): void {
   if (current === undefined) return;
-  results?.show(current, kept, readTheme());
+  fly?.show(current.response);
+  playback.show(current, kept);
+  showResults();
   stage?.show(current, kept);
-  history.replaceState(null, '', toHash(current.response, kept?.response));
+  card?.show(current, kept);
+  const isOpening = current === opening && kept === undefined;
+  const path = location.pathname + location.search;
+  history.replaceState(null, '', isOpening ? path : toHash(current.response, kept?.response));
 }
 
-function redraw(): void {
-  if (current !== undefined) results?.draw(current, kept, readTheme());
+function showResults(): void {
+  if (current === undefined) return;
+  results?.show({
+    run: current,
+    kept,
+    trials: [current, ...(furtherSeeds.get(current) ?? [])],
+    keptTrials: kept && [kept, ...(furtherSeeds.get(kept) ?? [])],
+    isRecorded: current === opening,
+  });
 }
 
-function describeModel(model: Model, atlas: CompactAtlas): void {
-  const wiring =
-    model.wiring === 'measured' ? 'measured wiring' : 'synthetic wiring, sampled from cell-type statistics';
-  byId('model-line').textContent =
-    `${grouped(model.neuron_count)} neurons, ${grouped(model.connection_count)} connections, ${wiring}. ` +
-    `${model.dataset}, release ${model.release}.`;
-  const measured = atlas.estimated.reduce((sum, estimated) => sum + 1 - estimated, 0);
-  const positions =
-    measured === 0
-      ? 'Positions are sampled from the mean and spread of each cell type.'
-      : `${grouped(measured)} cell bodies have measured positions; ${grouped(atlas.neuronCount - measured)} ` +
-        'positions are estimated and drawn fainter.';
-  byId('about-measured').textContent =
-    `Neurons, cell types and transmitters: ${model.dataset}, release ${model.release}. ` +
-    (model.wiring === 'measured'
-      ? `Their ${grouped(model.synapse_count)} synapses are measured too. `
-      : 'Individual connections are not measured: they are sampled from measured cell-type statistics. ') +
-    positions;
-  byId('formulas')
-    .querySelector('dl')!
-    .replaceChildren(
-      ...model.drives.flatMap(({ id, formula, reason }) => [
-        element('dt', {}, id),
-        element('dd', {}, formula),
-        element('dd', {}, reason),
-      ]),
-    );
-  byId('limitations').replaceChildren(
-    ...model.limitations.map((text) => Object.assign(document.createElement('li'), { textContent: text })),
+/** Points neurons out everywhere on the page. */
+function select(selection: Selection | undefined): void {
+  stage?.mark(selection);
+  results?.select(selection);
+  card?.select(selection);
+  if (selection !== undefined) bringIntoView(byId('stage'));
+}
+
+/** Scrolls there unless its upper half is seen already. */
+function bringIntoView(target: HTMLElement): void {
+  const { top } = target.getBoundingClientRect();
+  if (top >= -1 && top < innerHeight / 2) return;
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  target.scrollIntoView({ behavior: isStill ? 'instant' : 'smooth' });
+}
+
+function showRecent(): void {
+  const experiments = store?.experiments ?? [];
+  byId('recent').hidden = experiments.length === 0;
+  byId('recent-runs').replaceChildren(
+    ...experiments.map((experiment) => {
+      const text = describe(experiment, form.labelOf(experiment.stimulus));
+      return element('li', {}, element('a', { href: toHash(experiment, undefined) }, text));
+    }),
   );
 }
 

@@ -11,9 +11,16 @@ const TITLES = {
 };
 
 export class Notices {
-  readonly #status = byId('status');
-  readonly #alert = byId('alert');
   #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #status: HTMLElement;
+  readonly #alert: HTMLElement;
+
+  /** @param of whose messages these are: those of the brain stand where it is drawn, all others at the window's edge */
+  constructor(of: 'page' | 'brain') {
+    const prefix = of === 'brain' ? 'brain-' : '';
+    this.#status = byId(`${prefix}status`);
+    this.#alert = byId(`${prefix}alert`);
+  }
 
   /** @param text empty clears the message */
   status(text: string): void {

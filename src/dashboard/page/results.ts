@@ -4,63 +4,154 @@ import type { CompactAtlas } from '../../connectome/atlas-binary.js';
 import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
 import { byId, element, grouped } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
-import { plotChannelRates } from './plots/channel-rate-plot.js';
-import { plotRaster } from './plots/spike-raster-plot.js';
+import { fillChannelRows, type Trials } from './plots/channel-rows.js';
+import { plotRaster, type RasterOrder, resetRaster, zoomRaster } from './plots/spike-raster-plot.js';
 import { movePlayhead } from './plots/time-plot.js';
-import { fillTypeTable } from './plots/type-table.js';
+import { fillTypeTable, type TypeRow } from './plots/type-table.js';
+import { labelOfType, neuronsOf, type Selection, typeOf } from './selection.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
 import type { Channel, Model } from '../../answers/v1/api/model.dto.js';
-import type { TopType } from '../../answers/v1/api/run-response.dto.js';
 import type { Run } from './service/run-result.js';
-import type { Theme } from './theme.js';
+import { readTheme } from './theme.js';
+import { typeRowsOf } from './type-activity.js';
+import { sentenceOn } from './why.js';
 
 interface Listeners {
   readonly onSeek: (timeMs: number) => void;
-  readonly onMark: (type: TopType | undefined) => void;
+  readonly onSelect: (selection: Selection | undefined) => void;
 }
 
+/** What is shown: a run, the one it is compared with, and further seeds of both. */
+export interface Shown {
+  readonly run: Run;
+  readonly kept: Run | undefined;
+  readonly trials: Trials;
+  readonly keptTrials: Trials | undefined;
+  /** It was recorded, not asked for. */
+  readonly isRecorded: boolean;
+}
+
+const ZOOM_FACTOR = 2;
+const PANELS = ['results', 'rates-panel', 'types-panel', 'share-panel'];
+
 export class Results {
-  #plots: uPlot[] = [];
-  /** The type that is pointed out in the brain. */
-  #marked: TopType | undefined;
+  readonly #order = byId<HTMLSelectElement>('raster-order');
+  #atlas: CompactAtlas | undefined;
+  #shown: Shown | undefined;
+  #selection: Selection | undefined;
+  #isFiltered = false;
+  #raster: uPlot | undefined;
+  #moveInRates: (timeMs: number) => void = () => {};
+  #timeMs = 0;
 
   constructor(
     private readonly model: Model,
-    private readonly atlas: CompactAtlas,
     private readonly labelOf: (stimulus: string) => string,
     private readonly listeners: Listeners,
-  ) {}
+  ) {
+    this.#order.addEventListener('change', () => this.#drawRaster());
+    byId('zoom-in').addEventListener('click', () => {
+      if (this.#raster !== undefined) zoomRaster(this.#raster, ZOOM_FACTOR, this.#timeMs);
+    });
+    byId('zoom-reset').addEventListener('click', () => {
+      if (this.#raster !== undefined) resetRaster(this.#raster);
+    });
+  }
 
-  show(run: Run, kept: Run | undefined, theme: Theme): void {
+  /** The raster and the numbers of other types need it; all the rest does not. */
+  setAtlas(atlas: CompactAtlas): void {
+    this.#atlas = atlas;
+    if (this.#shown !== undefined) this.show(this.#shown);
+  }
+
+  show(shown: Shown): void {
+    this.#shown = shown;
     byId('welcome').hidden = true;
-    for (const id of ['results', 'raster-panel', 'rates-panel', 'types-panel', 'share-panel']) {
-      byId(id).hidden = false;
-    }
-    this.#showKey(run, kept);
-    this.#showSummary(run, kept);
-    this.#showBars(run, kept);
-    this.#showTypes(run);
-    this.#showLinks(run, kept);
-    this.draw(run, kept, theme);
+    for (const id of PANELS) byId(id).hidden = false;
+    byId('recorded').hidden = !shown.isRecorded;
+    this.#showKey(shown);
+    this.#showSummary(shown);
+    this.#showBars(shown);
+    this.#showTypes(shown);
+    this.#showLinks(shown);
+    const why = byId('why');
+    why.replaceChildren(
+      sentenceOn(shown.run.response, this.model.channels),
+      ' ',
+      element('span', { class: 'badge engineered' }, 'engineered'),
+    );
+    why.hidden = false;
+    this.draw();
   }
 
   /** Draws the plots anew, as after a change of size or colours. */
-  draw(run: Run, kept: Run | undefined, theme: Theme): void {
-    for (const plot of this.#plots) plot.destroy();
-    const { onSeek } = this.listeners;
-    const [raster, rates] = [byId('raster'), byId('rates')];
-    raster.ariaLabel =
-      `Raster of ${run.response.spikes.total} spikes of ${run.response.spikes.responding_neurons} neurons ` +
-      `over ${run.response.duration_ms} ms, grouped by super class.`;
-    rates.ariaLabel = `Channel rates in frames of 5 ms. ${this.#loudest(run)}`;
-    this.#plots = [
-      plotRaster(raster, run, kept, this.atlas, theme, onSeek),
-      plotChannelRates(rates, run, kept, this.model.channels, theme, onSeek),
-    ];
+  draw(): void {
+    this.#drawRaster();
+    this.#drawRates();
   }
 
   moveTo(timeMs: number): void {
-    for (const plot of this.#plots) movePlayhead(plot, timeMs);
+    this.#timeMs = timeMs;
+    if (this.#raster !== undefined) movePlayhead(this.#raster, timeMs);
+    this.#moveInRates(timeMs);
+  }
+
+  /** Presses the button of the type that is pointed out, and shows other neurons in the raster again. */
+  select(selection: Selection | undefined): void {
+    this.#selection = selection;
+    if (this.#shown !== undefined) this.#showTypes(this.#shown);
+  }
+
+  /** Leaves in the raster only what is pointed out, or everything that spikes. */
+  filter(isFiltered: boolean): void {
+    this.#isFiltered = isFiltered;
+    this.#drawRaster();
+  }
+
+  #drawRaster(): void {
+    if (this.#shown === undefined || this.#atlas === undefined) return;
+    const { run, kept } = this.#shown;
+    const container = byId('raster');
+    byId('raster-panel').hidden = false;
+    const selection = this.#isFiltered ? this.#selection : undefined;
+    const only = selection && new Set(neuronsOf(selection, this.#atlas));
+    const { types } = this.#atlas;
+    const of = selection && labelOfType(types[typeOf(selection, this.#atlas)]!);
+    const one = selection?.kind === 'neuron' ? 'one neuron of ' : '';
+    byId('raster-shown').textContent = of === undefined ? '' : `Only ${one}${of}.`;
+    container.ariaLabel =
+      `Raster of ${run.response.spikes.total} spikes of ${run.response.spikes.responding_neurons} neurons ` +
+      `over ${run.response.duration_ms} ms, in rows by ${this.#order.value}.` +
+      (of === undefined ? '' : ` Only ${one}${of} is shown.`);
+    this.#raster?.destroy();
+    this.#raster = plotRaster(
+      container,
+      { run, kept, order: this.#order.value as RasterOrder, only },
+      this.#atlas,
+      readTheme(),
+      this.listeners.onSeek,
+    );
+    movePlayhead(this.#raster, this.#timeMs);
+  }
+
+  #drawRates(): void {
+    if (this.#shown === undefined) return;
+    const { run, trials, keptTrials } = this.#shown;
+    const rates = byId('rates');
+    rates.ariaLabel = `Channel rates in frames of 5 ms. ${this.#loudest(run)}`;
+    this.#moveInRates = fillChannelRows(
+      rates,
+      trials,
+      keptTrials,
+      this.model.channels,
+      this.listeners.onSeek,
+    );
+    this.#moveInRates(this.#timeMs);
+    byId('trials-shown').textContent =
+      trials.length === 1
+        ? 'One run; a step of a channel is one spike of one of its neurons.'
+        : `Mean and standard deviation of ${trials.length} seeds.`;
+    byId('repeat').hidden = trials.length > 1;
   }
 
   #loudest({ response }: Run): string {
@@ -69,20 +160,20 @@ export class Results {
     return `Over the whole run: ${spoken.map(([id, rate]) => `${id} ${rate} Hz`).join(', ')}.`;
   }
 
-  #showKey(run: Run, kept: Run | undefined): void {
+  #showKey({ run, kept, isRecorded }: Shown): void {
     const line = (colour: string, name: string, { response }: Run): HTMLElement => {
       const swatch = element('span', { class: 'swatch' });
       swatch.style.setProperty('--swatch', `var(--${colour})`);
       return element('span', {}, swatch, `${name}${describe(response, this.labelOf(response.stimulus))}`);
     };
     byId('key').replaceChildren(
-      line('run', '', run),
+      line('run', isRecorded ? 'Recorded: ' : '', run),
       ...(kept === undefined ? [] : [line('kept', 'Kept: ', kept)]),
     );
     byId('drop').hidden = kept === undefined;
   }
 
-  #showSummary(run: Run, kept: Run | undefined): void {
+  #showSummary({ run, kept }: Shown): void {
     const entry = (name: string, read: (run: Run) => string): HTMLElement => {
       const value = element('dd', {}, read(run));
       if (kept !== undefined) value.append(' ', element('span', { class: 'of-kept' }, read(kept)));
@@ -96,7 +187,7 @@ export class Results {
     );
   }
 
-  #showBars({ response }: Run, kept: Run | undefined): void {
+  #showBars({ run: { response }, kept }: Shown): void {
     const keptResponse = kept?.response;
     const rates = this.model.channels.flatMap(({ id }) => [
       response.channels[id] ?? 0,
@@ -107,8 +198,9 @@ export class Results {
       const quantum = quanta.find(({ duration_ms }) => duration_ms === response.duration_ms);
       const stepHz = Number((quantum?.quantum_hz ?? 0).toPrecision(2));
       return {
+        id,
         label,
-        title: `${description} ${grouped(neuron_count)} neurons: one spike equals ${stepHz} Hz.`,
+        explanation: `${description} ${grouped(neuron_count)} neurons: one spike equals ${stepHz} Hz.`,
         value: response.channels[id] ?? 0,
         keptValue: keptResponse?.channels[id],
         text: `${response.channels[id] ?? 0}`,
@@ -121,8 +213,9 @@ export class Results {
     }));
     fillBars(byId<HTMLTableElement>('channels'), channels);
     const drives = this.model.drives.map(({ id, formula, reason, minimum, maximum }): BarRow => ({
+      id,
       label: id,
-      title: `${reason} ${formula}`,
+      explanation: `${reason} ${id} = ${formula}`,
       value: response.drive[id] ?? 0,
       keptValue: keptResponse?.drive[id],
       text: `${response.drive[id] ?? 0}`,
@@ -131,21 +224,26 @@ export class Results {
     fillBars(byId<HTMLTableElement>('drives'), [{ rows: drives }]);
   }
 
-  /** What was pointed out before stays so where the new table has it, too. */
-  #showTypes({ response: { top_types } }: Run): void {
-    const mark = (type: TopType | undefined): void => {
-      this.#marked = type;
-      this.listeners.onMark(type);
-    };
-    mark(
-      top_types.find(
-        ({ type, super_class }) => type === this.#marked?.type && super_class === this.#marked.super_class,
-      ),
+  #showTypes({ run, kept }: Shown): void {
+    const atlas = this.#atlas;
+    const indexOf = (row: TypeRow): number =>
+      atlas?.types.findIndex(
+        (type) => type.superClass === row.superClass && labelOfType(type) === row.type,
+      ) ?? -1;
+    const selected = this.#selection?.kind === 'type' ? this.#selection.type : NaN;
+    fillTypeTable(
+      byId<HTMLTableElement>('types'),
+      typeRowsOf(run, kept, atlas),
+      kept !== undefined,
+      (row) => indexOf(row) === selected,
+      (row, pressed) => {
+        const type = indexOf(row);
+        if (type >= 0) this.listeners.onSelect(pressed ? { kind: 'type', type } : undefined);
+      },
     );
-    fillTypeTable(byId<HTMLTableElement>('types'), top_types, this.#marked, mark);
   }
 
-  #showLinks({ response }: Run, kept: Run | undefined): void {
+  #showLinks({ run: { response }, kept }: Shown): void {
     const link = byId<HTMLAnchorElement>('link');
     link.href = toHash(response, kept?.response);
     link.textContent = link.href;

@@ -22,13 +22,12 @@ export interface Theme {
   readonly line: string;
   readonly run: string;
   readonly kept: string;
+  /** What the run and the kept run have in common. */
+  readonly shared: string;
   /** One for each of SUPER_CLASSES, then one for all others. */
   readonly superClasses: readonly string[];
-  /** For channels, in the order in which they are drawn; starts again at its end. */
-  readonly series: readonly string[];
 }
 
-const SERIES_COLOURS = 8;
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 
 export function readTheme(): Theme {
@@ -42,8 +41,8 @@ export function readTheme(): Theme {
     line: colour('line'),
     run: colour('run'),
     kept: colour('kept'),
+    shared: colour('shared'),
     superClasses: [...SUPER_CLASSES, 'other'].map((superClass) => colour(`class-${superClass}`)),
-    series: Array.from({ length: SERIES_COLOURS }, (_, i) => colour(`series-${i}`)),
   };
 }
 

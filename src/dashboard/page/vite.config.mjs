@@ -5,6 +5,8 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   logLevel: 'warn',
+  // clients/fly may have one of its own.
+  resolve: { dedupe: ['three'] },
   build: {
     outDir: fileURLToPath(new URL('../../../dist/dashboard/page', import.meta.url)),
     emptyOutDir: true,

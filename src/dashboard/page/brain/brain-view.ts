@@ -1,27 +1,34 @@
-/** The brain as a cloud of its neurons, in one draw call. */
+/** The brain as a cloud of its neurons, in two draw calls: all of them at rest, and those that are lit or pointed out. */
 import {
   AddEquation,
   BufferAttribute,
   BufferGeometry,
   CustomBlending,
   DynamicDrawUsage,
+  type IUniform,
   OneFactor,
+  OneMinusSrcAlphaFactor,
   PerspectiveCamera,
   Points,
   Scene,
   ShaderMaterial,
   Spherical,
-  SrcColorFactor,
   Vector3,
   WebGLRenderer,
-  ZeroFactor,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { rgbOf, superClassIndex, type Theme } from '../theme.js';
 import type { CompactAtlas } from '../../../connectome/atlas-binary.js';
 import { SIDES } from '../../../connectome/connectome.js';
 import { displayPositions } from './display-positions.js';
-import { FRAGMENT_SHADER, KINDS, VERTEX_SHADER } from './shaders.js';
+import { LIGHT_STRIDE } from './glow.js';
+import {
+  GLOW_FRAGMENT_SHADER,
+  GLOW_VERTEX_SHADER,
+  KINDS,
+  REST_FRAGMENT_SHADER,
+  REST_VERTEX_SHADER,
+} from './shaders.js';
 
 const FIELD_OF_VIEW_DEGREES = 28;
 const MAXIMUM_PIXEL_RATIO = 2;
@@ -33,9 +40,16 @@ const FAINTEST_KIND = 0.5;
 const STRONGEST_KIND = 1.3;
 /** Strength of neurons at rest; less beside a run, whose light must not be lost among them. */
 const REST_STRENGTH = { dark: 0.3, light: 0.26 };
-const BESIDE_A_RUN = 0.4;
-/** Bytes of `light` for each neuron: the run, the kept run, and two that keep the stride aligned. */
-export const LIGHT_STRIDE = 4;
+const BESIDE_A_RUN = 0.5;
+const BESIDE_MARKS = 0.25;
+const REST_SIZE = 0.0065;
+const GLOW_SIZE = 0.017;
+/** A single neuron that is pointed out has a ring of this size in pixels; the more there are, the smaller they get. */
+const MARK_PIXELS = 28;
+const MARK_EXPONENT = -0.24;
+const SMALLEST_MARK_PIXELS = 5;
+/** A canvas of this width or more has rings of full size; a smaller one has smaller rings. */
+const FULL_MARK_WIDTH = 600;
 
 /** Where the camera stands, as azimuth and polar angle. */
 export const VIEWPOINTS = {
@@ -57,14 +71,19 @@ export class BrainView {
   readonly #scene = new Scene();
   readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.01, 20);
   readonly #controls: OrbitControls;
-  readonly #material: ShaderMaterial;
+  readonly #uniforms: Record<string, IUniform>;
   readonly #positions: Float32Array;
   readonly #traits: Uint8Array;
   readonly #traitsAttribute: BufferAttribute;
   readonly #lightAttribute: BufferAttribute;
+  /** Indices of the neurons that the second pass draws, the last on top; its draw range says how many. */
+  readonly #order: BufferAttribute;
+  readonly #lit: Points<BufferGeometry, ShaderMaterial>;
   readonly #halfExtent = new Vector3();
   readonly #sideCentres: readonly Vector3[];
-  #restStrength = REST_STRENGTH.dark;
+  #spiking: readonly number[] = [];
+  #marked: readonly number[] = [];
+  #theme: Theme | undefined;
   #isBesideRun = false;
   #changed = true;
 
@@ -85,38 +104,45 @@ export class BrainView {
       this.#traits[4 * i] = superClassIndex(atlas.types[atlas.typeIndices[i]!]!.superClass);
       this.#traits[4 * i + 1] = atlas.estimated[i]!;
     }
-
-    const geometry = new BufferGeometry();
     this.#lightAttribute = new BufferAttribute(this.light, LIGHT_STRIDE, true).setUsage(DynamicDrawUsage);
     this.#traitsAttribute = new BufferAttribute(this.#traits, 4);
-    geometry.setAttribute('position', new BufferAttribute(this.#positions, 3));
-    geometry.setAttribute('light', this.#lightAttribute);
-    geometry.setAttribute('traits', this.#traitsAttribute);
-    this.#material = new ShaderMaterial({
-      vertexShader: VERTEX_SHADER,
-      fragmentShader: FRAGMENT_SHADER,
-      depthTest: false,
-      depthWrite: false,
-      transparent: true,
-      blending: CustomBlending,
-      blendEquation: AddEquation,
-      uniforms: {
-        pixelsPerUnit: { value: 1 },
-        restSize: { value: 0.0065 },
-        glowSize: { value: 0.026 },
-        restStrength: { value: this.#restStrength },
-        kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
-        kindStrengths: { value: this.#kindStrengths() },
-        estimatedStrength: { value: atlas.estimated.includes(0) ? 0.6 : 1 },
-        runColour: { value: new Vector3() },
-        keptColour: { value: new Vector3() },
-        onPaper: { value: false },
-        anyMarked: { value: false },
-      },
+    this.#order = new BufferAttribute(new Uint32Array(atlas.neuronCount), 1);
+    this.#uniforms = {
+      pixelsPerUnit: { value: 1 },
+      pixelRatio: { value: this.#renderer.getPixelRatio() },
+      restSize: { value: REST_SIZE },
+      glowSize: { value: GLOW_SIZE },
+      restStrength: { value: REST_STRENGTH.dark },
+      kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
+      kindStrengths: { value: this.#kindStrengths() },
+      estimatedStrength: { value: atlas.estimated.includes(0) ? 0.6 : 1 },
+      runColour: { value: new Vector3() },
+      keptColour: { value: new Vector3() },
+      sharedColour: { value: new Vector3() },
+      markColour: { value: new Vector3() },
+      brightest: { value: new Vector3() },
+      markPixels: { value: MARK_PIXELS },
+      anyMarked: { value: false },
+    };
+    const positions = new BufferAttribute(this.#positions, 3);
+    const resting = new Points(
+      new BufferGeometry().setAttribute('position', positions).setAttribute('traits', this.#traitsAttribute),
+      this.#material(REST_VERTEX_SHADER, REST_FRAGMENT_SHADER),
+    );
+    this.#lit = new Points(
+      new BufferGeometry()
+        .setAttribute('position', positions)
+        .setAttribute('traits', this.#traitsAttribute)
+        .setAttribute('light', this.#lightAttribute)
+        .setIndex(this.#order),
+      this.#material(GLOW_VERTEX_SHADER, GLOW_FRAGMENT_SHADER),
+    );
+    [resting, this.#lit].forEach((points, order) => {
+      points.frustumCulled = false;
+      points.renderOrder = order;
+      this.#scene.add(points);
     });
-    const points = new Points(geometry, this.#material);
-    points.frustumCulled = false;
-    this.#scene.add(points);
+    this.#arrange();
 
     this.#controls = new OrbitControls(this.#camera, canvas);
     this.#controls.enablePan = false;
@@ -125,24 +151,30 @@ export class BrainView {
     // One finger scrolls the page up and down; it turns the brain sideways.
     canvas.style.touchAction = 'pan-y';
     canvas.addEventListener('keydown', (event) => this.#onKey(event));
+    // Three makes its own state anew; the colour that clears the canvas and the picture itself are ours.
+    canvas.addEventListener('webglcontextrestored', () => {
+      if (this.#theme !== undefined) this.setTheme(this.#theme);
+      this.#changed = true;
+    });
     new ResizeObserver(() => this.#fit()).observe(canvas.parentElement!);
     this.#fit();
     this.lookFrom('front');
   }
 
   setTheme(theme: Theme): void {
-    const { uniforms } = this.#material;
+    this.#theme = theme;
     const rgb = (colour: string): Vector3 => new Vector3(...rgbOf(colour));
-    uniforms['kindColours']!.value = theme.superClasses.map(rgb);
-    uniforms['runColour']!.value = rgb(theme.run);
-    uniforms['keptColour']!.value = rgb(theme.kept);
-    uniforms['onPaper']!.value = !theme.dark;
-    this.#restStrength = theme.dark ? REST_STRENGTH.dark : REST_STRENGTH.light;
-    this.dimResting(this.#isBesideRun);
-    this.#material.blendSrc = theme.dark ? OneFactor : ZeroFactor;
-    this.#material.blendDst = theme.dark ? OneFactor : SrcColorFactor;
+    const colours = {
+      kindColours: theme.superClasses.map(rgb),
+      runColour: rgb(theme.run),
+      keptColour: rgb(theme.kept),
+      sharedColour: rgb(theme.shared),
+      markColour: rgb(theme.text),
+      brightest: theme.dark ? new Vector3(1, 1, 1) : new Vector3(0, 0, 0),
+    };
+    for (const [name, value] of Object.entries(colours)) this.#uniforms[name]!.value = value;
+    this.#dim();
     this.#renderer.setClearColor(theme.stage);
-    this.#changed = true;
   }
 
   lookFrom(viewpoint: keyof typeof VIEWPOINTS): void {
@@ -152,25 +184,67 @@ export class BrainView {
     this.#changed = true;
   }
 
-  /** Points out the neurons of one type, as a run's top_types name it; undefined points out none. */
-  mark(type: string | undefined, ofSuperClass: string | undefined): void {
-    const index = this.atlas.types.findIndex(
-      ({ name, superClass }) =>
-        superClass === ofSuperClass && (name === type || (name === '' && type?.startsWith('untyped'))),
-    );
-    for (let i = 0; i < this.atlas.neuronCount; i++) {
-      this.#traits[4 * i + 2] = this.atlas.typeIndices[i] === index ? 1 : 0;
-    }
+  /** Points out neurons with a ring each, whether they spike or not, and draws all others fainter. */
+  mark(neurons: readonly number[]): void {
+    for (const neuron of this.#marked) this.#traits[4 * neuron + 2] = 0;
+    for (const neuron of neurons) this.#traits[4 * neuron + 2] = 1;
+    this.#marked = neurons;
     this.#traitsAttribute.needsUpdate = true;
-    this.#material.uniforms['anyMarked']!.value = index >= 0;
+    this.#uniforms['anyMarked']!.value = neurons.length > 0;
+    this.#fitMarks();
+    this.#arrange();
+    this.#dim();
+  }
+
+  #fitMarks(): void {
+    const scale = Math.max(0.6, Math.min(1, this.canvas.clientWidth / FULL_MARK_WIDTH));
+    const size = scale * MARK_PIXELS * Math.max(1, this.#marked.length) ** MARK_EXPONENT;
+    this.#uniforms['markPixels']!.value = Math.max(SMALLEST_MARK_PIXELS, size);
+  }
+
+  /** Names the neurons that may be lit from now on: those that spike in a run that is shown. */
+  expect(neurons: Iterable<number>, isBesideRun: boolean): void {
+    this.#spiking = [...neurons];
+    this.#isBesideRun = isBesideRun;
+    this.#arrange();
+    this.#dim();
+  }
+
+  /** Where neurons of several types overlap no type should hide another, so they are drawn in a mixed order. */
+  #arrange(): void {
+    const marked = new Set(this.#marked);
+    const order = (neuron: number): number => Math.imul(neuron + 1, 0x9e3779b1) >>> 0;
+    const others = this.#spiking.filter((neuron) => !marked.has(neuron)).sort((a, b) => order(a) - order(b));
+    const drawn = [...others, ...this.#marked];
+    this.#order.array.set(drawn);
+    this.#order.needsUpdate = true;
+    this.#lit.geometry.setDrawRange(0, drawn.length);
+    this.#lit.visible = drawn.length > 0;
     this.#changed = true;
   }
 
-  /** Draws the neurons at rest fainter, for as long as a run is shown. */
-  dimResting(isBesideRun: boolean): void {
-    this.#isBesideRun = isBesideRun;
-    this.#material.uniforms['restStrength']!.value = this.#restStrength * (isBesideRun ? BESIDE_A_RUN : 1);
+  /** Neurons at rest are fainter while a run is shown, and fainter still while some are pointed out. */
+  #dim(): void {
+    const strength = this.#theme?.dark === false ? REST_STRENGTH.light : REST_STRENGTH.dark;
+    this.#uniforms['restStrength']!.value =
+      strength * (this.#isBesideRun ? BESIDE_A_RUN : 1) * (this.#marked.length > 0 ? BESIDE_MARKS : 1);
     this.#changed = true;
+  }
+
+  /** Colours are multiplied by their opacity in the shader, and lie over what was drawn before. */
+  #material(vertexShader: string, fragmentShader: string): ShaderMaterial {
+    return new ShaderMaterial({
+      vertexShader,
+      fragmentShader,
+      uniforms: this.#uniforms,
+      depthTest: false,
+      depthWrite: false,
+      transparent: true,
+      blending: CustomBlending,
+      blendEquation: AddEquation,
+      blendSrc: OneFactor,
+      blendDst: OneMinusSrcAlphaFactor,
+    });
   }
 
   /** The bytes of `light` have changed. */
@@ -192,23 +266,27 @@ export class BrainView {
     return this.#renderer.info.render.calls;
   }
 
-  /** The neuron under a point of the canvas, the brightest one of those that are close. */
+  /** The neuron under a point of the canvas: of those that are close one that is lit, then the nearest. */
   pick(x: number, y: number): Picked | undefined {
-    const { width, height } = this.canvas.getBoundingClientRect();
-    const matrix = this.#camera.projectionMatrix.clone().multiply(this.#camera.matrixWorldInverse).elements;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const [m0, m1, , m3, m4, m5, , m7, m8, m9, , m11, m12, m13, , m15] = this.#camera.projectionMatrix
+      .clone()
+      .multiply(this.#camera.matrixWorldInverse).elements;
     const positions = this.#positions;
     let best: Picked | undefined;
     let bestScore = -Infinity;
     for (let i = 0; i < this.atlas.neuronCount; i++) {
-      const [px, py, pz] = [positions[3 * i]!, positions[3 * i + 1]!, positions[3 * i + 2]!];
-      const w = matrix[3]! * px + matrix[7]! * py + matrix[11]! * pz + matrix[15]!;
-      const sx = ((matrix[0]! * px + matrix[4]! * py + matrix[8]! * pz + matrix[12]!) / w + 1) * 0.5 * width;
+      const px = positions[3 * i]!;
+      const py = positions[3 * i + 1]!;
+      const pz = positions[3 * i + 2]!;
+      const w = m3 * px + m7 * py + m11 * pz + m15;
+      const sx = ((m0 * px + m4 * py + m8 * pz + m12) / w + 1) * 0.5 * width;
       if (Math.abs(sx - x) > PICK_RADIUS_PIXELS) continue;
-      const sy = (1 - (matrix[1]! * px + matrix[5]! * py + matrix[9]! * pz + matrix[13]!) / w) * 0.5 * height;
+      const sy = (1 - (m1 * px + m5 * py + m9 * pz + m13) / w) * 0.5 * height;
       const distance = Math.hypot(sx - x, sy - y);
       if (distance > PICK_RADIUS_PIXELS) continue;
       const light = Math.max(this.light[LIGHT_STRIDE * i]!, this.light[LIGHT_STRIDE * i + 1]!);
-      const score = light - distance;
+      const score = (light > 0 ? PICK_RADIUS_PIXELS : 0) - distance;
       if (score > bestScore) {
         bestScore = score;
         best = { neuron: i, x: sx, y: sy };
@@ -285,9 +363,9 @@ export class BrainView {
     this.#controls.minDistance = 0.2 * after;
     this.#controls.maxDistance = 1.5 * after;
     this.#controls.update();
+    this.#fitMarks();
     const tangent = Math.tan(((FIELD_OF_VIEW_DEGREES / 2) * Math.PI) / 180);
-    this.#material.uniforms['pixelsPerUnit']!.value =
-      (clientHeight * this.#renderer.getPixelRatio()) / (2 * tangent);
+    this.#uniforms['pixelsPerUnit']!.value = (clientHeight * this.#renderer.getPixelRatio()) / (2 * tangent);
     this.#changed = true;
   }
 

@@ -10,14 +10,18 @@ import { SIDES } from '../../../connectome/connectome.js';
 
 /** In units of the atlas, where the brain is about 1 wide (0.85 mm). */
 const MEASURED_JITTER = 0.0035;
-const ESTIMATED_JITTER = 0.014;
+/**
+ * Estimates stand on planes of depth 0.0204 apart. A normal spread of half that distance fills the gaps evenly, so that
+ * the brain shows no slabs from the side and from above.
+ */
+const ESTIMATED_JITTER = 0.021;
 /** Of an estimate around a measured neuron of its type; more where many share few of these. */
 const SIBLING_JITTER = 0.02;
 const SIBLING_JITTER_MAXIMUM = 0.09;
 /** Standard deviations at which the ellipsoid of a lobe and that of a type end. */
 const LOBE_EDGE = 2.5;
 const TYPE_EDGE = 1.6;
-/** Fewer estimates of a type on a side have no shape: they stay where they are. */
+/** Fewer estimates of a type on a side have no shape, and stay near their places. */
 const SMALLEST_CLOUD = 12;
 const OPTIC = 'optic';
 
@@ -36,7 +40,7 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
       const jitter = Math.min(SIBLING_JITTER_MAXIMUM, SIBLING_JITTER * crowding);
       for (const i of estimated) move(i, at(measured[Math.floor(uniform(i, 0) * measured.length)]!), jitter);
     } else if (estimated.length < SMALLEST_CLOUD) {
-      for (const i of estimated) move(i, at(i), MEASURED_JITTER);
+      for (const i of estimated) move(i, at(i), ESTIMATED_JITTER);
     } else {
       const ellipsoid = ellipsoidOf(atlas, estimated);
       for (const i of estimated) move(i, ellipsoid.drawnIn(at(i), TYPE_EDGE), ESTIMATED_JITTER);

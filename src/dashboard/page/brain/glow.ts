@@ -3,7 +3,7 @@
  * of the raster and the time, so scrubbing backwards is the same as playing.
  */
 import { STEPS_PER_MS } from '../../../engine/network.js';
-import type { Raster } from '../service/run-result.js';
+import type { Raster, SpikeCounts } from '../service/run-result.js';
 
 /** Model time after which a spike is half as bright; long enough to be followed at 1/50 of real time. */
 const HALF_LIFE_MS = 2.5;
@@ -18,45 +18,59 @@ const FADE = Float32Array.from(
 /** The whole run at once: a neuron with one spike is this bright, each doubling of spikes adds the rest. */
 const SUMMARY_ONE_SPIKE = 70;
 const SUMMARY_PER_DOUBLING = 34;
+const BRIGHTEST = 255;
+
+/** Bytes of light for each neuron: the run, the kept run, and two that keep the stride aligned. */
+export const LIGHT_STRIDE = 4;
+export const RUN_BYTE = 0;
+export const KEPT_BYTE = 1;
 
 /**
- * @param light one byte for each neuron at `stride` bytes from the last, from `offset`; other bytes are left
+ * Adds the light of the spikes up to a moment.
+ * @param light LIGHT_STRIDE bytes for each neuron; only the byte at `offset` of each is written
  * @param timeMs of the model
  */
-export function glowAt(
-  raster: Raster,
-  timeMs: number,
-  light: Uint8Array,
-  offset: number,
-  stride: number,
-): void {
-  const { steps, neurons } = raster;
+export function glowAt({ steps, neurons }: Raster, timeMs: number, light: Uint8Array, offset: number): void {
   const now = Math.floor(timeMs * STEPS_PER_MS);
   for (
     let spike = firstFrom(steps, now - FADED_STEPS);
     spike < steps.length && steps[spike]! <= now;
     spike++
   ) {
-    const at = offset + stride * neurons[spike]!;
-    light[at] = Math.min(255, light[at]! + FADE[now - steps[spike]!]!);
+    const at = offset + LIGHT_STRIDE * neurons[spike]!;
+    light[at] = Math.min(BRIGHTEST, light[at]! + FADE[now - steps[spike]!]!);
   }
 }
 
 /** Every neuron that responded at all, brighter the more it spiked. */
-export function glowOfWholeRun(
-  { neurons }: Raster,
-  light: Uint8Array,
-  offset: number,
-  stride: number,
-  counts = new Uint16Array(light.length / stride),
-): void {
-  for (const neuron of neurons) counts[neuron]!++;
-  for (const neuron of neurons) {
-    light[offset + stride * neuron] = Math.min(
-      255,
-      SUMMARY_ONE_SPIKE + SUMMARY_PER_DOUBLING * Math.log2(counts[neuron]!),
-    );
+export function glowOfWholeRun(counts: SpikeCounts, light: Uint8Array, offset: number): void {
+  for (const [neuron, count] of counts) light[offset + LIGHT_STRIDE * neuron] = brightnessOf(count);
+}
+
+/**
+ * Leaves of two runs what tells them apart: a neuron is lit in the colour of the run in which it spiked more often,
+ * brighter the larger the difference, and dark where both agree.
+ */
+export function glowOfDifference(run: SpikeCounts, kept: SpikeCounts, light: Uint8Array): void {
+  for (const neuron of new Set([...run.keys(), ...kept.keys()])) {
+    const more = (run.get(neuron) ?? 0) - (kept.get(neuron) ?? 0);
+    if (more === 0) continue;
+    light[(more > 0 ? RUN_BYTE : KEPT_BYTE) + LIGHT_STRIDE * neuron] = brightnessOf(Math.abs(more));
   }
+}
+
+/** The same for a moment: subtracts the weaker light of each neuron from the stronger one. */
+export function subtractShared(light: Uint8Array, neurons: Iterable<number>): void {
+  for (const neuron of neurons) {
+    const at = LIGHT_STRIDE * neuron;
+    const shared = Math.min(light[at + RUN_BYTE]!, light[at + KEPT_BYTE]!);
+    light[at + RUN_BYTE]! -= shared;
+    light[at + KEPT_BYTE]! -= shared;
+  }
+}
+
+function brightnessOf(spikes: number): number {
+  return Math.min(BRIGHTEST, SUMMARY_ONE_SPIKE + SUMMARY_PER_DOUBLING * Math.log2(spikes));
 }
 
 /** Index of the first spike at `step` or later. */

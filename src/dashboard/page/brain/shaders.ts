@@ -1,67 +1,119 @@
 /**
- * One point for each neuron. At rest it is a faint dot in the colour of its super class; a spike makes it
- * large and bright. On a dark stage points add light; on paper they take it away, like ink.
+ * Two passes over the same points. At rest each neuron is a faint dot in the colour of its super class. Above them,
+ * neurons that spike or are pointed out are drawn again: opaque enough to keep their colour wherever many overlap, so
+ * that neither a strong run nor two runs add up to white.
  */
 
 export const KINDS = 11;
 
-export const VERTEX_SHADER = /* glsl */ `
+/** A position outside the clip space: the point is not drawn. */
+const OFF_SCREEN = 'vec4(2.0, 2.0, 2.0, 1.0)';
+
+export const REST_VERTEX_SHADER = /* glsl */ `
   uniform float pixelsPerUnit;
   uniform float restSize;
-  uniform float glowSize;
   uniform float restStrength;
   uniform vec3 kindColours[${KINDS}];
   uniform float kindStrengths[${KINDS}];
-  uniform vec3 runColour;
-  uniform vec3 keptColour;
   uniform float estimatedStrength;
-  uniform bool onPaper;
-  uniform bool anyMarked;
 
-  // Brightness in the run and in the kept run, 0 to 1.
-  attribute vec4 light;
-  // Index of the super class, 1 where the position is estimated, 1 where the type is marked.
+  // Index of the super class, 1 where the position is estimated, 1 where the neuron is pointed out.
   attribute vec4 traits;
 
   varying vec3 colour;
+  varying float alpha;
 
   void main() {
     vec4 seen = modelViewMatrix * vec4(position, 1.0);
     gl_Position = projectionMatrix * seen;
-
-    float marked = traits.z;
     int kind = int(traits.x + 0.5);
-    float rest = restStrength * kindStrengths[kind] * mix(1.0, estimatedStrength, traits.y);
-    if (anyMarked) rest = mix(0.35 * rest, 6.0 * restStrength, marked);
-    float glow = max(light.x, light.y);
-    vec3 restColour = kindColours[kind];
-
-    if (onPaper) {
-      colour = rest * (1.0 - restColour) * (1.0 - glow)
-             + light.x * (1.0 - runColour) + light.y * (1.0 - keptColour);
-    } else {
-      colour = rest * restColour * (1.0 - glow) + light.x * runColour + light.y * keptColour;
-    }
-
-    float size = restSize * mix(1.0, 0.85, traits.y) * (1.0 + marked);
-    float pixels = pixelsPerUnit * mix(size, glowSize, smoothstep(0.0, 1.0, glow)) / -seen.z;
+    colour = kindColours[kind];
+    alpha = restStrength * kindStrengths[kind] * mix(1.0, estimatedStrength, traits.y);
+    float pixels = pixelsPerUnit * restSize * mix(1.0, 0.85, traits.y) / -seen.z;
     // Below this size a point would flicker as it moves; it gets paler instead.
-    float drawn = max(pixels, 1.6);
-    colour *= min(1.0, (pixels * pixels) / (drawn * drawn) + glow);
-    gl_PointSize = drawn;
+    gl_PointSize = max(pixels, 1.6);
+    alpha *= min(1.0, (pixels * pixels) / (gl_PointSize * gl_PointSize));
   }
 `;
 
-export const FRAGMENT_SHADER = /* glsl */ `
-  uniform bool onPaper;
+export const REST_FRAGMENT_SHADER = /* glsl */ `
   varying vec3 colour;
+  varying float alpha;
 
   void main() {
     float radius = 2.0 * length(gl_PointCoord - 0.5);
     if (radius > 1.0) discard;
+    float opacity = min(1.0, alpha * (0.45 * (1.0 - radius) * (1.0 - radius) + 0.75 * smoothstep(0.55, 0.0, radius)));
+    gl_FragColor = vec4(colour * opacity, opacity);
+  }
+`;
+
+export const GLOW_VERTEX_SHADER = /* glsl */ `
+  uniform float pixelsPerUnit;
+  uniform float pixelRatio;
+  uniform float glowSize;
+  uniform float markPixels;
+  uniform bool anyMarked;
+  uniform vec3 runColour;
+  uniform vec3 keptColour;
+  uniform vec3 sharedColour;
+  uniform vec3 brightest;
+  uniform vec3 kindColours[${KINDS}];
+
+  // Brightness in the run and in the kept run, 0 to 1.
+  attribute vec4 light;
+  attribute vec4 traits;
+
+  varying vec3 colour;
+  varying float alpha;
+  varying float ring;
+
+  void main() {
+    vec4 seen = modelViewMatrix * vec4(position, 1.0);
+    gl_Position = projectionMatrix * seen;
+    float marked = traits.z;
+    float glow = max(light.x, light.y);
+    if (glow == 0.0 && marked == 0.0) {
+      gl_Position = ${OFF_SCREEN};
+      gl_PointSize = 0.0;
+      return;
+    }
+    float keptShare = light.y / max(light.x + light.y, 1e-4);
+    colour = keptShare < 0.5
+      ? mix(runColour, sharedColour, 2.0 * keptShare)
+      : mix(sharedColour, keptColour, 2.0 * keptShare - 1.0);
+    // The strongest are a little brighter on a dark stage, and darker on paper.
+    colour = mix(colour, brightest, 0.3 * glow * glow);
+    if (glow == 0.0) colour = kindColours[int(traits.x + 0.5)];
+    alpha = 0.18 + 0.82 * glow;
+    if (anyMarked && marked == 0.0) alpha *= 0.22;
+    gl_PointSize = max(2.0, pixelsPerUnit * glowSize * (0.4 + 0.6 * glow) / -seen.z);
+    ring = marked;
+    if (marked > 0.0) {
+      alpha = 1.0;
+      gl_PointSize = max(gl_PointSize, markPixels * pixelRatio);
+    }
+  }
+`;
+
+export const GLOW_FRAGMENT_SHADER = /* glsl */ `
+  uniform vec3 markColour;
+  varying vec3 colour;
+  varying float alpha;
+  varying float ring;
+
+  void main() {
+    float radius = 2.0 * length(gl_PointCoord - 0.5);
+    if (radius > 1.0) discard;
+    if (ring > 0.0) {
+      float inside = smoothstep(0.55, 0.5, radius);
+      float onRing = smoothstep(0.62, 0.68, radius) * smoothstep(1.0, 0.94, radius);
+      float opacity = max(inside, onRing);
+      gl_FragColor = vec4(mix(markColour, colour, inside) * opacity, opacity);
+      return;
+    }
     float halo = (1.0 - radius) * (1.0 - radius);
-    float core = smoothstep(0.55, 0.0, radius);
-    vec3 strength = colour * (0.45 * halo + 0.75 * core);
-    gl_FragColor = onPaper ? vec4(max(vec3(0.0), 1.0 - strength), 1.0) : vec4(strength, 1.0);
+    float opacity = alpha * (0.25 * halo + 0.75 * smoothstep(0.7, 0.3, radius));
+    gl_FragColor = vec4(colour * opacity, opacity);
   }
 `;

@@ -1,25 +1,25 @@
-/** What the plots over time have in common: the axis, its colours, a playhead, and a click that goes there. */
+/** What a plot over time needs: the axis, its colours, a playhead, and a click that goes there. */
 import type uPlot from 'uplot';
 import type { Theme } from '../theme.js';
 
 type TimePlotOptions = Pick<uPlot.Options, 'width' | 'cursor'> & {
-  readonly scales: uPlot.Scales;
   readonly axes: uPlot.Axis[];
   readonly plugins: uPlot.Plugin[];
 };
+
+/** A pointer that moves farther between press and release has dragged. */
+const CLICK_PIXELS = 5;
 
 const playheads = new WeakMap<uPlot, HTMLElement>();
 
 export function timePlotOptions(
   container: HTMLElement,
-  durationMs: number,
   theme: Theme,
   onSeek: (timeMs: number) => void,
 ): TimePlotOptions {
   return {
     width: container.clientWidth,
-    cursor: { drag: { x: false, y: false }, y: false },
-    scales: { x: { time: false, range: [0, durationMs] } },
+    cursor: { y: false },
     axes: [
       {
         stroke: theme.muted,
@@ -36,8 +36,12 @@ export function timePlotOptions(
             playhead.className = 'playhead';
             plot.over.append(playhead);
             playheads.set(plot, playhead);
-            plot.over.addEventListener('click', (event) => {
-              onSeek(plot.posToVal(event.clientX - plot.over.getBoundingClientRect().left, 'x'));
+            let pressedAt = NaN;
+            plot.over.addEventListener('mousedown', ({ clientX }) => (pressedAt = clientX));
+            plot.over.addEventListener('click', ({ clientX }) => {
+              // The end of a drag is a click as well.
+              if (Math.abs(clientX - pressedAt) > CLICK_PIXELS) return;
+              onSeek(plot.posToVal(clientX - plot.over.getBoundingClientRect().left, 'x'));
             });
           },
         },
@@ -52,5 +56,5 @@ export function movePlayhead(plot: uPlot, timeMs: number): void {
   if (playhead === undefined) return;
   const x = plot.valToPos(timeMs, 'x');
   playhead.style.transform = `translateX(${x}px)`;
-  playhead.hidden = x > plot.over.clientWidth;
+  playhead.hidden = x < 0 || x > plot.over.clientWidth;
 }

@@ -1,47 +1,78 @@
-/** The most active cell types. Pressing one points its neurons out in the brain. */
+/** The most active cell types of the runs that are shown. Pressing one points its neurons out in the brain. */
 import { element, grouped } from '../dom.js';
-import type { TopType } from '../../../answers/v1/api/run-response.dto.js';
+import { spoken } from '../selection.js';
 
-const COLUMNS = ['Type', 'Super class', 'Responding', 'Spikes', 'Rate', 'Stimulated'];
+export interface TypeActivity {
+  readonly spikes: number;
+  readonly responding: number;
+  readonly rateHz: number;
+}
 
-/** @param marked is pressed from the start */
+export interface TypeRow {
+  readonly type: string;
+  readonly superClass: string;
+  readonly neurons: number;
+  /** Nothing where the type did not spike. */
+  readonly run: TypeActivity | undefined;
+  readonly kept: TypeActivity | undefined;
+  /** Nothing where the answer does not say. */
+  readonly stimulated: number | undefined;
+}
+
+interface Column {
+  readonly title: string;
+  readonly of: (row: TypeRow) => string | HTMLElement[];
+}
+
+/** @param isCompared shows the kept run's numbers as well */
 export function fillTypeTable(
   table: HTMLTableElement,
-  types: readonly TopType[],
-  marked: TopType | undefined,
-  onMark: (type: TopType | undefined) => void,
+  rows: readonly TypeRow[],
+  isCompared: boolean,
+  isMarked: (row: TypeRow) => boolean,
+  onPress: (row: TypeRow, pressed: boolean) => void,
 ): void {
-  const head = element('tr', {}, ...COLUMNS.map((name) => element('th', { scope: 'col' }, name)));
+  const of =
+    (read: (activity: TypeActivity | undefined) => string) =>
+    (row: TypeRow): string | HTMLElement[] =>
+      isCompared
+        ? [element('span', {}, read(row.run)), element('span', { class: 'of-kept' }, read(row.kept))]
+        : read(row.run);
+  const columns: Column[] = [
+    { title: 'Super class', of: ({ superClass }) => spoken(superClass) },
+    {
+      title: 'Responding',
+      of: (row) => {
+        const counts = of((activity) => grouped(activity?.responding ?? 0))(row);
+        const neurons = ` of ${grouped(row.neurons)}`;
+        return typeof counts === 'string' ? counts + neurons : [...counts, element('span', {}, neurons)];
+      },
+    },
+    { title: 'Spikes', of: of((activity) => grouped(activity?.spikes ?? 0)) },
+    { title: 'Rate (Hz)', of: of((activity) => String(activity?.rateHz ?? 0)) },
+    { title: 'Stimulated', of: ({ stimulated }) => (stimulated ? grouped(stimulated) : '–') },
+  ];
   const body = element('tbody');
-  for (const type of types) {
+  for (const row of rows) {
     const button = element(
       'button',
-      {
-        type: 'button',
-        class: 'quiet',
-        'aria-pressed': String(type === marked),
-        title: 'Highlight in the brain',
-      },
-      type.type,
+      { type: 'button', class: 'quiet', 'aria-pressed': String(isMarked(row)) },
+      row.type,
     );
-    button.addEventListener('click', () => {
-      const pressed = button.getAttribute('aria-pressed') !== 'true';
-      body.querySelectorAll('button').forEach((other) => other.setAttribute('aria-pressed', 'false'));
-      button.setAttribute('aria-pressed', String(pressed));
-      onMark(pressed ? type : undefined);
-    });
+    button.addEventListener('click', () => onPress(row, button.getAttribute('aria-pressed') !== 'true'));
     body.append(
       element(
         'tr',
         {},
         element('th', { scope: 'row' }, button),
-        element('td', {}, type.super_class.replaceAll('_', ' ')),
-        element('td', {}, `${grouped(type.responding)} of ${grouped(type.neurons)}`),
-        element('td', {}, grouped(type.spikes)),
-        element('td', {}, `${type.rate_hz} Hz`),
-        element('td', {}, type.stimulated === 0 ? '–' : grouped(type.stimulated)),
+        ...columns.map(({ of: read }) => {
+          const content = read(row);
+          return element('td', {}, ...(typeof content === 'string' ? [content] : content));
+        }),
       ),
     );
   }
+  const titles = ['Type', ...columns.map(({ title }) => title)];
+  const head = element('tr', {}, ...titles.map((title) => element('th', { scope: 'col' }, title)));
   table.replaceChildren(element('thead', {}, head), body);
 }

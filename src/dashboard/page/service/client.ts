@@ -1,7 +1,9 @@
-/** The three calls that the page makes, and the ways in which they fail. */
+/** The calls that the page makes, and the ways in which they fail. */
 import type { Experiment } from './experiment.js';
 import type { Model } from '../../../answers/v1/api/model.dto.js';
 import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
+import type { CellCard } from '../../../atlas/cell-card.js';
+import type { Selection } from '../selection.js';
 
 /** Where the service does not say when to come back. */
 const DEFAULT_RETRY_S = 5;
@@ -34,6 +36,18 @@ export async function fetchModel(): Promise<Model> {
 /** @param url `atlas_url` of the model; the compact form lies beside the JSON */
 export async function fetchAtlas(url: string): Promise<ArrayBuffer> {
   return call(url.replace(/\.json$/, '.bin'), (response) => response.arrayBuffer());
+}
+
+/** @param atlasUrl `atlas_url` of the model; the cards lie below it */
+export async function fetchCard(atlasUrl: string, selection: Selection): Promise<CellCard> {
+  const folder = atlasUrl.replace(/\.json$/, '');
+  const path = selection.kind === 'neuron' ? `neurons/${selection.neuron}` : `types/${selection.type}`;
+  return (await call(`${folder}/${path}`, (response) => response.json())) as CellCard;
+}
+
+/** A file that was built with the page. */
+export async function fetchBuilt<T>(url: string): Promise<T> {
+  return (await call(url, (response) => response.json())) as T;
 }
 
 export async function postRun(experiment: Experiment): Promise<FullRun> {

@@ -7,11 +7,15 @@ export type Experiment = {
 
 export const DEFAULT_EXPERIMENT = experimentFrom((name) => FIELDS[name].default);
 
-/** @param valueOf is asked for each field; a text that stands for a number becomes one */
+/**
+ * @param valueOf is asked for each field; a text that stands for a number becomes one, any other text stays as it is,
+ *   for the service to name it when it refuses it
+ */
 export function experimentFrom(valueOf: (name: FieldName) => string | number): Experiment {
   const values = FIELD_NAMES.map((name) => {
     const { type }: Field = FIELDS[name];
-    return [name, type === 'string' ? String(valueOf(name)) : Number(valueOf(name))];
+    const value = valueOf(name);
+    return [name, type === 'string' || Number.isNaN(Number(value)) ? String(value) : Number(value)];
   });
   return Object.fromEntries(values) as unknown as Experiment;
 }
@@ -35,17 +39,30 @@ export function toHash(current: Experiment, kept: Experiment | undefined): strin
 }
 
 /**
- * Reads what toHash wrote. Fields that are missing have their defaults; whether the values are allowed is left to the
- * service, which says what is wrong with them.
+ * Reads what toHash wrote. Fields that are missing have their defaults. Whether values are allowed and fields exist is
+ * left to the service, which says what is wrong with them: a field that the page does not know is sent along.
  */
 export function fromHash(hash: string): SharedExperiments {
-  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
-  const read = (prefix: string): Experiment | undefined => {
+  // Without an equals sign it is the name of a place on the page.
+  const parameters = new URLSearchParams(hash.includes('=') ? hash.replace(/^#/, '') : '');
+  const names = [...parameters.keys()];
+  const read = (given: readonly string[], prefix: string): Experiment | undefined => {
+    if (given.length === 0) return undefined;
     const text = (field: string): string | undefined => parameters.get(prefix + field)?.trim() || undefined;
-    if (FIELD_NAMES.every((field) => text(field) === undefined)) return undefined;
-    return experimentFrom((field) => text(field) ?? FIELDS[field].default);
+    const known = experimentFrom((field) => text(field) ?? FIELDS[field].default);
+    const unknown = given.map((name) => name.slice(prefix.length)).filter((name) => !(name in FIELDS));
+    return { ...known, ...Object.fromEntries(unknown.map((name) => [name, text(name) ?? ''])) };
   };
-  return { current: read(''), kept: read(KEPT_PREFIX) };
+  return {
+    current: read(
+      names.filter((name) => !name.startsWith(KEPT_PREFIX)),
+      '',
+    ),
+    kept: read(
+      names.filter((name) => name.startsWith(KEPT_PREFIX)),
+      KEPT_PREFIX,
+    ),
+  };
 }
 
 export function equal(a: Experiment, b: Experiment): boolean {

@@ -6,7 +6,22 @@ export interface Raster {
   readonly neurons: Uint32Array;
 }
 
-export function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
+/** Spikes of each neuron that has any. */
+export type SpikeCounts = ReadonlyMap<number, number>;
+
+/** A run as the page shows it. */
+export interface Run {
+  readonly response: FullRun;
+  readonly raster: Raster;
+  readonly counts: SpikeCounts;
+}
+
+export function runOf(response: FullRun): Run {
+  const raster = rasterOf(response);
+  return { response, raster, counts: spikeCountsOf(raster) };
+}
+
+function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
   const total = frames.reduce((sum, { steps }) => sum + steps.length, 0);
   const steps = new Uint16Array(total);
   const neurons = new Uint32Array(total);
@@ -19,8 +34,8 @@ export function rasterOf({ frames }: Pick<FullRun, 'frames'>): Raster {
   return { steps, neurons };
 }
 
-/** A run as the page shows it. */
-export interface Run {
-  readonly response: FullRun;
-  readonly raster: Raster;
+function spikeCountsOf({ neurons }: Raster): SpikeCounts {
+  const counts = new Map<number, number>();
+  for (const neuron of neurons) counts.set(neuron, (counts.get(neuron) ?? 0) + 1);
+  return counts;
 }

@@ -1,0 +1,53 @@
+/** The movement that belongs to drives over time, so that any moment of it can be shown, in any order. */
+import { advance, AT_REST, type Motion } from './motion.js';
+import type { DriveMoment } from './run-drives.js';
+
+/** The time step. It is short, so that movement looks the same however often it is drawn. */
+const STEP_MS = 10;
+/** After the last change of drives the movement goes on for this long, then stands still. */
+const ENDS_AFTER_MS = 6000;
+
+export class Choreography {
+  readonly #moments: readonly DriveMoment[];
+  /** States STEP_MS apart, computed as far as they were asked for. */
+  readonly #states: Motion[] = [AT_REST];
+  readonly #endMs: number;
+
+  /**
+   * @param moments drives, by time
+   * @param slowDown ms of movement for each ms of `moments`: steps and strokes of a fly take longer than a run
+   */
+  constructor(
+    moments: readonly DriveMoment[],
+    readonly slowDown: number,
+  ) {
+    if (!(slowDown > 0 && Number.isFinite(slowDown))) {
+      throw new RangeError(`slowDown is ${slowDown}; it must be a number above 0.`);
+    }
+    this.#moments = moments;
+    this.#endMs = (moments.at(-1)?.fromMs ?? 0) * slowDown + ENDS_AFTER_MS;
+  }
+
+  /** @param timeMs in the time of the run; before its start the fly rests */
+  at(timeMs: number): Motion {
+    const movedMs = Math.min(this.#endMs, Math.max(0, timeMs * this.slowDown));
+    const step = Math.floor(movedMs / STEP_MS);
+    for (let i = this.#states.length; i <= step; i++) {
+      this.#states.push(advance(this.#states[i - 1]!, this.#driveAt((i - 1) * STEP_MS), STEP_MS));
+    }
+    return advance(this.#states[step]!, this.#driveAt(step * STEP_MS), movedMs - step * STEP_MS);
+  }
+
+  #driveAt(movedMs: number): DriveMoment['drive'] {
+    return this.#moments.findLast(({ fromMs }) => fromMs * this.slowDown <= movedMs)?.drive ?? {};
+  }
+}
+
+/** The state after a while of constant drives, however long. */
+export function advanceInSteps(before: Motion, drive: DriveMoment['drive'], elapsedMs: number): Motion {
+  let motion = before;
+  for (let leftMs = elapsedMs; leftMs > 0; leftMs -= STEP_MS) {
+    motion = advance(motion, drive, Math.min(leftMs, STEP_MS));
+  }
+  return motion;
+}

@@ -1,0 +1,207 @@
+/**
+ * A fly for three.js that acts out the drives of the Neural Experiment Service. What it does is engineered: drives are
+ * made for animation, and the movements that belong to them were chosen so that each can be seen. It is not a simulation
+ * of a body.
+ */
+import {
+  BufferGeometry,
+  DoubleSide,
+  Group,
+  Matrix4,
+  Mesh,
+  MeshBasicMaterial,
+  MeshStandardMaterial,
+  Skeleton,
+  SkinnedMesh,
+  Sphere,
+  Vector3,
+} from 'three';
+import { type Behaviour, behaviourOf } from './behaviour.js';
+import { bodyGeometry } from './body-geometry.js';
+import { advanceInSteps, Choreography } from './choreography.js';
+import type { Drives } from './drive-formulas.js';
+import { AT_REST, type Motion } from './motion.js';
+import { poseOf } from './pose.js';
+import { Rig } from './rig.js';
+import { drivesOf, type Model, type Run } from './run-drives.js';
+import { shadowGeometry } from './shadow-geometry.js';
+import { wingGeometry } from './wing-geometry.js';
+
+export type { Behaviour, Drives, Model, Run };
+
+export interface FlyOptions {
+  /** What is behind the fly: decides the colours of its wings and of its shadow. */
+  readonly background?: 'dark' | 'light';
+  /** Whether it walks away from where it stood. If not, it walks on the spot, and `place` says how far it would be. */
+  readonly travels?: boolean;
+  /** A soft shadow on the ground, y = 0. */
+  readonly shadow?: boolean;
+  /** ms of movement for each ms of a run: a run of 100 ms would be over before the fly has made one step. */
+  readonly slowDown?: number;
+}
+
+export interface Place {
+  /** On the ground, in the coordinates of the parent. */
+  readonly x: number;
+  readonly z: number;
+  /** In radians: 0 along +z, positive to the fly's left. */
+  readonly heading: number;
+  /** Of the centre of its body above the ground. */
+  readonly height: number;
+}
+
+const DEFAULT_SLOW_DOWN = 50;
+/** After a longer pause, such as that of a tab in the background, it continues without catching up. */
+const LONGEST_CATCH_UP_MS = 1000;
+const WING_COLOURS = {
+  dark: { membrane: '#c9d8ff', vein: '#d9b98a', shadow: '#9fb4e6' },
+  light: { membrane: '#8a7f6a', vein: '#4a3216', shadow: '#1b1408' },
+} as const;
+
+export function createFly(options: FlyOptions = {}): Fly {
+  return new Fly(options);
+}
+
+/** A fly 0.9 high and 2.6 long that faces +z; scale `object` as needed. */
+export class Fly {
+  /** What to add to a scene. It needs lights. */
+  readonly object = new Group();
+  readonly #stand = new Group();
+  readonly #body: SkinnedMesh<BufferGeometry, MeshStandardMaterial>;
+  readonly #wings: SkinnedMesh<BufferGeometry, MeshStandardMaterial>;
+  readonly #shadow: Mesh<BufferGeometry, MeshBasicMaterial> | undefined;
+  readonly #skeleton: Skeleton;
+  readonly #rig = new Rig();
+  readonly #travels: boolean;
+  readonly #slowDown: number;
+  #choreography: Choreography | undefined;
+  #motion: Motion = AT_REST;
+
+  constructor({
+    background = 'dark',
+    travels = true,
+    shadow = true,
+    slowDown = DEFAULT_SLOW_DOWN,
+  }: FlyOptions = {}) {
+    this.#travels = travels;
+    this.#slowDown = slowDown;
+    const { bones } = this.#rig;
+    // Vertices are in the coordinates of their bones.
+    this.#skeleton = new Skeleton(
+      bones,
+      bones.map(() => new Matrix4()),
+    );
+    this.#body = new SkinnedMesh(
+      bodyGeometry(),
+      new MeshStandardMaterial({ vertexColors: true, roughness: 0.42, metalness: 0.05 }),
+    );
+    this.#wings = new SkinnedMesh(
+      new BufferGeometry(),
+      new MeshStandardMaterial({
+        vertexColors: true,
+        transparent: true,
+        depthWrite: false,
+        side: DoubleSide,
+        forceSinglePass: true,
+        roughness: 0.5,
+      }),
+    );
+    this.#body.castShadow = true;
+    for (const mesh of [this.#body, this.#wings]) {
+      mesh.bind(this.#skeleton, new Matrix4());
+      // Around all that it does, so that it need not be measured in each pose.
+      mesh.boundingSphere = new Sphere(new Vector3(0, 1.6, 0), 5);
+    }
+    this.#stand.add(...bones, this.#body, this.#wings);
+    if (shadow) {
+      this.#shadow = new Mesh(
+        new BufferGeometry(),
+        new MeshBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+      );
+      this.#stand.add(this.#shadow);
+    }
+    this.object.add(this.#stand);
+    this.object.name = 'fly (engineered)';
+    this.setBackground(background);
+    this.#show(AT_REST);
+  }
+
+  setBackground(background: 'dark' | 'light'): void {
+    const { membrane, vein, shadow } = WING_COLOURS[background];
+    this.#wings.geometry.dispose();
+    this.#wings.geometry = wingGeometry(membrane, vein);
+    if (this.#shadow === undefined) return;
+    this.#shadow.geometry.dispose();
+    this.#shadow.geometry = shadowGeometry(shadow, background === 'dark');
+  }
+
+  /**
+   * Acts for a while, as of now. For games: call it for each picture.
+   * @param drive of a response, faded as the game likes
+   * @param elapsedMs since the last call
+   */
+  act(drive: Drives, elapsedMs: number): void {
+    this.#show(advanceInSteps(this.#motion, drive, Math.min(elapsedMs, LONGEST_CATCH_UP_MS)));
+  }
+
+  /** Back to where it began, at rest. */
+  reset(): void {
+    this.#show(AT_REST);
+  }
+
+  /**
+   * Prepares to act out a run, each frame by its own channels.
+   * @param run response with view=full
+   * @param model of GET /api/v1/model of the same service: it has the formulas of the drives
+   */
+  load(run: Run, model: Model): void {
+    this.#choreography = new Choreography(drivesOf(run, model), this.#slowDown);
+  }
+
+  /**
+   * Shows the pose at a moment of the loaded run, the same one however often and in whatever order it is asked for.
+   * After the end of the run the fly comes to rest.
+   * @param timeMs since the start of the run, in its own time
+   * @throws Error if no run is loaded
+   */
+  showAt(timeMs: number): void {
+    if (this.#choreography === undefined) throw new Error('No run is loaded: call load() before showAt().');
+    this.#show(this.#choreography.at(timeMs));
+  }
+
+  /** Where it is, or would be if it does not travel. Feet that stand do not slip on a ground that moves against this. */
+  get place(): Place {
+    const { x, z, heading } = this.#motion;
+    return { x, z, heading, height: poseOf(this.#motion).body.centre[1] };
+  }
+
+  /** What it is doing, for a caption. */
+  get behaviour(): Behaviour {
+    return behaviourOf(this.#motion);
+  }
+
+  /** Frees the memory of the GPU. The fly cannot be used any more. */
+  dispose(): void {
+    this.object.removeFromParent();
+    for (const mesh of [this.#body, this.#wings, this.#shadow]) {
+      mesh?.geometry.dispose();
+      mesh?.material.dispose();
+    }
+    this.#skeleton.dispose();
+  }
+
+  #show(motion: Motion): void {
+    this.#motion = motion;
+    const pose = poseOf(motion);
+    if (this.#travels) {
+      this.#stand.position.set(pose.place.x, 0, pose.place.z);
+      this.#stand.rotation.y = pose.place.heading;
+    }
+    this.#rig.show(pose);
+    if (this.#shadow !== undefined) {
+      const height = pose.body.centre[1];
+      this.#shadow.material.opacity = 1.25 / (0.4 + height);
+      this.#shadow.scale.setScalar(0.8 + 0.25 * height);
+    }
+  }
+}

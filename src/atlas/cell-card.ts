@@ -1,0 +1,104 @@
+/** What the page tells of a neuron or of a cell type, beyond what the atlas has. */
+import { SIDES, type Connectome } from '../connectome/connectome.js';
+import type { Partners, PartnerType } from '../connectome/partners.js';
+
+/** Types that a card names for each direction. */
+const NAMED_PARTNERS = 8;
+
+export interface CardPartner {
+  /** Index into the types of the atlas. */
+  readonly type: number;
+  readonly name: string;
+  readonly super_class: string;
+  readonly connections: number;
+  readonly synapses: number;
+}
+
+export interface CardPartners {
+  readonly types: number;
+  readonly connections: number;
+  readonly synapses: number;
+  /** Those with the most synapses. */
+  readonly strongest: readonly CardPartner[];
+}
+
+export interface CellCard {
+  /** Of a neuron: its root id, or in a synthetic brain a made-up name. Nothing for a type. */
+  readonly id?: string;
+  readonly name: string;
+  readonly super_class: string;
+  /** That of most of the neurons, like sub_class; empty where the tables say nothing. */
+  readonly class: string;
+  readonly sub_class: string;
+  readonly neurons: number;
+  /** Neurons on each side that has any. */
+  readonly sides: Readonly<Record<string, number>>;
+  /** Neurons whose outputs excite, and whose outputs inhibit. */
+  readonly excitatory: number;
+  readonly inhibitory: number;
+  readonly inputs: CardPartners;
+  readonly outputs: CardPartners;
+}
+
+export function cardOfNeuron(connectome: Connectome, partners: Partners, neuron: number): CellCard {
+  const card = cardOf(connectome, partners, connectome.typeIndices[neuron]!, [neuron]);
+  return { id: connectome.neuronId(neuron), ...card };
+}
+
+export function cardOfType(connectome: Connectome, partners: Partners, type: number): CellCard {
+  const neurons: number[] = [];
+  connectome.typeIndices.forEach((each, neuron) => {
+    if (each === type) neurons.push(neuron);
+  });
+  return cardOf(connectome, partners, type, neurons);
+}
+
+function cardOf(
+  connectome: Connectome,
+  partners: Partners,
+  type: number,
+  neurons: readonly number[],
+): Omit<CellCard, 'id'> {
+  const { metadata, classIndices, sides, signs } = connectome;
+  const { name, superClass } = metadata.types[type]!;
+  const commonest = metadata.classes[mostFrequent(neurons.map((neuron) => classIndices[neuron]!))];
+  const bySide = SIDES.map((side, index) => [
+    side || 'unknown',
+    neurons.filter((neuron) => sides[neuron] === index).length,
+  ]);
+  const excitatory = neurons.filter((neuron) => signs[neuron]! > 0).length;
+  return {
+    name,
+    super_class: superClass,
+    class: commonest?.class ?? '',
+    sub_class: commonest?.subClass ?? '',
+    neurons: neurons.length,
+    sides: Object.fromEntries(bySide.filter(([, count]) => count !== 0)) as Record<string, number>,
+    excitatory,
+    inhibitory: neurons.length - excitatory,
+    inputs: summaryOf(connectome, partners.inputsOf(neurons)),
+    outputs: summaryOf(connectome, partners.outputsOf(neurons)),
+  };
+}
+
+function summaryOf({ metadata }: Connectome, partners: readonly PartnerType[]): CardPartners {
+  const sum = (member: 'connections' | 'synapses') =>
+    partners.reduce((total, each) => total + each[member], 0);
+  return {
+    types: partners.length,
+    connections: sum('connections'),
+    synapses: sum('synapses'),
+    strongest: partners.slice(0, NAMED_PARTNERS).map(({ type, connections, synapses }) => {
+      const { name, superClass } = metadata.types[type]!;
+      return { type, name, super_class: superClass, connections, synapses };
+    }),
+  };
+}
+
+/** Of equally frequent values the lowest. */
+function mostFrequent(values: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const [most] = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+  return most?.[0] ?? 0;
+}

@@ -1,0 +1,196 @@
+/** The body that acts out the drives of a run, beside the brain and in step with it. */
+import {
+  BufferAttribute,
+  BufferGeometry,
+  DirectionalLight,
+  HemisphereLight,
+  PerspectiveCamera,
+  Points,
+  PointsMaterial,
+  Scene,
+  Spherical,
+  WebGLRenderer,
+} from 'three';
+import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import type { Model } from '../../../answers/v1/api/model.dto.js';
+import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
+import { createFly, type Fly } from '../../../../clients/fly/src/fly.js';
+import { byId } from '../dom.js';
+import { FrameTimes } from '../frame-times.js';
+import type { Moment, Playback } from '../playback.js';
+import { onThemeChange, readTheme } from '../theme.js';
+
+const FIELD_OF_VIEW_DEGREES = 28;
+const MAXIMUM_PIXEL_RATIO = 2;
+const KEYBOARD_TURN_RADIANS = 0.2;
+/** Between the marks on the ground, and how many there are to a side. */
+const MARK_SPACING = 1.2;
+const MARKS = 14;
+/** What has to be in view of a fly that stands, and of one that flies with its wings spread. */
+const VIEWS = {
+  standing: { centreHeight: 0.38, halfHeight: 1.45, halfWidth: 2.05 },
+  flying: { centreHeight: 1.9, halfHeight: 2, halfWidth: 2.4 },
+} as const;
+/** How much nearer than its middle the fly is to the camera at most. */
+const NEAREST_PART = 1.2;
+const [STANDING_HEIGHT, FLYING_HEIGHT] = [0.95, 2.2];
+const AZIMUTH_RADIANS = 0.9;
+const POLAR_RADIANS = 1.25;
+
+export class FlyView {
+  readonly #frame = byId('fly');
+  readonly #canvas = byId<HTMLCanvasElement>('fly-canvas');
+  readonly #caption = byId('fly-behaviour');
+  readonly #renderer: WebGLRenderer;
+  readonly #scene = new Scene();
+  readonly #camera = new PerspectiveCamera(FIELD_OF_VIEW_DEGREES, 1, 0.1, 60);
+  readonly #controls: OrbitControls;
+  readonly #fly: Fly = createFly({ travels: false });
+  readonly #ground: Points<BufferGeometry, PointsMaterial>;
+  readonly #sky = new HemisphereLight('#dfe8ff', '#6a5238');
+  readonly #times = new FrameTimes(this.#canvas);
+  #actedMs = 0;
+  #isLoaded = false;
+  #changed = true;
+
+  /** @throws Error where the browser has no WebGL */
+  constructor(
+    private readonly model: Model,
+    private readonly playback: Playback,
+  ) {
+    this.#renderer = new WebGLRenderer({ canvas: this.#canvas, antialias: true });
+    this.#renderer.setPixelRatio(Math.min(devicePixelRatio, MAXIMUM_PIXEL_RATIO));
+    this.#ground = groundMarks();
+    const [sun, rim] = [new DirectionalLight('#fff3dd', 2.6), new DirectionalLight('#9ab8ff', 1.6)];
+    sun.position.set(3, 6, 4);
+    rim.position.set(-4, 3, -5);
+    this.#scene.add(this.#fly.object, this.#ground, this.#sky, sun, rim);
+    this.#frame.hidden = false;
+
+    this.#controls = new OrbitControls(this.#camera, this.#canvas);
+    this.#controls.enablePan = false;
+    // The wheel scrolls the page.
+    this.#controls.enableZoom = false;
+    this.#controls.maxPolarAngle = Math.PI / 2 - 0.02;
+    this.#controls.addEventListener('change', () => (this.#changed = true));
+    // One finger scrolls the page up and down; it turns the fly sideways.
+    this.#canvas.style.touchAction = 'pan-y';
+    this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
+    // The renderer forgets its background with the context.
+    this.#canvas.addEventListener('webglcontextrestored', () => this.#paintIn());
+    this.#camera.position.setFromSphericalCoords(1, POLAR_RADIANS, AZIMUTH_RADIANS);
+    new ResizeObserver(() => this.#fit()).observe(this.#frame);
+    this.#fit();
+    this.#paintIn();
+    onThemeChange(() => this.#paintIn());
+    playback.onMoment((moment) => this.#act(moment));
+    playback.onFrame(() => this.#render());
+  }
+
+  show(run: FullRun): void {
+    this.#fly.load(run, this.model);
+    this.#isLoaded = true;
+    this.playback.refresh();
+  }
+
+  #act({ timeMs }: Moment): void {
+    if (!this.#isLoaded) return;
+    const started = performance.now();
+    this.#fly.showAt(timeMs);
+    const { x, z, heading } = this.#fly.place;
+    // The fly stays in view and turns; the ground moves below it.
+    this.#fly.object.rotation.y = heading;
+    this.#ground.position.set(-x % MARK_SPACING, 0, -z % MARK_SPACING);
+    this.#follow();
+    const { behaviour } = this.#fly;
+    if (this.#caption.textContent !== behaviour) {
+      this.#caption.textContent = behaviour;
+      this.#canvas.ariaLabel = `A drawn fly that acts out the drives: it ${behaviour}. Left and right arrow keys turn the view.`;
+    }
+    this.#actedMs = performance.now() - started;
+    this.#changed = true;
+  }
+
+  #render(): void {
+    if (!this.#changed) return;
+    this.#changed = false;
+    const started = performance.now();
+    this.#renderer.render(this.#scene, this.#camera);
+    this.#times.note(performance.now() - started + this.#actedMs, this.#renderer.info.render.calls);
+    this.#actedMs = 0;
+  }
+
+  #paintIn(): void {
+    const theme = readTheme();
+    this.#fly.setBackground(theme.dark ? 'dark' : 'light');
+    this.#renderer.setClearColor(theme.stage);
+    this.#sky.intensity = theme.dark ? 1.5 : 2.2;
+    this.#ground.material.color.set(theme.muted);
+    this.#changed = true;
+  }
+
+  #fit(): void {
+    const { clientWidth, clientHeight } = this.#frame;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.#renderer.setSize(clientWidth, clientHeight, false);
+    this.#camera.aspect = clientWidth / clientHeight;
+    this.#camera.updateProjectionMatrix();
+    this.#follow();
+  }
+
+  /** Moves the camera so that the fly is in view, without turning it. */
+  #follow(): void {
+    const risen = (this.#fly.place.height - STANDING_HEIGHT) / (FLYING_HEIGHT - STANDING_HEIGHT);
+    const share = Math.min(1, Math.max(0, risen));
+    const between = (key: keyof typeof VIEWS.standing): number =>
+      VIEWS.standing[key] + share * (VIEWS.flying[key] - VIEWS.standing[key]);
+    const tangent = Math.tan((FIELD_OF_VIEW_DEGREES / 2) * (Math.PI / 180));
+    const distance =
+      Math.max(between('halfHeight'), between('halfWidth') / this.#camera.aspect) / tangent + NEAREST_PART;
+    const { target } = this.#controls;
+    const direction = new Spherical().setFromVector3(this.#camera.position.sub(target));
+    target.set(0, between('centreHeight'), 0);
+    // Rounded, so that moving back and forth leaves no trace.
+    this.#camera.position.setFromSphericalCoords(distance, rounded(direction.phi), rounded(direction.theta));
+    this.#camera.position.add(target);
+    this.#controls.update();
+    this.#changed = true;
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    const turn = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (turn === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const { target } = this.#controls;
+    this.#camera.position
+      .sub(target)
+      .applyAxisAngle(this.#camera.up, turn * KEYBOARD_TURN_RADIANS)
+      .add(target);
+    this.#controls.update();
+    this.#changed = true;
+  }
+}
+
+function rounded(radians: number): number {
+  return Math.round(1e6 * radians) / 1e6;
+}
+
+/** Points on the ground, fainter with distance, so that walking is seen. */
+function groundMarks(): Points<BufferGeometry, PointsMaterial> {
+  const positions: number[] = [];
+  const colours: number[] = [];
+  for (let i = -MARKS; i <= MARKS; i++) {
+    for (let j = -MARKS; j <= MARKS; j++) {
+      const [x, z] = [i * MARK_SPACING, j * MARK_SPACING];
+      positions.push(x, 0, z);
+      colours.push(1, 1, 1, Math.max(0, 1 - Math.hypot(i, j) / MARKS) ** 2);
+    }
+  }
+  const geometry = new BufferGeometry();
+  geometry.setAttribute('position', new BufferAttribute(new Float32Array(positions), 3));
+  geometry.setAttribute('color', new BufferAttribute(new Float32Array(colours), 4));
+  return new Points(
+    geometry,
+    new PointsMaterial({ size: 0.07, vertexColors: true, transparent: true, depthWrite: false }),
+  );
+}

@@ -1,0 +1,194 @@
+/** The card of the neuron or the type that is pointed out: who it is, what it did, with whom it connects. */
+import type { Model } from '../../answers/v1/api/model.dto.js';
+import type { CardPartners, CellCard } from '../../atlas/cell-card.js';
+import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+import { SIDES } from '../../connectome/connectome.js';
+import { byId, element, grouped } from './dom.js';
+import { labelOfType, neuronsOf, type Selection, spoken, typeOf } from './selection.js';
+import { asFailure, fetchCard } from './service/client.js';
+import type { Run } from './service/run-result.js';
+
+const CODEX = 'https://codex.flywire.ai/app';
+
+interface Listeners {
+  readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onFilter: (isFiltered: boolean) => void;
+}
+
+export class CardPanel {
+  readonly #panel = byId('card');
+  readonly #filter = element('button', { type: 'button', class: 'quiet', 'aria-pressed': 'false' });
+  #selection: Selection | undefined;
+  #runs: readonly [Run | undefined, Run | undefined] = [undefined, undefined];
+  #card: CellCard | undefined;
+
+  constructor(
+    private readonly model: Model,
+    private readonly atlas: CompactAtlas,
+    private readonly listeners: Listeners,
+  ) {
+    this.#filter.textContent = 'Only these in the raster';
+    this.#filter.addEventListener('click', () => {
+      const pressed = this.#filter.getAttribute('aria-pressed') !== 'true';
+      this.#filter.setAttribute('aria-pressed', String(pressed));
+      listeners.onFilter(pressed);
+    });
+  }
+
+  show(run: Run | undefined, kept: Run | undefined): void {
+    this.#runs = [run, kept];
+    this.#fill();
+  }
+
+  select(selection: Selection | undefined): void {
+    this.#selection = selection;
+    this.#card = undefined;
+    this.#panel.hidden = selection === undefined;
+    if (this.#filter.getAttribute('aria-pressed') === 'true') this.#filter.click();
+    if (selection === undefined) return;
+    this.#fill();
+    this.#panel.scrollTop = 0;
+    void this.#load(selection);
+  }
+
+  /** The atlas says who it is at once; the service adds partners, class and sign. */
+  async #load(selection: Selection): Promise<void> {
+    let problem = '';
+    let card: CellCard | undefined;
+    try {
+      card = await fetchCard(this.model.atlas_url, selection);
+    } catch (error) {
+      problem = `Partners cannot be shown. ${asFailure(error).message}`;
+    }
+    if (this.#selection !== selection) return;
+    this.#card = card;
+    this.#fill(problem);
+  }
+
+  #fill(problem = ''): void {
+    const selection = this.#selection;
+    if (selection === undefined) return;
+    const typeIndex = typeOf(selection, this.atlas);
+    const type = this.atlas.types[typeIndex]!;
+    const close = element('button', { type: 'button', class: 'quiet', 'aria-label': 'Close the card' }, '✕');
+    close.addEventListener('click', () => this.listeners.onSelect(undefined));
+    const children: HTMLElement[] = [
+      element('div', { class: 'card-head' }, element('h2', {}, labelOfType(type)), close),
+      element('p', {}, this.#identity(selection)),
+      element('p', { class: 'card-activity' }, this.#activity(selection)),
+    ];
+    const links = this.#links(selection, typeIndex);
+    children.push(element('div', { class: 'card-links' }, this.#filter, ...links));
+    if (this.#card !== undefined) {
+      children.push(
+        element(
+          'div',
+          { class: 'card-partners' },
+          this.#partners('Gets input from', this.#card.inputs),
+          this.#partners('Sends output to', this.#card.outputs),
+        ),
+      );
+      if (this.model.wiring !== 'measured') {
+        children.push(
+          element(
+            'p',
+            { class: 'hint' },
+            'Which neurons connect was sampled; synapses between types are measured.',
+          ),
+        );
+      }
+    } else children.push(element('p', { class: 'hint' }, problem || 'Loading partners …'));
+    this.#panel.replaceChildren(...children);
+  }
+
+  #identity(selection: Selection): string {
+    const type = this.atlas.types[typeOf(selection, this.atlas)]!;
+    const neurons = neuronsOf(selection, this.atlas);
+    const facts = [
+      selection.kind === 'neuron'
+        ? `One neuron, ${this.#card?.id ?? 'id loading'}`
+        : `${grouped(neurons.length)} ${neurons.length === 1 ? 'neuron' : 'neurons'}`,
+      spoken(type.superClass),
+    ];
+    const card = this.#card;
+    if (card !== undefined) {
+      facts.push(...[card.class, card.sub_class].filter(Boolean).map((label) => `class ${spoken(label)}`));
+    }
+    const sides = SIDES.flatMap((side, index) => {
+      const count = neurons.filter((neuron) => this.atlas.sides[neuron] === index).length;
+      if (count === 0) return [];
+      return [
+        neurons.length === 1 ? side || 'side unknown' : `${grouped(count)} ${side || 'of unknown side'}`,
+      ];
+    });
+    facts.push(sides.join(', '));
+    if (card !== undefined) {
+      facts.push(
+        card.inhibitory === 0
+          ? 'excitatory (+)'
+          : card.excitatory === 0
+            ? 'inhibitory (−)'
+            : `${grouped(card.excitatory)} excitatory (+), ${grouped(card.inhibitory)} inhibitory (−)`,
+      );
+    }
+    const estimated = neurons.filter((neuron) => this.atlas.estimated[neuron] === 1).length;
+    if (estimated > 0)
+      facts.push(estimated === neurons.length ? 'position estimated' : 'some positions estimated');
+    return `${facts.join(' · ')}.`;
+  }
+
+  #activity(selection: Selection): string {
+    const neurons = neuronsOf(selection, this.atlas);
+    const spikesIn = ({ counts, response }: Run): string => {
+      const spikes = neurons.reduce((sum, neuron) => sum + (counts.get(neuron) ?? 0), 0);
+      const responding = neurons.filter((neuron) => counts.has(neuron)).length;
+      const rateHz = spikes / neurons.length / (response.duration_ms / 1000);
+      const who = selection.kind === 'neuron' ? '' : ` of ${grouped(responding)} neurons`;
+      return `${grouped(spikes)} spikes${who}, ${Number(rateHz.toPrecision(3))} Hz`;
+    };
+    const [run, kept] = this.#runs;
+    if (run === undefined) return 'No run yet.';
+    return `${spikesIn(run)}${kept === undefined ? '.' : `; in the kept run ${spikesIn(kept)}.`}`;
+  }
+
+  /** Types are those of the release in any case; ids are real only where the wiring was measured. */
+  #links(selection: Selection, typeIndex: number): HTMLElement[] {
+    const { name } = this.atlas.types[typeIndex]!;
+    const links: HTMLElement[] = [];
+    const link = (text: string, href: string): HTMLElement =>
+      element('a', { href, target: '_blank', rel: 'noreferrer' }, text);
+    if (selection.kind === 'neuron') {
+      const whole = element('button', { type: 'button', class: 'quiet' }, 'The whole type');
+      whole.addEventListener('click', () => this.listeners.onSelect({ kind: 'type', type: typeIndex }));
+      links.push(whole);
+      if (this.model.wiring === 'measured' && this.#card?.id !== undefined) {
+        const query = new URLSearchParams({
+          data_version: String(this.model.release),
+          root_id: this.#card.id,
+        });
+        links.push(link('This neuron in Codex', `${CODEX}/cell_details?${query}`));
+      }
+    }
+    if (name !== '') {
+      const query = new URLSearchParams({ dataset: 'fafb', filter_string: `cell_type == ${name}` });
+      links.push(link('Type in Codex', `${CODEX}/search?${query}`));
+    }
+    return links;
+  }
+
+  #partners(heading: string, { types, synapses, strongest }: CardPartners): HTMLElement {
+    const list = element('ul');
+    for (const partner of strongest) {
+      const type = { name: partner.name, superClass: partner.super_class };
+      const button = element('button', { type: 'button', class: 'quiet' }, labelOfType(type));
+      button.addEventListener('click', () => this.listeners.onSelect({ kind: 'type', type: partner.type }));
+      const share = synapses === 0 ? 0 : Math.round((100 * partner.synapses) / synapses);
+      list.append(element('li', {}, button, ` ${grouped(partner.synapses)} (${share} %)`));
+    }
+    const total =
+      types === 0
+        ? 'no neuron'
+        : `${grouped(types)} ${types === 1 ? 'type' : 'types'}, ${grouped(synapses)} synapses`;
+    return element('div', {}, element('h3', {}, `${heading} `, element('small', {}, total)), list);
+  }
+}

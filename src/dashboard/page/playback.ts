@@ -1,0 +1,142 @@
+/** The clock of the page: its controls, the one animation loop, and what it tells everything that moves. */
+import { drivesOf, readDrives } from '../../answers/v1/drives.js';
+import type { Frame } from '../../answers/v1/api/run-response.dto.js';
+import { byId } from './dom.js';
+import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
+import { drawTimeline } from './plots/timeline.js';
+import type { Run } from './service/run-result.js';
+
+/** The moment of a run that is shown. */
+export interface Moment {
+  /** Model time, 0 to durationMs. */
+  readonly timeMs: number;
+  readonly durationMs: number;
+  /** The whole run is shown rather than a moment of it. */
+  readonly isWhole: boolean;
+  readonly playing: boolean;
+  /** Rate of each channel in Hz: in the 5 ms frame of this moment, or over the whole run where that is shown. */
+  readonly rates: Readonly<Record<string, number>>;
+  /** Drives read from these rates, without unit; engineered. */
+  readonly drives: Readonly<Record<string, number>>;
+}
+
+const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
+
+export class Playback {
+  readonly #time = byId<HTMLInputElement>('time');
+  readonly #play = byId<HTMLButtonElement>('play');
+  readonly #player = new Player();
+  readonly #listeners: ((moment: Moment) => void)[] = [];
+  readonly #painters: (() => void)[] = [];
+  #run: Run | undefined;
+  /** Drives of each frame, read when the frame is first shown. */
+  #drives = new Map<Frame, Moment['drives']>();
+  #lastFrame = performance.now();
+  #changed = false;
+
+  constructor() {
+    const speed = byId<HTMLSelectElement>('speed');
+    for (const each of SPEEDS) {
+      speed.append(new Option(`1/${Math.round(1 / each)} speed`, String(each), each === DEFAULT_SPEED));
+    }
+    speed.value = String(DEFAULT_SPEED);
+    speed.addEventListener('change', () => (this.#player.speed = Number(speed.value)));
+    this.#play.addEventListener('click', () => this.toggle());
+    this.#time.addEventListener('input', () => this.seek(Number(this.#time.value)));
+    requestAnimationFrame((now) => this.#frame(now));
+  }
+
+  /** @param listener is told each new moment, after `show` at the latest with the next animation frame */
+  onMoment(listener: (moment: Moment) => void): void {
+    this.#listeners.push(listener);
+    this.#changed = true;
+  }
+
+  /** @param paint is called once in each animation frame, after the listeners */
+  onFrame(paint: () => void): void {
+    this.#painters.push(paint);
+  }
+
+  /** Takes a run, and the one it is compared with, and plays them unless less motion is asked for. */
+  show(run: Run, kept: Run | undefined): void {
+    this.#run = run;
+    this.#drives = new Map();
+    const durationMs = Math.max(run.response.duration_ms, kept?.response.duration_ms ?? 0);
+    this.#player.load(durationMs);
+    this.#time.max = String(durationMs);
+    this.#time.disabled = false;
+    this.#play.disabled = false;
+    const svg = document.getElementById('timeline-spikes') as unknown as SVGSVGElement;
+    drawTimeline(svg, durationMs, run.response.frames, kept?.response.frames ?? []);
+    if (!withLessMotion.matches) this.#player.toggle();
+    this.#changed = true;
+  }
+
+  get playing(): boolean {
+    return this.#player.playing;
+  }
+
+  toggle(): void {
+    this.#player.toggle();
+    this.#changed = true;
+  }
+
+  /** Pauses at a moment of the model. */
+  seek(timeMs: number): void {
+    this.#player.seek(timeMs);
+    this.#changed = true;
+  }
+
+  /** Tells the listeners the moment again, as after something else has changed what they show of it. */
+  refresh(): void {
+    this.#changed = true;
+  }
+
+  #frame(now: number): void {
+    requestAnimationFrame((next) => this.#frame(next));
+    if (this.#player.advance(now - this.#lastFrame)) this.#changed = true;
+    this.#lastFrame = now;
+    if (this.#changed && this.#run !== undefined) {
+      this.#changed = false;
+      const moment = this.#momentOf(this.#run);
+      this.#show(moment);
+      for (const listener of this.#listeners) listener(moment);
+    }
+    for (const paint of this.#painters) paint();
+  }
+
+  #momentOf({ response }: Run): Moment {
+    const { atEnd: isWhole, playing, durationMs } = this.#player;
+    const timeMs = Math.min(this.#player.timeMs, durationMs);
+    const { frames } = response;
+    const frame = isWhole ? undefined : frames[frames.findLastIndex(({ t }) => t <= timeMs)];
+    return {
+      timeMs,
+      durationMs,
+      isWhole,
+      playing,
+      rates: frame?.channels ?? response.channels,
+      drives: frame === undefined ? response.drive : this.#drivesOf(frame),
+    };
+  }
+
+  #drivesOf(frame: Frame): Moment['drives'] {
+    let drives = this.#drives.get(frame);
+    if (drives === undefined) {
+      drives = readDrives(frame.channels, drivesOf(Object.keys(frame.channels)));
+      this.#drives.set(frame, drives);
+    }
+    return drives;
+  }
+
+  #show({ timeMs, durationMs, isWhole, playing }: Moment): void {
+    const text = isWhole
+      ? 'Whole run: every neuron that spiked'
+      : `${timeMs.toFixed(1)} ms of ${durationMs} ms`;
+    byId('shown-moment').textContent = text;
+    this.#time.value = String(timeMs);
+    this.#time.setAttribute('aria-valuetext', text);
+    this.#play.classList.toggle('playing', playing);
+    this.#play.setAttribute('aria-label', playing ? 'Pause' : 'Play');
+  }
+}

@@ -1,0 +1,31 @@
+/** What is pointed out on the page: one neuron, or all neurons of a type. */
+import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+
+export type Selection =
+  { readonly kind: 'neuron'; readonly neuron: number } | { readonly kind: 'type'; readonly type: number };
+
+/** Indices of the neurons that are pointed out, ascending. */
+export function neuronsOf(selection: Selection | undefined, { typeIndices }: CompactAtlas): number[] {
+  if (selection === undefined) return [];
+  if (selection.kind === 'neuron') return [selection.neuron];
+  const neurons: number[] = [];
+  typeIndices.forEach((type, neuron) => {
+    if (type === selection.type) neurons.push(neuron);
+  });
+  return neurons;
+}
+
+/** Index of the type of a neuron, or the type itself. */
+export function typeOf(selection: Selection, { typeIndices }: CompactAtlas): number {
+  return selection.kind === 'type' ? selection.type : typeIndices[selection.neuron]!;
+}
+
+/** A type as the readout calls it. Neurons without a type stand together by super class. */
+export function labelOfType({ name, superClass }: CompactAtlas['types'][number]): string {
+  return name || `untyped ${superClass}`.trim();
+}
+
+/** A super class for people. */
+export function spoken(superClass: string): string {
+  return superClass.replaceAll('_', ' ');
+}

@@ -1,0 +1,61 @@
+/** What each cell type did in the runs that are shown, for the table of the most active ones. */
+import type { TopType } from '../../answers/v1/api/run-response.dto.js';
+import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+import type { TypeActivity, TypeRow } from './plots/type-table.js';
+import { labelOfType } from './selection.js';
+import type { Run } from './service/run-result.js';
+
+const keyOf = (type: string, superClass: string): string => `${superClass}\t${type}`;
+
+/**
+ * The most active types of either run, by spikes of the run, then of the kept one. The service names twenty types of
+ * each run; what the other run did with them is counted here, which needs the atlas.
+ */
+export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas | undefined): TypeRow[] {
+  const top = (of: Run | undefined): Map<string, TopType> =>
+    new Map((of?.response.top_types ?? []).map((type) => [keyOf(type.type, type.super_class), type]));
+  const [runTop, keptTop] = [top(run), top(kept)];
+  const counted = [countedBy(run, atlas), countedBy(kept, atlas)] as const;
+  const rows = [...new Map([...keptTop, ...runTop])].map(
+    ([key, { type, super_class, neurons }]): TypeRow => ({
+      type,
+      superClass: super_class,
+      neurons,
+      run: activityOf(runTop.get(key)) ?? counted[0](key, neurons),
+      kept: activityOf(keptTop.get(key)) ?? counted[1](key, neurons),
+      stimulated: runTop.get(key)?.stimulated ?? keptTop.get(key)?.stimulated,
+    }),
+  );
+  const spikes = (activity: TypeActivity | undefined): number => activity?.spikes ?? 0;
+  return rows.sort(
+    (a, b) =>
+      spikes(b.run) - spikes(a.run) ||
+      spikes(b.kept) - spikes(a.kept) ||
+      // As the service orders equals, whatever the language of the browser.
+      Number(a.type > b.type) - Number(a.type < b.type),
+  );
+}
+
+function activityOf(type: TopType | undefined): TypeActivity | undefined {
+  return type && { spikes: type.spikes, responding: type.responding, rateHz: type.rate_hz };
+}
+
+function countedBy(
+  run: Run | undefined,
+  atlas: CompactAtlas | undefined,
+): (key: string, neurons: number) => TypeActivity | undefined {
+  if (run === undefined || atlas === undefined) return () => undefined;
+  const activities = new Map<string, { spikes: number; responding: number }>();
+  for (const [neuron, count] of run.counts) {
+    const type = atlas.types[atlas.typeIndices[neuron]!]!;
+    const key = keyOf(labelOfType(type), type.superClass);
+    const { spikes, responding } = activities.get(key) ?? { spikes: 0, responding: 0 };
+    activities.set(key, { spikes: spikes + count, responding: responding + 1 });
+  }
+  return (key, neurons) => {
+    const activity = activities.get(key);
+    if (activity === undefined) return undefined;
+    const rateHz = activity.spikes / neurons / (run.response.duration_ms / 1000);
+    return { ...activity, rateHz: Math.round(100 * rateHz) / 100 };
+  };
+}

@@ -1,0 +1,102 @@
+/** What somebody meets who opens the page of the default brain: a run that plays, a gallery, few bytes. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser } from 'playwright-core';
+import { launchChromium, openPage } from '../support/browser.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+import { expectText } from './page-reading.js';
+
+const FIRST_LOAD_BYTES = 1_200_000;
+/** The brain at rest, and above it what is lit. */
+const DRAW_CALLS = 2;
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+
+describeWith(['chromium'], 'arriving at the page of the default brain', () => {
+  let browser: Browser;
+  let service: Service;
+
+  beforeAll(async () => {
+    const CONNECTOME_FILE = await connectomeFile('default');
+    [browser, service] = await Promise.all([launchChromium(), startReadyService({ CONNECTOME_FILE })]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  it('plays a recorded run, which spends no request, and says why the fly did it', async () => {
+    const { page, problems } = await openPage(browser, service, '/', { reducedMotion: 'no-preference' });
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.method()));
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await expectText(page, '#key', /^Recorded: Looming object/);
+    await expectText(page, '#recorded', /spends none of your runs/);
+    const { drive, channels } = await (await service.post({ stimulus: 'loom' })).json();
+    await expectText(
+      page,
+      '#why',
+      new RegExp(
+        `would take off \\(escape ${drive.escape}\\), because Escape fires at ${channels.escape} Hz`,
+      ),
+    );
+    expect(asked).not.toContain('POST');
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('shows six experiments with the numbers of the service, and runs them', async () => {
+    const { page } = await openPage(browser, service);
+    const entries = page.locator('#gallery article');
+    await entries.nth(5).waitFor();
+    expect(await entries.count()).toBe(6);
+    await expectText(page, '#gallery-source', /^Recorded with this model/);
+    const sugar = await (await service.post({ stimulus: 'sugar' })).json();
+    const text = await entries.first().innerText();
+    expect(text).toContain(`Proboscis ${sugar.channels.proboscis} Hz`);
+    expect(text).toContain(`${sugar.responding_neurons} neurons responded`);
+    expect(
+      await entries.first().locator('a[href="https://doi.org/10.1016/j.neuron.2008.12.033"]').count(),
+    ).toBe(1);
+    await page.getByRole('link', { name: 'Run it: Heat repels' }).click();
+    await expectText(page, '#key', /^Heat, 100 ms/);
+    expect(await page.locator('#recorded').isVisible()).toBe(false);
+    // Back leads to what was there on arrival.
+    await page.goBack();
+    await expectText(page, '#key', /^Recorded: Looming object/);
+    await page.close();
+  });
+
+  it('loads little, draws with few calls, and has no finding of axe', async () => {
+    const { page } = await openPage(browser, service);
+    await expectText(page, '#key', /^Recorded/);
+    await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
+    const bytes = await page.evaluate(() =>
+      [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
+        (sum, entry) => sum + (entry as PerformanceResourceTiming).encodedBodySize,
+        0,
+      ),
+    );
+    // The atlas alone is some 0.8 MB, so less would mean that it was not counted.
+    expect(bytes).toBeGreaterThan(800_000);
+    expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
+    expect(await page.locator('#brain').getAttribute('data-draw-calls')).toBe(String(DRAW_CALLS));
+    await page.evaluate(AXE);
+    const findings = await page.evaluate(
+      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))',
+    );
+    expect(findings).toEqual([]);
+    await page.close();
+  });
+
+  it('shows links with a picture under an absolute address', async () => {
+    const html = await (await service.get('/')).text();
+    const [, image] = /<meta property="og:image" content="([^"]+)"/.exec(html)!;
+    expect(image).toMatch(new RegExp(`^${service.url}/assets/`));
+    const answer = await fetch(image!);
+    expect(answer.headers.get('content-type')).toBe('image/jpeg');
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    expect([...bytes.subarray(0, 2)]).toEqual([0xff, 0xd8]);
+  });
+});

@@ -1,0 +1,219 @@
+/** The fly as a package: built, bundled, installed, and drawn by a real browser. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { launchChromium, openPage } from '../support/browser.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const FLY_DIR = resolve('clients/fly');
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
+
+const directory = mkdtempSync(join(tmpdir(), 'fly-'));
+const built = join(directory, 'built');
+const node = (args: readonly string[], cwd = FLY_DIR) => promisify(execFile)(process.execPath, args, { cwd });
+const tsc = (args: readonly string[], cwd?: string) =>
+  node([resolve('node_modules/typescript/bin/tsc'), ...args], cwd);
+
+beforeAll(() => tsc(['--outDir', built]), 120_000);
+afterAll(() => rmSync(directory, { recursive: true }));
+
+describe('clients/fly as a package', () => {
+  const installed = join(directory, 'node_modules/neural-experiment-fly');
+  beforeAll(() => {
+    mkdirSync(installed, { recursive: true });
+    cpSync(join(FLY_DIR, 'package.json'), join(installed, 'package.json'));
+    cpSync(built, join(installed, 'dist'), { recursive: true });
+    mkdirSync(join(directory, 'node_modules/@types'));
+    for (const name of ['three', '@types/three']) {
+      symlinkSync(resolve('node_modules', name), join(directory, 'node_modules', name));
+    }
+    writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+    writeFileSync(
+      join(directory, 'use.ts'),
+      `import { Scene } from 'three';
+import { createFly, type Behaviour } from 'neural-experiment-fly';
+const fly = createFly({ background: 'light', slowDown: 20 });
+new Scene().add(fly.object);
+fly.act({ walk: 0.5 }, 16);
+export const behaviour: Behaviour = fly.behaviour;
+// @ts-expect-error There is no such background.
+createFly({ background: 'green' });
+`,
+    );
+  });
+
+  it.each([
+    ['bundler', 'esnext'],
+    ['nodenext', 'nodenext'],
+  ])('is found under moduleResolution %s', async (moduleResolution, module) => {
+    const options = ['--strict', '--noEmit', '--skipLibCheck', '--lib', 'es2023,dom'];
+    const args = ['--ignoreConfig', '--module', module, '--moduleResolution', moduleResolution, ...options];
+    expect(await tsc([...args, 'use.ts'], directory)).toMatchObject({ stdout: '' });
+  });
+
+  it('is as small as its README says, and needs three.js only', async () => {
+    const bundle = join(directory, 'bundle');
+    const config = {
+      configFile: false,
+      logLevel: 'error',
+      root: directory,
+      build: {
+        outDir: bundle,
+        lib: { entry: join(built, 'fly.js'), formats: ['es'], fileName: 'fly' },
+        rollupOptions: { external: ['three'] },
+      },
+    };
+    const script = `import { build } from 'vite'; await build(${JSON.stringify(config)});`;
+    await node(['--input-type=module', '-e', script], resolve('.'));
+    const { stdout } = await promisify(execFile)('sh', ['-c', `cat ${bundle}/*.js | gzip -9 | wc -c`]);
+    const [, kilobytes] = /is (\d+) kB minified and gzipped/.exec(
+      readFileSync(join(FLY_DIR, 'README.md'), 'utf8'),
+    )!;
+    expect(Math.round(Number(stdout) / 1000)).toBe(Number(kilobytes));
+    const imports = [...readFileSync(join(bundle, 'fly.js'), 'utf8').matchAll(/from\s*["']([^"']+)/g)];
+    expect(new Set(imports.map(([, from]) => from))).toEqual(new Set(['three']));
+  });
+});
+
+describeWith(['chromium'], 'the fly in a browser', () => {
+  let browser: Browser;
+  let service: Service;
+  let files: Server;
+  let url: string;
+
+  beforeAll(async () => {
+    // The checkout, with what was built just now.
+    files = createServer(({ url: asked }, response) => {
+      const path = new URL(asked!, 'http://localhost').pathname;
+      const dist = '/clients/fly/dist/';
+      const file = path.startsWith(dist) ? join(built, path.slice(dist.length)) : resolve(`.${path}`);
+      try {
+        const content = readFileSync(path.endsWith('/') ? join(file, 'index.html') : file);
+        response.setHeader('Content-Type', TYPES[extname(file)] ?? 'text/html').end(content);
+      } catch {
+        response.writeHead(404).end();
+      }
+    });
+    await new Promise<void>((ready) => files.listen(0, '127.0.0.1', ready));
+    url = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+    [browser, service] = await Promise.all([
+      launchChromium(),
+      startReadyService({ CONNECTOME_FILE: await connectomeFile('default') }),
+    ]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+    files.closeAllConnections();
+    files.close();
+  });
+
+  const openExample = async (stimulus: string) => {
+    const { page, problems } = await openPage(
+      browser,
+      { url },
+      `/clients/fly/example/?stimulus=${stimulus}&service=${service.url}`,
+      { width: 320, height: 320 },
+    );
+    await page.locator('canvas').waitFor();
+    return { page, otherProblems: () => problems.filter((each) => !each.includes(service.url)) };
+  };
+
+  it('acts out a run of the service in the example', async () => {
+    const { page, otherProblems } = await openExample('loom');
+    await page.locator('#behaviour', { hasText: 'takes off' }).waitFor();
+    expect(await page.locator('body').innerText()).toContain('Engineered');
+    const before = await page.locator('canvas').screenshot();
+    await page.locator('#behaviour', { hasText: /flies|flight/ }).waitFor();
+    expect(before.equals(await page.locator('canvas').screenshot())).toBe(false);
+    expect(otherProblems()).toEqual([]);
+    await page.close();
+  });
+
+  it('takes three draw calls, two without its shadow, and gives back what it took', async () => {
+    const { page, otherProblems } = await openExample('touch');
+    const drawn = await page.evaluate(`(async () => {
+      const three = await import('three');
+      const { createFly } = await import('neural-experiment-fly');
+      const renderer = new three.WebGLRenderer();
+      const scene = new three.Scene().add(new three.HemisphereLight());
+      const camera = new three.PerspectiveCamera(30, 1, 0.1, 50);
+      camera.position.set(6, 4, 6);
+      camera.lookAt(0, 1, 0);
+      // What the renderer keeps for itself once it has drawn this material.
+      const box = new three.Mesh(new three.BoxGeometry(), new three.MeshStandardMaterial());
+      renderer.render(scene.add(box), camera);
+      scene.remove(box);
+      box.geometry.dispose();
+      box.material.dispose();
+      const own = renderer.info.memory.textures;
+      const memory = () => ({
+        geometries: renderer.info.memory.geometries,
+        textures: renderer.info.memory.textures - own,
+      });
+      const seen = [];
+      for (const shadow of [true, false]) {
+        const fly = createFly({ shadow, background: 'light' });
+        scene.add(fly.object);
+        for (const drive of [{}, { walk: 1 }, { groom: 1 }, { escape: 1 }]) {
+          fly.act(drive, 900);
+          renderer.render(scene, camera);
+          seen.push(renderer.info.render.calls);
+        }
+        fly.setBackground('dark');
+        renderer.render(scene, camera);
+        seen.push(memory());
+        fly.dispose();
+        seen.push({ ...memory(), children: scene.children.length });
+      }
+      return seen;
+    })()`);
+    const freed = { geometries: 0, textures: 0, children: 1 };
+    expect(drawn).toEqual([
+      ...[3, 3, 3, 3, { geometries: 3, textures: 1 }, freed],
+      ...[2, 2, 2, 2, { geometries: 2, textures: 1 }, freed],
+    ]);
+    expect(otherProblems()).toEqual([]);
+    await page.close();
+  });
+
+  it('looks different in each of its behaviours', async () => {
+    const { page } = await openExample('sugar');
+    const hashes = await page.evaluate(`(async () => {
+      const three = await import('three');
+      const { createFly } = await import('neural-experiment-fly');
+      const renderer = new three.WebGLRenderer({ preserveDrawingBuffer: true });
+      renderer.setSize(160, 160);
+      const fly = createFly({ travels: false });
+      const scene = new three.Scene().add(fly.object, new three.HemisphereLight('#fff', '#444', 3));
+      const camera = new three.PerspectiveCamera(30, 1, 0.1, 50);
+      camera.position.set(7, 4, 7);
+      camera.lookAt(0, 1, 0);
+      const { drives } = await (await fetch('${service.url}/api/v1/model')).json();
+      const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+      const pictureOf = (drive) => {
+        fly.reset();
+        for (let i = 0; i < 3; i++) fly.act(drive, 500);
+        renderer.render(scene, camera);
+        context.drawImage(renderer.domElement, 0, 0);
+        return context.getImageData(0, 0, 160, 160).data;
+      };
+      const standing = pictureOf({});
+      return drives.map(({ id }) => {
+        const picture = pictureOf({ walk: 0.4, [id]: 0.9 });
+        return [id, picture.filter((value, i) => Math.abs(value - standing[i]) > 24).length];
+      });
+    })()`);
+    for (const [id, changed] of hashes as [string, number][]) {
+      expect([id, changed > 400]).toEqual([id, true]);
+    }
+    await page.close();
+  });
+});

@@ -1,0 +1,242 @@
+/** What the page keeps and what it does not wait for: stored runs, Back, links, a late atlas. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { encodeConnectome } from '../../src/connectome/format.js';
+import { launchChromium, openPage } from '../support/browser.js';
+import { startGateway } from '../support/gateway.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+import { smallConnectome } from '../support/small-connectome.js';
+import { expectText } from './page-reading.js';
+
+const RUN_PATH = '/api/v1/run';
+const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
+
+describeWith(['chromium'], 'what the page keeps', () => {
+  let browser: Browser;
+  let service: Service;
+
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([launchChromium(), startReadyService()]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  /** The experiments that a page asks for from now on. */
+  function runsOf(page: Page): { stimulus: string; seed: number }[] {
+    const asked: { stimulus: string; seed: number }[] = [];
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === RUN_PATH) asked.push(request.postDataJSON());
+    });
+    return asked;
+  }
+
+  it('shows the result again after a reload, also while runs are limited', async () => {
+    const limited = await startReadyService({ RATE_LIMIT: '1' });
+    const { page } = await openPage(browser, limited, LOOM_HASH);
+    await page.locator('#results').waitFor();
+    const numbers = await page.locator('#summary, #identity').allInnerTexts();
+    const asked = runsOf(page);
+    await page.reload();
+    await expectText(page, '#key', /Stimulus loom/);
+    expect(await page.locator('#summary, #identity').allInnerTexts()).toEqual(numbers);
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    expect(asked).toEqual([]);
+    await page.close();
+    await limited.stop();
+  });
+
+  it('goes back and forth between runs without asking for them again', async () => {
+    const { page } = await openPage(browser, service);
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#key', /Stimulus sugar/);
+    await page.getByRole('button', { name: 'Run next seed' }).click();
+    await expectText(page, '#key', /seed 43/);
+    const asked = runsOf(page);
+    await page.goBack();
+    await expectText(page, '#key', /seed 42/);
+    expect(await page.locator('#seed').inputValue()).toBe('42');
+    await page.goForward();
+    await expectText(page, '#key', /seed 43/);
+    expect(asked).toEqual([]);
+    await page.close();
+  });
+
+  it('lists the last ten runs, also after a reload, until it is told to forget them', async () => {
+    const { page } = await openPage(browser, service);
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#key', /seed 42/);
+    for (let seed = 43; seed < 54; seed++) {
+      await page.locator('#next-seed:enabled').click();
+      await expectText(page, '#key', new RegExp(`seed ${seed}`));
+    }
+    const listed = page.locator('#recent-runs a');
+    await page.waitForFunction(() => document.querySelectorAll('#recent-runs a').length === 10);
+    const seeds = (await listed.allInnerTexts()).map((text) => Number(/seed (\d+)/.exec(text)![1]));
+    expect(seeds).toEqual([53, 52, 51, 50, 49, 48, 47, 46, 45, 44]);
+    const asked = runsOf(page);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelectorAll('#recent-runs a').length === 10);
+    await listed.last().click();
+    await expectText(page, '#key', /seed 44/);
+    expect(asked).toEqual([]);
+    await page.getByRole('button', { name: 'Forget them' }).click();
+    await page.locator('#recent').waitFor({ state: 'hidden' });
+    await page.reload();
+    await expectText(page, '#key', /seed 44/);
+    expect(asked.map(({ seed }) => seed)).toEqual([44]);
+    await page.close();
+  });
+
+  it.each([
+    ['#stimulus=loom&seed=abc', { stimulus: 'loom', seed: 'abc' }, '"abc"'],
+    ['#stimulus=sweet', { stimulus: 'sweet' }, '"sweet"'],
+    ['#stimlus=loom', { stimlus: 'loom' }, '"stimlus"'],
+  ])('says of a bad link what it got: %s', async (hash, body, got) => {
+    const { error } = await (await service.post(body)).json();
+    const { page } = await openPage(browser, service, hash);
+    await expectText(page, '#alert', /refused this experiment/);
+    expect(await page.locator('#alert p').innerText()).toBe(error);
+    expect(error).toContain(got);
+    await page.close();
+  });
+
+  it('runs before the atlas is there, and draws the brain and the raster when it comes', async () => {
+    const gateway = await startGateway(service);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    gateway.wayOf = async (path) => {
+      if (path.startsWith('/atlas/')) await released;
+      return service;
+    };
+    const { page, problems } = await openPage(browser, gateway);
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#key', /Stimulus sugar/);
+    expect(await page.locator('#rates .channel-row').count()).toBeGreaterThan(3);
+    expect(await page.locator('#types tbody tr').count()).toBeGreaterThan(3);
+    expect(await page.locator('#raster-panel').isVisible()).toBe(false);
+    release();
+    await page.locator('#raster canvas').waitFor();
+    await expectText(page, '#shown-moment', /Whole run/);
+    expect(problems).toEqual([]);
+    await page.close();
+    await gateway.stop();
+  });
+
+  it('starts on a stimulus that the connectome has', async () => {
+    const content = smallConnectome();
+    const { stimuli } = content.metadata;
+    const file = join(mkdtempSync(join(tmpdir(), 'no-sugar-')), 'other.connectome');
+    writeFileSync(
+      file,
+      encodeConnectome({
+        ...content,
+        metadata: { ...content.metadata, stimuli: stimuli.slice(3) },
+        populations: content.populations.slice(3),
+      }),
+    );
+    const other = await startReadyService({ CONNECTOME_FILE: file });
+    const { page } = await openPage(browser, other);
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#key', /^Stimulus touch/);
+    await page.close();
+    await other.stop();
+  });
+
+  it('repeats a run with further seeds and shows mean and standard deviation', async () => {
+    const { page } = await openPage(browser, service, LOOM_HASH);
+    await page.locator('#results').waitFor();
+    expect(await page.locator('#rates .band').count()).toBe(0);
+    await page.getByRole('button', { name: 'Repeat with 4 more seeds' }).click();
+    await expectText(page, '#trials-shown', /of 5 seeds/);
+    expect(await page.locator('#rates .band').count()).toBeGreaterThan(3);
+
+    const answers = await Promise.all(
+      [7, 8, 9, 10, 11].map(async (seed) =>
+        (await service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed })).json(),
+      ),
+    );
+    // Independently of the page: the highest mean plus one sample standard deviation is the end of the scale.
+    const highest = answers[0].frames.map((_: unknown, frame: number) => {
+      const rates = answers.map(({ frames }) => frames[frame].channels.escape as number);
+      const mean = rates.reduce((sum, rate) => sum + rate) / 5;
+      return mean + Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 4);
+    });
+    const row = page.locator('#rates .channel-row', { hasText: 'Channel escape' });
+    const scale = Number.parseFloat(await row.locator('.scale').innerText());
+    expect(scale / Math.max(...highest)).toBeCloseTo(1, 2);
+    await page.close();
+  });
+
+  it('names the types of both runs with the numbers of both', async () => {
+    const { page } = await openPage(browser, service, `${LOOM_HASH}&kept.stimulus=food&kept.seed=3`);
+    await expectText(page, '#key', /Kept/);
+    await page.locator('#raster canvas').waitFor();
+    const kept = await (await service.post({ stimulus: 'food', seed: 3 })).json();
+    const run = await (
+      await service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 })
+    ).json();
+    type Top = { type: string; super_class: string; spikes: number };
+    const names = new Set([...run.top_types, ...kept.top_types].map(({ type }: Top) => type));
+    const rows = page.locator('#types tbody tr');
+    expect(await rows.count()).toBe(names.size);
+    for (const { type, spikes } of kept.top_types as Top[]) {
+      const row = rows.filter({ has: page.getByRole('button', { name: type, exact: true }) });
+      expect(await row.locator('td').nth(2).locator('.of-kept').innerText()).toBe(String(spikes));
+    }
+    await page.close();
+  });
+
+  it('draws each drive on its own scale, whatever the sign of turn', async () => {
+    const negative = [];
+    for (let seed = 0; negative.length === 0 && seed < 50; seed++) {
+      const { drive } = await (await service.post({ stimulus: 'loom', seed })).json();
+      if (drive.turn < 0) negative.push({ seed, drive });
+    }
+    const [{ seed, drive }] = negative as [{ seed: number; drive: Record<string, number> }];
+    const { page } = await openPage(browser, service, `#stimulus=loom&seed=${seed}`);
+    await page.locator('#results').waitFor();
+    for (const [id, value] of Object.entries(drive)) {
+      const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
+      const bar = await row.locator('i').evaluate(({ style }) => ({
+        from: Number.parseFloat(style.getPropertyValue('--from')),
+        length: Number.parseFloat(style.getPropertyValue('--length')),
+      }));
+      const expected =
+        id === 'turn' ? { from: 50 + 50 * value, length: -50 * value } : { from: 0, length: 100 * value };
+      expect(bar.from).toBeCloseTo(expected.from, 3);
+      expect(bar.length).toBeCloseTo(expected.length, 3);
+    }
+    await page.close();
+  });
+
+  it.each([360, 1200, 1440])('fits its numbers into a window %i wide', async (width) => {
+    const { page } = await openPage(browser, service, `${LOOM_HASH}&kept.stimulus=food`, { width });
+    await expectText(page, '#key', /Kept/);
+    const overflowing = await page.evaluate(() =>
+      [...document.querySelectorAll('#summary dd, #summary dt, .channel-row > span, #channels td')]
+        .filter(
+          (each) => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline',
+        )
+        .map((each) => each.textContent),
+    );
+    expect(overflowing).toEqual([]);
+    await page.close();
+  });
+
+  it('gives credit: what to cite with its DOI, and the licences', async () => {
+    const { page } = await openPage(browser, service);
+    await page.locator('#run:enabled').waitFor();
+    const model = await (await service.get('/api/v1/model')).json();
+    const hrefs = await page
+      .locator('#about a')
+      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
+    for (const { doi } of model.citations) expect(hrefs).toContain(`https://doi.org/${doi}`);
+    await expectText(page, '#licence', new RegExp(`${model.licence.data}.*${model.licence.software}`));
+    await page.close();
+  });
+});

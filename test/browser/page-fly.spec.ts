@@ -1,0 +1,129 @@
+/** The fly on the page: beside the brain, in step with the scrubber, said to be engineered. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { behaviourOf } from '../../clients/fly/src/behaviour.js';
+import { Choreography } from '../../clients/fly/src/choreography.js';
+import { drivesOf } from '../../clients/fly/src/run-drives.js';
+import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { describeWith } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+/** So that a fly moves in real time at the usual speed of playback, 1/50. */
+const SLOW_DOWN = 50;
+
+describeWith(['chromium'], 'the fly on the page', () => {
+  let browser: Browser;
+  let service: Service;
+  beforeAll(async () => {
+    [browser, service] = await Promise.all([
+      launchChromium(),
+      startReadyService({ CONNECTOME_FILE: await connectomeFile('default') }),
+    ]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  async function open(experiment: object, options?: PageOptions) {
+    const hash = new URLSearchParams(
+      Object.entries(experiment).map(([name, value]) => [name, String(value)]),
+    );
+    const opened = await openPage(browser, service, `/#${hash.toString()}`, options);
+    await opened.page.locator('#results').waitFor();
+    await opened.page.locator('#fly-canvas[data-draw-calls]').waitFor();
+    return opened;
+  }
+
+  it('does at each moment what the drives of its frames say, forwards and back', async () => {
+    const { page, problems } = await open(LOOM);
+    const run = await (await service.post(LOOM)).json();
+    const model = await (await service.get('/api/v1/model')).json();
+    const choreography = new Choreography(drivesOf(run, model), SLOW_DOWN);
+    const pictures = new Map<number, string>();
+    const told = new Set<string>();
+    for (const timeMs of [0, 10, 20, 60, 20, 0]) {
+      const behaviour = behaviourOf(choreography.at(timeMs));
+      told.add(behaviour);
+      const picture = await pictureAt(page, timeMs);
+      expect(await page.locator('#fly figcaption').innerText()).toMatch(
+        new RegExp(`^engineered\\s+The fly ${behaviour}\\.$`),
+      );
+      expect(await page.locator('#fly-canvas').getAttribute('aria-label')).toContain(`it ${behaviour}.`);
+      expect(pictures.get(timeMs) ?? picture).toBe(picture);
+      pictures.set(timeMs, picture);
+    }
+    expect(told.size).toBeGreaterThan(2);
+    expect(new Set(pictures.values()).size).toBe(pictures.size);
+    // Body, wings, shadow and the marks on the ground.
+    expect(await page.locator('#fly-canvas').getAttribute('data-draw-calls')).toBe('4');
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('turns with the arrow keys', async () => {
+    const { page } = await open({ ...LOOM, stimulus: 'touch' });
+    await page.locator('#time').fill('50');
+    // The focus is seen in the picture, too.
+    await page.locator('#fly-canvas').press('Shift');
+    const before = await settled(page);
+    await page.locator('#fly-canvas').press('ArrowRight');
+    expect(await settled(page)).not.toBe(before);
+    await page.close();
+  });
+
+  it('stands on the first screen of a phone, below the brain', async () => {
+    const { page, problems } = await open({ ...LOOM, stimulus: 'sugar' }, { width: 360, height: 740 });
+    const [brain, fly] = await Promise.all(
+      ['#canvas-frame', '#fly'].map(async (selector) => (await page.locator(selector).boundingBox())!),
+    );
+    expect(brain!.y + brain!.height).toBeLessThanOrEqual(fly!.y);
+    expect(fly!.y + fly!.height).toBeLessThanOrEqual(740);
+    expect(fly!.width).toBeGreaterThan(300);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
+    await page.evaluate(AXE);
+    const { violations } = (await page.evaluate(
+      `axe.run('#fly').then(({ violations }) => ({ violations: violations.map(({ id, nodes }) => [id, nodes.length]) }))`,
+    )) as { violations: unknown[] };
+    expect(violations).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('comes back after the browser took its graphics away', async () => {
+    const { page } = await open({ ...LOOM, stimulus: 'touch' });
+    const before = await pictureAt(page, 50);
+    await page.evaluate(`new Promise((restored) => {
+      const canvas = document.getElementById('fly-canvas');
+      canvas.addEventListener('webglcontextrestored', restored);
+      const loss = canvas.getContext('webgl2').getExtension('WEBGL_lose_context');
+      canvas.addEventListener('webglcontextlost', () => setTimeout(() => loss.restoreContext()));
+      loss.loseContext();
+    })`);
+    await expect(pictureAt(page, 50)).resolves.toBe(before);
+    await page.close();
+  });
+});
+
+/** The picture of the fly at a moment of the run. */
+async function pictureAt(page: Page, timeMs: number): Promise<string> {
+  await page.locator('#time').fill(String(timeMs));
+  return settled(page);
+}
+
+/** The digest of the picture after two animation frames: in the first the page draws what changed. */
+async function settled(page: Page): Promise<string> {
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  // The caption stands on the picture, in one line or in two.
+  const showCaption = (visibility: string) =>
+    page.evaluate(`document.querySelector('#fly figcaption').style.visibility = '${visibility}'`);
+  await showCaption('hidden');
+  const picture = await page.locator('#fly-canvas').screenshot();
+  await showCaption('');
+  return createHash('sha256').update(picture).digest('hex');
+}

@@ -1,0 +1,106 @@
+/** What tests of the page do with it and read from it. */
+import type { Page } from 'playwright-core';
+
+export async function expectText(page: Page, selector: string, pattern: RegExp): Promise<void> {
+  await page.waitForFunction(
+    ([css, source, flags]) =>
+      new RegExp(source!, flags).test(document.querySelector<HTMLElement>(css!)?.innerText ?? ''),
+    [selector, pattern.source, pattern.flags] as const,
+  );
+}
+
+/** As when somebody opens a link to the page in the tab that shows it. */
+export async function follow(page: Page, hash: string): Promise<void> {
+  await page.evaluate((to) => (location.hash = to), hash);
+}
+
+/** The brain is there: its legend is. */
+export async function untilBrain(page: Page): Promise<void> {
+  await page.locator('#legend li').first().waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
+}
+
+/** Everything on the page that a run decides. */
+export async function shownNumbers(page: Page): Promise<string[]> {
+  return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
+}
+
+/** What is seen of the brain, for pages of one size to be compared; the edges depend on where the page stands. */
+export async function brainOf(page: Page): Promise<string> {
+  await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
+  return (await page.locator('#brain').screenshot()).toString('base64');
+}
+
+/** Pixels of a canvas of a plot that are not transparent. */
+export async function paintedPixels(page: Page, selector: string): Promise<number> {
+  return page.locator(selector).evaluate((canvas: HTMLCanvasElement) => {
+    const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+    return data.filter((_, at) => at % 4 === 3 && data[at]! > 0).length;
+  });
+}
+
+/** Pixels of an element as it is seen, by more than half of full brightness. */
+export async function brightPixels(page: Page, selector: string): Promise<number> {
+  const { bright } = await coloursOf(page, selector);
+  return bright;
+}
+
+/** Pixels of an element as it is seen. Vivid ones are counted by hue, in steps of 10 degrees. */
+export interface Colours {
+  /** Red is more than half of full brightness. */
+  readonly bright: number;
+  /** No colour, and nearly full brightness. */
+  readonly white: number;
+  readonly vividByHue: readonly number[];
+}
+
+export async function coloursOf(page: Page, selector: string): Promise<Colours> {
+  const png = (await page.locator(selector).screenshot()).toString('base64');
+  return page.evaluate(async (base64) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    const vividByHue = new Array<number>(36).fill(0);
+    let bright = 0;
+    let white = 0;
+    for (let at = 0; at < data.length; at += 4) {
+      const [red, green, blue] = [data[at]!, data[at + 1]!, data[at + 2]!];
+      if (red > 127) bright++;
+      const highest = Math.max(red, green, blue);
+      const range = highest - Math.min(red, green, blue);
+      if (highest > 215 && range < 30) white++;
+      if (highest < 150 || range < 0.35 * highest) continue;
+      const sextant =
+        highest === red
+          ? (green - blue) / range
+          : highest === green
+            ? 2 + (blue - red) / range
+            : 4 + (red - green) / range;
+      vividByHue[Math.floor(((60 * sextant + 360) % 360) / 10)]!++;
+    }
+    return { bright, white, vividByHue };
+  }, png);
+}
+
+/** The drawing of the brain alone, without the words and keys that lie on it. */
+export async function brainColours(page: Page): Promise<Colours> {
+  const show = (visibility: string) =>
+    page.evaluate((to) => {
+      document
+        .querySelectorAll<HTMLElement>('#canvas-frame > :not(canvas), #viewpoints')
+        .forEach((each) => (each.style.visibility = to));
+    }, visibility);
+  await show('hidden');
+  const colours = await coloursOf(page, '#brain');
+  await show('');
+  return colours;
+}
+
+/** Of these, the ones whose hue lies between two, in degrees. */
+export function between({ vividByHue }: Colours, from: number, to: number): number {
+  return vividByHue.slice(from / 10, to / 10).reduce((sum, count) => sum + count, 0);
+}
