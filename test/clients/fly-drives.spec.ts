@@ -2,7 +2,7 @@
 import { drivesFrom } from '../../clients/fly/src/drive-formulas.js';
 import { drivesOf, WINDOW_MS } from '../../clients/fly/src/run-drives.js';
 import { DRIVES, readDrives } from '../../src/answers/v1/drives.js';
-import { CHANNEL_IDS } from '../../src/connectome/populations.js';
+import { CHANNEL_IDS } from '../../src/answers/v1/populations.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../../src/experiment/philox.js';
 import { startReadyService, type Service } from '../support/service.js';
 
