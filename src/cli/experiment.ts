@@ -47,7 +47,7 @@ await runCommand({
     plot: {
       type: 'string',
       value: 'FILE',
-      help: 'Write an SVG plot of spikes and channel rates; the name ends in .svg.',
+      help: 'Write an SVG plot of spikes and rates (.svg).',
     },
   },
   async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {

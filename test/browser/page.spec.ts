@@ -213,7 +213,7 @@ describeWith(['chromium'], 'the page', () => {
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(page, '#alert', /No connection/);
     await page.context().setOffline(false);
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
     await page.locator('#results').waitFor();
     expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();

@@ -418,7 +418,7 @@ describe('an experiment on a small brain', () => {
     expect(await refusedFor(JSON.stringify({ name: 'x'.repeat(262_144) }))).toEqual({
       status: 413,
       code: 'BODY_TOO_LARGE',
-      error: 'The request body is larger than the 262144 bytes that are allowed.',
+      error: 'The request body is larger than 262144 bytes, the maximum.',
     });
     // What version 1 would refuse arrives here, and what is here larger than 8 KiB is still too large there.
     const long = JSON.stringify({ name: 'x'.repeat(9_000) });

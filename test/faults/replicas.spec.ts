@@ -296,7 +296,8 @@ describeWith(['nginx'], 'nginx alone', () => {
     const [answer] = await exchange(nginx.port, [bytes], { endAfter: 1 });
     const { status, headers, body } = answer!;
     expect([status, JSON.parse(body)]).toEqual([ERRORS[code].status, { error: expect.any(String), code }]);
-    if (code.endsWith('TOO_LARGE')) expect(JSON.parse(body).error).toBe(EXAMPLE_MESSAGES[code]);
+    // How large a body may be depends on the route, which only the service knows.
+    if (code === 'HEADERS_TOO_LARGE') expect(JSON.parse(body).error).toBe(EXAMPLE_MESSAGES[code]);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
       'access-control-allow-origin': '*',

@@ -27,8 +27,9 @@ started, or because its body is not valid JSON. Retry-After says when the next r
 
 **Versions.** The version is part of the path. Within /api/v1, members may be added to the model and to errors, but
 not to runs, and no member is removed or changes its meaning. The results of a run change only together with the
-version of the model, which is part of every id. If there is a /api/v2, /api/v1 stays available for at least twelve
-months, and its responses carry the headers Deprecation (RFC 9745) and Sunset (RFC 8594) during that time.`;
+version of the model, which is part of every id. /api/v2 adds open
+experiments and does not replace /api/v1. Should a version be withdrawn, it stays available for at least twelve months,
+and its responses carry the headers Deprecation (RFC 9745) and Sunset (RFC 8594) during that time.`;
 
 /** The OpenAPI description of version 1, except its operations. */
 export const DESCRIPTION_OF_V1: VersionDescription = {
