@@ -426,7 +426,7 @@ describe('an experiment on a small brain', () => {
     const run1 = await service.post(long, '/api/v1/run');
     expect([run1.status, await run1.json()]).toEqual([
       413,
-      { error: 'The request body is larger than the 8192 bytes that are allowed.', code: 'BODY_TOO_LARGE' },
+      { error: 'The request body is larger than 8192 bytes, the maximum.', code: 'BODY_TOO_LARGE' },
     ]);
     const nested = 40_000;
     for (const [deep, path] of [
