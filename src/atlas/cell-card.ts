@@ -31,7 +31,7 @@ export interface CellCard {
   readonly class: string;
   readonly sub_class: string;
   readonly neurons: number;
-  /** Neurons on each side that has any. */
+  /** Number of neurons by side; sides without neurons are left out. */
   readonly sides: Readonly<Record<string, number>>;
   /** Neurons whose outputs excite, and whose outputs inhibit. */
   readonly excitatory: number;

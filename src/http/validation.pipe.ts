@@ -4,9 +4,9 @@ import { CodedError, describeValue } from '../errors.js';
 import { messageOf } from './optional-field.js';
 
 /**
- * Turns a body or a query into its DTO. Stricter than the pipe that comes with Nest: no conversion between
- * types, only the DTO's own fields (names of a prototype are as unknown as any other), a plain object and
- * nothing else. Nothing sent at all means that every default is wanted.
+ * Turns a body or a query into its DTO. Stricter than the pipe of Nest: types are not converted, and only a plain
+ * object with fields of the DTO is accepted (names of a prototype are unknown fields). Nothing sent means that every
+ * field takes its default.
  */
 @Injectable()
 export class StrictValidationPipe implements PipeTransform {

@@ -247,7 +247,7 @@ export type Shuffle = (typeof SHUFFLES)[number];
 
 /**
  * The same neurons, connected by chance. What is left of a response afterwards does not come from who is connected
- * to whom. A wiring as any other: no neuron reaches itself, none another one twice.
+ * to whom. It is a valid wiring: no neuron reaches itself, and none reaches another one twice.
  * @param deal 0 is one shuffle, 1 another
  */
 export function shuffledWiring(wiring: Wiring, kept: Shuffle, deal: number): Wiring {

@@ -23,10 +23,11 @@ const PRINT_METRICS = `fetch('http://127.0.0.1:${DEFAULTS.METRICS_PORT}/metrics'
 /** By the kernel, when its memory is used up: nobody else sends SIGKILL here. */
 const KILLED = 137;
 
-/** Skipped in the suite, visibly: building and running images takes minutes, so they have a command of their own. */
+/** Building and running images has a command of its own. */
 const describeOnDemand: typeof describeWith =
   process.env['CONTAINERS'] === undefined
-    ? (_, name, body) => describe.skip(`${name} (npm run test:container)`, body)
+    ? // In the suite it would take minutes; the summary lists it as skipped.
+      (_, name, body) => describe.skip(`${name} (npm run test:container)`, body)
     : describeWith;
 
 describeOnDemand(['podman'], 'containers', () => {

@@ -74,7 +74,7 @@ describe('shuffledWiring', () => {
     expect(shuffledWiring(connectome, kept, 1)).not.toEqual(shuffled);
   });
 
-  it.each(SHUFFLES)('gives a wiring as any other: ascending rows, no neuron reaching itself (%s)', (kept) => {
+  it.each(SHUFFLES)('gives a valid wiring: ascending rows, no neuron reaching itself (%s)', (kept) => {
     // By chance alone every second row of this network would reach a neuron twice.
     const { rowStart, targets } = shuffledWiring(connectome, kept, 0);
     for (let i = 0; i < neuronCount; i++) {

@@ -4,10 +4,10 @@ import { startProcess, until, type ServiceProcess } from '../support/service-pro
 import { IS_FULL, observed } from './extent.js';
 
 const RUNS = 30;
-/** Skipped in short, visibly: test/e2e/gpu.spec.ts has the same in small there. */
 const describeInFull: typeof describeWith = IS_FULL
   ? describeWith
-  : (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body);
+  : // In short, test/e2e/gpu.spec.ts covers the same; the summary lists this as skipped.
+    (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body);
 
 describeInFull(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;

@@ -8,8 +8,7 @@ import { smallConnectomeFile } from './small-connectome.js';
 
 /** A response whose JSON a test may read as it likes; the contract tests check its shape. */
 export type Answer = Omit<Response, 'json'> & {
-  // Each test reads another shape, which `unknown` would make it cast.
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test reads another shape; with unknown it would cast
   json(): Promise<any>;
 };
 

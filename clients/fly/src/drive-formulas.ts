@@ -123,8 +123,7 @@ function parse({ id, formula }: DriveFormula): Expression {
       expect('(');
       const of = sum();
       expect(')');
-      // Drives have 4 decimals: the last bits, in which platforms differ, are not seen in an animation.
-      // eslint-disable-next-line no-restricted-properties
+      // eslint-disable-next-line no-restricted-properties -- an animation does not show the last bits, in which platforms differ
       return (scope) => Math.exp(of(scope));
     }
     const word = token;

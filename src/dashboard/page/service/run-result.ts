@@ -6,7 +6,7 @@ export interface Raster {
   readonly neurons: Uint32Array;
 }
 
-/** Spikes of each neuron that has any. */
+/** Number of spikes by neuron; silent neurons are left out. */
 export type SpikeCounts = ReadonlyMap<number, number>;
 
 /** A run as the page shows it. */
