@@ -1,4 +1,6 @@
 import type { ErrorCode } from '../errors.js';
+import { bodyTooLargeMessage } from './error-of.js';
+import { BODY_LIMIT_BYTES } from './limits.js';
 
 /** The errors that an HTTP client can receive, each with a message as the service writes it. */
 export const EXAMPLE_MESSAGES = {
@@ -14,7 +16,7 @@ export const EXAMPLE_MESSAGES = {
   NOT_ACCEPTABLE:
     'Accept must allow application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream or ' +
     'application/vnd.apache.parquet, got "image/png".',
-  BODY_TOO_LARGE: 'The request body is larger than 8192 bytes, the maximum.',
+  BODY_TOO_LARGE: bodyTooLargeMessage(BODY_LIMIT_BYTES),
   REQUEST_TIMEOUT: 'The request did not arrive completely within the time allowed.',
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',

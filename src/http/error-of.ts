@@ -73,12 +73,13 @@ function fromNest(thrown: HttpException, bodyLimitBytes: number): CodedError | u
   }
 }
 
+/** @param limitBytes what the route allows */
+export function bodyTooLargeMessage(limitBytes: number): string {
+  return `The request body is larger than ${limitBytes} bytes, the maximum.`;
+}
+
 function bodyTooLarge(limitBytes: number, cause: unknown): CodedError {
-  return new CodedError(
-    'BODY_TOO_LARGE',
-    `The request body is larger than ${limitBytes} bytes, the maximum.`,
-    { cause },
-  );
+  return new CodedError('BODY_TOO_LARGE', bodyTooLargeMessage(limitBytes), { cause });
 }
 
 function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {

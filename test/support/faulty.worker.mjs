@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
-import { begin } from '../../dist/pool/ticket.js';
+import { begin, end } from '../../dist/pool/ticket.js';
 import { isWarmUpSeed } from '../../dist/run/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
@@ -25,10 +25,19 @@ export default (task) => {
   return answer(task);
 };
 
-/** The fault is part of the run or trial, so that begins before it. */
+/** The fault is part of the run or trial, so that begins before it and ends after it. */
 function compute({ ticket, ...task }) {
+  if (ticket === undefined) return withFaults(task);
   // Withdrawn: the worker itself says so.
-  if (ticket !== undefined && !begin(ticket)) return answer({ ...task, ticket });
+  if (!begin(ticket)) return answer({ ...task, ticket });
+  try {
+    return withFaults(task);
+  } finally {
+    end(ticket);
+  }
+}
+
+function withFaults(task) {
   if (FAULT_EXIT_RUNS && existsSync(FAULT_EXIT_RUNS)) process.exit(9);
   const number = task.kind === 'v1-run' ? task.experiment.seed : seedOfTrial(task.trial);
   if (!isWarmUpSeed(number)) {

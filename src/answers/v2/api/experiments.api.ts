@@ -3,6 +3,7 @@ import { ApiBody, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
 import { FAILURES_OF_ANY_REQUEST } from '../../../http/api-description.js';
 import { ApiFailures, type FailureDescription } from '../../../http/api-failures.js';
 import { COMMON_HEADERS, NOT_STORED_HEADER, type HeaderDescriptions } from '../../../http/api-headers.js';
+import { bodyTooLargeMessage } from '../../../http/error-of.js';
 import type { PublicErrorCode } from '../../../http/error-examples.js';
 import { FORMATS } from '../formats/formats.js';
 import { EXAMPLES } from './openapi-examples.js';
@@ -37,13 +38,16 @@ const ANSWER_HEADERS: HeaderDescriptions = {
   },
 };
 
+/** By default; the environment may say otherwise. */
+const BODY_LIMIT_KIB = 256;
+
 /** Where version 2 says more than the table of errors, which also speaks of runs. */
 export const FAILURES_OF_V2: Partial<Record<PublicErrorCode, FailureDescription>> = {
   ...Object.fromEntries(Object.entries(EXAMPLES.failures).map(([code, example]) => [code, { example }])),
   MALFORMED_REQUEST: { example: { error: 'The body is not valid JSON: "{\\"trials\\": ten}".', path: '' } },
   BODY_TOO_LARGE: {
-    meaning: 'The request body is larger than 256 KiB.',
-    example: { error: 'The request body is larger than the 262144 bytes that are allowed.', path: '' },
+    meaning: `The request body is larger than ${BODY_LIMIT_KIB} KiB.`,
+    example: { error: bodyTooLargeMessage(BODY_LIMIT_KIB * 1024), path: '' },
   },
   UNSUPPORTED_MEDIA_TYPE: { example: { path: '' } },
   NOT_ACCEPTABLE: { example: { path: '' } },
