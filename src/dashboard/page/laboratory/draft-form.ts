@@ -14,9 +14,10 @@ import {
   newInput,
   newReport,
   type ReportDraft,
+  type Selector,
   type SetAxisDraft,
 } from './draft.js';
-import { type Json, type Members, pointer } from './json.js';
+import { isList, type Members, pointer } from './json.js';
 import { neuronList } from './neuron-list.js';
 import { parameterLabel } from './labels.js';
 
@@ -69,13 +70,13 @@ export class DraftForm {
       this.#change({ ...draft, silence: [...draft.silence, selector] });
     } else if (place === 'read') {
       const name = freeName(nameFrom(selector), draft.reports);
-      this.#change({ ...draft, reports: [...draft.reports, newReport(name, [selector])] });
+      this.#change({ ...draft, reports: [...draft.reports, newReport(name, selector)] });
     } else {
       const last = draft.inputs.at(-1);
       const inputs =
         last === undefined
-          ? [newInput(nameFrom(selector), [selector])]
-          : [...draft.inputs.slice(0, -1), { ...last, neurons: [...last.neurons, selector] }];
+          ? [newInput(nameFrom(selector), selector)]
+          : [...draft.inputs.slice(0, -1), { ...last, neurons: withSelector(last.neurons, selector) }];
       this.#change({ ...draft, inputs });
     }
   }
@@ -215,13 +216,8 @@ export class DraftForm {
   }
 
   #silence(draft: Draft): HTMLElement {
-    const list = this.#neurons(
-      'what is silenced',
-      'silence',
-      '/silence',
-      draft.silence,
-      (silence) => this.#change({ ...this.#draft, silence }),
-      true,
+    const list = this.#list('what is silenced', 'silence', '/silence', draft.silence, (silence) =>
+      this.#change({ ...this.#draft, silence }),
     );
     return element('fieldset', { class: 'group' }, element('legend', {}, 'Silence'), list);
   }
@@ -517,15 +513,27 @@ export class DraftForm {
     return element('label', { class: 'control' }, element('span', {}, label), select);
   }
 
+  /** One selector stands alone, several are a list. */
   #neurons(
     label: string,
     key: string,
     path: string,
-    neurons: readonly Json[],
-    onChange: (neurons: readonly Json[]) => void,
-    isList = false,
+    selector: Selector,
+    onChange: (selector: Selector) => void,
   ): HTMLElement {
-    const list = neuronList({ label, neurons, path, isList, onChange });
+    return this.#list(label, key, path, selector, (selectors) =>
+      onChange(selectors.length === 1 ? selectors[0]! : selectors),
+    );
+  }
+
+  #list(
+    label: string,
+    key: string,
+    path: string,
+    selector: Selector,
+    onChange: (selectors: readonly (string | Members)[]) => void,
+  ): HTMLElement {
+    const list = neuronList({ label, selector, path, onChange });
     list.querySelector('.add input')!.setAttribute(KEY, key);
     return list;
   }
@@ -596,6 +604,11 @@ function freeName(wanted: string, rows: readonly { readonly name: string }[]): s
   let name = wanted;
   for (let at = 2; taken.has(name); at++) name = `${wanted}_${at}`;
   return name;
+}
+
+function withSelector(before: Selector, selector: string): Selector {
+  const all = [...(isList(before) ? before : [before]), selector];
+  return all.length === 1 ? selector : all;
 }
 
 /** What a sweep says of the input follows its name. */

@@ -9,7 +9,7 @@ import { isList, isMembers, type Json, type Members } from './json.js';
 export interface Draft {
   readonly name: string;
   readonly inputs: readonly InputDraft[];
-  readonly silence: readonly Json[];
+  readonly silence: readonly (string | Members)[];
   readonly durationMs: string;
   readonly trials: string;
   readonly seed: string;
@@ -18,10 +18,12 @@ export interface Draft {
   readonly rest: Members;
 }
 
+/** One selector, or a list of them, which are united. A list of one is another document than that one alone. */
+export type Selector = string | Members | readonly (string | Members)[];
+
 export interface InputDraft {
   readonly name: string;
-  /** Selectors that are united. */
-  readonly neurons: readonly Json[];
+  readonly neurons: Selector;
   readonly rateHz: string;
   readonly delayMs: string;
   readonly windowMs: string;
@@ -30,7 +32,7 @@ export interface InputDraft {
 
 export interface ReportDraft {
   readonly name: string;
-  readonly neurons: readonly Json[];
+  readonly neurons: Selector;
   readonly type: string;
   /** Labels, separated by commas. */
   readonly groupBy: string;
@@ -49,7 +51,7 @@ export interface SetAxisDraft {
 export interface EachAxisDraft {
   readonly kind: 'each';
   /** Empty where the groups are those that responded in the baseline. */
-  readonly neurons: readonly Json[];
+  readonly neurons: Selector;
   /** Of the responders: how many groups at most. Nothing where the neurons are selected. */
   readonly top: string | undefined;
   readonly groupBy: string;
@@ -72,11 +74,11 @@ export const EMPTY_DRAFT: Draft = {
   rest: {},
 };
 
-export function newInput(name: string, neurons: readonly Json[]): InputDraft {
+export function newInput(name: string, neurons: Selector): InputDraft {
   return { name, neurons, rateHz: DEFAULT_RATE_HZ, delayMs: '', windowMs: '', rest: {} };
 }
 
-export function newReport(name: string, neurons: readonly Json[]): ReportDraft {
+export function newReport(name: string, neurons: Selector): ReportDraft {
   return { name, neurons, type: 'rate', groupBy: 'side', rest: {} };
 }
 
@@ -100,14 +102,14 @@ export function documentOf(draft: Draft): Members {
 
 function inputOf({ name, neurons, rateHz, delayMs, windowMs, rest }: InputDraft): [string, Members] {
   const times = numbers({ rate_hz: rateHz, delay_ms: delayMs, duration_ms: windowMs });
-  return [name, { node_set: selectorOf(neurons), ...times, ...rest }];
+  return [name, { node_set: neurons, ...times, ...rest }];
 }
 
 function reportOf({ name, neurons, type, groupBy, rest }: ReportDraft): [string, Members] {
   return [
     name,
     {
-      node_set: selectorOf(neurons),
+      node_set: neurons,
       ...(type !== 'rate' && { type }),
       ...(groupBy !== '' && { group_by: groupBy.split(',') }),
       ...rest,
@@ -118,9 +120,7 @@ function reportOf({ name, neurons, type, groupBy, rest }: ReportDraft): [string,
 function axisOf(axis: AxisDraft): Members {
   if (axis.kind === 'set') return { set: axis.parameter, ...valuesOf(axis.values) };
   const each =
-    axis.top === undefined
-      ? selectorOf(axis.neurons)
-      : { responders_of: 'baseline', ...numbers({ top: axis.top }) };
+    axis.top === undefined ? axis.neurons : { responders_of: 'baseline', ...numbers({ top: axis.top }) };
   return { each, group_by: axis.groupBy === '' ? [] : axis.groupBy.split(','), as: axis.as };
 }
 
@@ -136,11 +136,6 @@ function valuesOf(text: string): Members {
       .filter(Boolean)
       .map(numberOf),
   };
-}
-
-/** One selector stands alone, several are a list. */
-function selectorOf(neurons: readonly Json[]): Json {
-  return neurons.length === 1 ? neurons[0]! : neurons;
 }
 
 function byName(entries: readonly [string, Members][]): Members {
@@ -177,7 +172,7 @@ function readDraft(document: Json): Draft {
   return {
     name: members.text('name') ?? '',
     inputs: members.entries('inputs').map(([name, input]) => readInput(name, input)),
-    silence: members.list('silence') ?? [],
+    silence: members.selectors('silence'),
     durationMs: members.text('duration_ms') ?? EMPTY_DRAFT.durationMs,
     trials: members.text('trials') ?? EMPTY_DRAFT.trials,
     seed: members.text('seed') ?? EMPTY_DRAFT.seed,
@@ -192,7 +187,7 @@ function readInput(name: string, input: Json): InputDraft {
   const isPoisson = members.peek('module') === undefined || members.peek('module') === 'poisson';
   return {
     name,
-    neurons: members.selectors('node_set'),
+    neurons: members.selector('node_set'),
     rateHz: members.text('rate_hz') ?? (isPoisson ? DEFAULT_RATE_HZ : ''),
     delayMs: members.text('delay_ms') ?? '',
     windowMs: members.text('duration_ms') ?? '',
@@ -204,7 +199,7 @@ function readReport(name: string, report: Json): ReportDraft {
   const members = new Reader(report);
   return {
     name,
-    neurons: members.selectors('node_set'),
+    neurons: members.selector('node_set'),
     type: members.text('type') ?? 'rate',
     groupBy: members.labels('group_by') ?? '',
     rest: members.rest(),
@@ -236,7 +231,7 @@ function readEachAxis(members: Reader): EachAxisDraft {
     groupBy: members.labels('group_by') ?? 'neuron',
     as: members.text('as') ?? '',
   } as const;
-  if (!isOfResponders) return { ...shared, neurons: members.selectors('each'), top: undefined };
+  if (!isOfResponders) return { ...shared, neurons: members.selector('each'), top: undefined };
   members.take('each');
   const responders = new Reader(each);
   if (responders.text('responders_of') !== 'baseline') throw new NotShown();
@@ -249,6 +244,11 @@ function textOf(value: Json): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return String(value);
   throw new NotShown();
+}
+
+/** Not a list inside a list. */
+function isShownSelector(value: Json): value is string | Members {
+  return typeof value === 'string' || isMembers(value);
 }
 
 /** Takes the members of an object one by one; `rest` has those that nobody took. */
@@ -288,11 +288,18 @@ class Reader {
     return Object.entries(value);
   }
 
-  selectors(name: string): readonly Json[] {
-    const value = this.take(name) ?? [];
-    const selectors = isList(value) ? value : [value];
-    if (!selectors.every((each) => typeof each === 'string' || isMembers(each))) throw new NotShown();
+  selectors(name: string): readonly (string | Members)[] {
+    const selectors = this.list(name) ?? [];
+    if (!selectors.every(isShownSelector)) throw new NotShown();
     return selectors;
+  }
+
+  selector(name: string): Selector {
+    const value = this.peek(name) ?? [];
+    if (isList(value)) return this.selectors(name);
+    this.take(name);
+    if (!isShownSelector(value)) throw new NotShown();
+    return value;
   }
 
   labels(name: string): string | undefined {

@@ -1,7 +1,8 @@
 /** Selectors as a list of names, each with its side, and a field that adds names. */
 import { nameOnSide, NAMED_SIDES } from '../../../connectome/set-selector.js';
 import { element } from '../dom.js';
-import type { Json } from './json.js';
+import type { Selector } from './draft.js';
+import { isList, type Members } from './json.js';
 
 const BOTH_SIDES = 'both sides';
 
@@ -15,19 +16,18 @@ export function sideOptions(chosen: string): HTMLElement[] {
 export interface NeuronListOptions {
   /** Completes "Add neurons to ...". */
   readonly label: string;
-  readonly neurons: readonly Json[];
-  /** JSON Pointer to the selector, or to the list of selectors. */
+  readonly selector: Selector;
+  /** JSON Pointer to the selector. */
   readonly path: string;
-  /** Whether the document has a list here even for one selector. */
-  readonly isList: boolean;
-  readonly onChange: (neurons: readonly Json[]) => void;
+  readonly onChange: (selectors: readonly (string | Members)[]) => void;
 }
 
-export function neuronList({ label, neurons, path, isList, onChange }: NeuronListOptions): HTMLElement {
-  const replaceAt = (at: number, ...replacement: Json[]): void =>
+export function neuronList({ label, selector: whole, path, onChange }: NeuronListOptions): HTMLElement {
+  const neurons = isList(whole) ? whole : [whole];
+  const replaceAt = (at: number, ...replacement: string[]): void =>
     onChange([...neurons.slice(0, at), ...replacement, ...neurons.slice(at + 1)]);
   const items = neurons.map((selector, at) => {
-    const place = isList || neurons.length > 1 ? `${path}/${at}` : path;
+    const place = isList(whole) ? `${path}/${at}` : path;
     const parts = typeof selector === 'string' ? nameOnSide(selector) : undefined;
     const name = parts?.name ?? (typeof selector === 'string' ? selector : JSON.stringify(selector));
     const remove = element('button', { type: 'button', 'aria-label': `Remove ${name}` }, '✕');

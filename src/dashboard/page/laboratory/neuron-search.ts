@@ -84,7 +84,7 @@ export class NeuronSearch {
       const sides = Object.entries(found.sides).map(
         ([side, count]) => `${grouped(count)} ${side || 'of unknown side'}`,
       );
-      const all = `${grouped(found.count)} neurons of ${grouped(types.length)} types`;
+      const all = `${grouped(found.count)} neurons of ${grouped(types.length)} ${types.length === 1 ? 'type' : 'types'}`;
       parts.push(found.count === 0 ? 'no type' : `${all}: ${sides.join(', ')}`);
     }
     const hidden = Math.max(0, types.length - MOST_RESULTS);
