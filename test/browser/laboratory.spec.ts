@@ -78,9 +78,9 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await row.locator('td').allInnerTexts()).toEqual([
       'C_escape_left',
       'left',
-      '2',
-      shown(group.responding.mean),
       `${shown(group.rate_hz.mean)} ± ${shown(group.rate_hz.sd)}`,
+      String(Number(group.responding.mean.toFixed(1))),
+      '2',
     ]);
     // One bar, and a ring for each trial.
     expect(await page.locator('#figure .bar').count()).toBe(1);

@@ -48,8 +48,7 @@ export function barsFigure(
   bars.forEach((bar, at) => {
     const top = MARGIN + ROW * at;
     const middle = top + ROW / 2;
-    const isAbove = baseline !== undefined && bar.mean > baseline.mean;
-    const colour = palette.series[isAbove ? 1 : 0]!;
+    const colour = colourOf(bar, baseline, palette);
     children.push(
       text(shortened(bar.label, labelWidth), labelWidth, middle + 4, palette.text, { 'text-anchor': 'end' }),
       svg(
@@ -104,13 +103,12 @@ export function barsFigure(
       palette.muted,
     ),
   );
-  return picture(
-    width,
-    bottom + AXIS_HEIGHT,
-    `${axisLabel}; the table below has the numbers.`,
-    palette,
-    children,
-  );
+  return picture(width, bottom + AXIS_HEIGHT, `${axisLabel}; the table has the numbers.`, palette, children);
+}
+
+function colourOf({ mean }: Bar, baseline: MeanSd | undefined, { series, muted }: Palette): string {
+  if (baseline === undefined || mean < baseline.mean) return series[0]!;
+  return mean > baseline.mean ? series[1]! : muted;
 }
 
 function numbersOf({ mean, sd }: Bar, baseline: MeanSd | undefined): string {

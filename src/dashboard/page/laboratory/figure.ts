@@ -14,8 +14,8 @@ export interface Palette {
 export const DASHES = ['', '7 3', '2 3', '9 3 2 3', '4 2', '1 4'];
 export const MOST_SERIES = DASHES.length;
 export const FONT_PX = 12;
-/** Wide enough for most characters of the font. */
-export const CHARACTER_PX = 6.6;
+/** Wide enough for most characters of the font; names of types have many capitals. */
+export const CHARACTER_PX = 7.6;
 
 /** For paper: the colours of the light theme on white. */
 export const PAPER: Palette = {

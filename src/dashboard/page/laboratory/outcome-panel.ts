@@ -1,5 +1,5 @@
 /** What comes of an experiment, while it comes: progress, figure, table, files, and what to cite. */
-import type { EachAxis } from '../../../answers/v2/document.js';
+import type { EachAxis, ExperimentDocument } from '../../../answers/v2/document.js';
 import type { ExperimentHead, ExperimentTotals } from '../../../answers/v2/result.js';
 import type { ExperimentProgress } from '../../../answers/v2/formats/ndjson.js';
 import { byId, element, grouped } from '../dom.js';
@@ -20,6 +20,7 @@ import {
   rankingOf,
   rateReports,
   setAxisOf,
+  timeSeries,
 } from './readings.js';
 import { fileName, ratesFile, save, type TableFormat } from './saving.js';
 
@@ -32,6 +33,15 @@ const PNG_SCALE = 2;
 
 /** How the last experiment ended, or that it goes on. */
 type State = 'running' | 'stopped' | 'broken' | 'done';
+
+const MEAN_RATES = 'mean rates';
+const IN_TIME = 'rates in time';
+
+/** What can be drawn of an experiment. */
+function figuresOf({ reports }: ExperimentDocument): string[] {
+  const isBinned = Object.values(reports).some(({ type }) => type === 'histogram');
+  return isBinned ? [MEAN_RATES, IN_TIME] : [MEAN_RATES];
+}
 
 interface Figure {
   readonly drawn: SVGSVGElement;
@@ -175,22 +185,24 @@ export class OutcomePanel {
     );
   }
 
-  /** Choices that the figure of a screen needs: what is ranked. */
+  /** What the reader chooses of the figure, where there is a choice. */
   #drawTools(): void {
     const tools = byId('figure-tools');
-    const axis = this.#head && eachAxisOf(this.#head.experiment);
-    if (axis === undefined || this.#head === undefined) {
-      tools.replaceChildren();
-      return;
+    const offered: [string, string, readonly string[]][] = [];
+    if (this.#head !== undefined) {
+      const { experiment } = this.#head;
+      const figures = figuresOf(experiment);
+      offered.push(['figure', 'Show', figures]);
+      const axis = eachAxisOf(experiment);
+      if (axis !== undefined && this.#choice('figure', figures) !== IN_TIME) {
+        const reports = rateReports(experiment);
+        offered.push(
+          ['report', 'Report', reports],
+          ['group', 'Group', groupNames(this.#conditions, this.#choice('report', reports))],
+          ['beside', 'At', choicesBeside(this.#conditions, axis)],
+        );
+      }
     }
-    const reports = rateReports(this.#head.experiment);
-    const report = this.#choice('report', reports);
-    const groups = groupNames(this.#conditions, report);
-    const offered: [string, string, readonly string[]][] = [
-      ['report', 'Report', reports],
-      ['group', 'Group', groups],
-      ['beside', 'At', choicesBeside(this.#conditions, axis)],
-    ];
     const shown = offered.filter(([, , values]) => values.length > 1);
     const key = JSON.stringify(shown);
     if (tools.dataset['key'] === key) return;
@@ -226,6 +238,7 @@ export class OutcomePanel {
   #figure(width: number, palette: Palette): Figure | undefined {
     if (this.#head === undefined || this.#conditions.length === 0 || width === 0) return undefined;
     const { experiment } = this.#head;
+    if (this.#choice('figure', figuresOf(experiment)) === IN_TIME) return this.#inTime(width, palette);
     const each = eachAxisOf(experiment);
     if (each !== undefined) return this.#screen(each, width, palette);
     const dose = setAxisOf(experiment);
@@ -248,6 +261,18 @@ export class OutcomePanel {
       ...(isCut ? [`Of each report the first ${MOST_SERIES} lines are drawn; the table has all.`] : []),
     ];
     return { drawn: doseFigure(panels, parameterLabel(parameter), width, palette), note: notes.join(' ') };
+  }
+
+  #inTime(width: number, palette: Palette): Figure | undefined {
+    const { reports } = this.#head!.experiment;
+    const panels = Object.entries(reports)
+      .filter(([, { type }]) => type === 'histogram')
+      .map(([report, document]) => ({ report, series: timeSeries(this.#conditions, report, document) }));
+    const isCut = panels.some(({ series }) => series.length > MOST_SERIES);
+    const note =
+      'Mean rates over neurons and trials, in bins.' +
+      (isCut ? ` Of each report the first ${MOST_SERIES} lines are drawn.` : '');
+    return { drawn: doseFigure(panels, 'Time (ms)', width, palette), note };
   }
 
   #screen(axis: EachAxis, width: number, palette: Palette): Figure | undefined {

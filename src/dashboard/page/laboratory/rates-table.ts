@@ -15,7 +15,7 @@ export function fillRatesTable(
   conditions: readonly ConditionLine[],
 ): { readonly rows: number; readonly shown: number } {
   const parameters = (experiment.sweep ?? []).map((axis) => ('set' in axis ? axis.set : axis.as));
-  const titles = [...parameters.map(titleOf), 'Report', 'Group', 'Neurons', 'Responding', 'Rate (Hz)'];
+  const titles = [...parameters.map(titleOf), 'Report', 'Group', 'Rate (Hz)', 'Responding', 'Neurons'];
   const reports = rateReports(experiment);
   const rows = conditions.flatMap((condition) =>
     reports.flatMap((report) => groupsOf(condition, report).map((group) => ({ condition, report, group }))),
@@ -33,19 +33,19 @@ export function fillRatesTable(
           ...parameters.map((name) => element('td', {}, valueLabel(condition.parameters[name]!))),
           element('td', {}, report),
           element('td', {}, groupLabel(group)),
-          element('td', { class: 'number' }, grouped(group.neurons)),
           element(
             'td',
-            { class: 'number' },
-            group.responding === null ? '–' : rounded(group.responding.mean),
-          ),
-          element(
-            'td',
-            { class: 'number' },
+            {},
             group.rate_hz === null
               ? 'stopped'
               : `${rounded(group.rate_hz.mean)} ± ${rounded(group.rate_hz.sd)}`,
           ),
+          element(
+            'td',
+            {},
+            group.responding === null ? '–' : String(Number(group.responding.mean.toFixed(1))),
+          ),
+          element('td', {}, grouped(group.neurons)),
         ),
       ),
     ),

@@ -1,5 +1,5 @@
 /** What the figures and the table show of an experiment: the rates of its conditions, in the order of the answer. */
-import type { EachAxis, ExperimentDocument, SetAxis } from '../../../answers/v2/document.js';
+import type { EachAxis, ExperimentDocument, ReportDocument, SetAxis } from '../../../answers/v2/document.js';
 import type { GroupResult, MeanSd, ParameterValue } from '../../../answers/v2/result.js';
 import type { ConditionLine } from '../service/open-experiments.js';
 import { groupLabel, parameterLabel, valueLabel } from './labels.js';
@@ -68,6 +68,24 @@ export function doseSeries(
     }
   }
   return [...series].map(([label, points]) => ({ label, points: points.sort((a, b) => a.x - b.x) }));
+}
+
+/** The rates of a histogram in its bins: one series for each condition and group. There is no spread over trials. */
+export function timeSeries(
+  conditions: readonly ConditionLine[],
+  report: string,
+  document: ReportDocument,
+): Series[] {
+  const { start_ms: startMs, bin_ms: binMs } = document;
+  return conditions.flatMap((condition) =>
+    groupsOf(condition, report).flatMap((group) => {
+      if (group.bins_hz == null) return [];
+      const label = [groupLabel(group), ...otherValues(condition.parameters, [])].join(', ');
+      // The middle of a bin stands for it.
+      const points = group.bins_hz.map((mean, bin) => ({ x: startMs + (bin + 0.5) * binMs!, mean, sd: 0 }));
+      return [{ label, points }];
+    }),
+  );
 }
 
 /** The values of the axes beside that of a screen, as one text for each choice. */
