@@ -216,11 +216,13 @@ function showFault(failure: ServiceFailure): void {
     if (shown !== undefined) showDocument(mended(shown, place.path ?? '', message, suggestion), 'suggestion');
   };
   const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
-  byId('other-fault').replaceChildren(
-    isAtField
-      ? element('p', { class: 'fault' }, 'See what is marked above.')
-      : faultElement(message, place, mend),
-  );
+  byId('other-fault').replaceChildren(isAtField ? jumpToFault() : faultElement(message, place, mend));
+}
+
+function jumpToFault(): HTMLElement {
+  const button = element('button', { type: 'button', class: 'quiet' }, 'Show what is refused');
+  button.addEventListener('click', () => form.focusFault());
+  return button;
 }
 
 /** The document with the suggestion in place of what the message names: a value, or the name of a member. */

@@ -7,7 +7,7 @@ import { asFailure, type ServiceFailure } from '../service/client.js';
 import type { AnswerSource, ConditionLine } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { type Bar, barsFigure } from './bars-figure.js';
-import { doseFigure } from './dose-figure.js';
+import { curvesFigure } from './curves-figure.js';
 import { MOST_SERIES, type Palette, PAPER, pngFile, screenPalette, svgFile } from './figure.js';
 import { groupLabel, parameterLabel } from './labels.js';
 import { fillRatesTable } from './rates-table.js';
@@ -260,7 +260,7 @@ export class OutcomePanel {
       ...(silent.length > 0 ? [`Silent: ${silent.join(', ')}.`] : []),
       ...(isCut ? [`Of each report the first ${MOST_SERIES} lines are drawn; the table has all.`] : []),
     ];
-    return { drawn: doseFigure(panels, parameterLabel(parameter), width, palette), note: notes.join(' ') };
+    return { drawn: curvesFigure(panels, parameterLabel(parameter), width, palette), note: notes.join(' ') };
   }
 
   #inTime(width: number, palette: Palette): Figure | undefined {
@@ -272,7 +272,7 @@ export class OutcomePanel {
     const note =
       'Mean rates over neurons and trials, in bins.' +
       (isCut ? ` Of each report the first ${MOST_SERIES} lines are drawn.` : '');
-    return { drawn: doseFigure(panels, 'Time (ms)', width, palette), note };
+    return { drawn: curvesFigure(panels, 'Time (ms)', width, palette), note };
   }
 
   #screen(axis: EachAxis, width: number, palette: Palette): Figure | undefined {
