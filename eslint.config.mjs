@@ -149,6 +149,7 @@ export default tseslint.config(
       'coverage/',
       'clients/**/dist/',
       'clients/typescript/src/api.ts',
+      'clients/typescript/src/api-v2.ts',
     ],
   },
   js.configs.recommended,
