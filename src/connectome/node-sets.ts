@@ -39,6 +39,12 @@ export class PublishedNodeSets {
     return second === undefined || set.publication === first ? set : undefined;
   }
 
+  /** For a list of references: the publication and where in it the set stands. */
+  sourceOf({ publication, source }: NodeSet): string {
+    const { text, doi } = this.publications[publication]!;
+    return `${text}, doi:${doi}: ${source}`;
+  }
+
   names(): string[] {
     return Object.keys(this.sets);
   }

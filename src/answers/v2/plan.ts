@@ -149,7 +149,7 @@ export class ExperimentPlan {
       this.reports,
       this.grid,
     );
-    this.cite = citationsOf(connectome);
+    this.cite = citationsOf(connectome, resolved.sources);
   }
 
   get conditions(): number {
