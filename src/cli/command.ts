@@ -58,6 +58,11 @@ export interface Command<O extends Options> {
   ): Promise<number | void>;
 }
 
+/** For the types of the options, where a command is defined apart from where it is run. */
+export function defineCommand<const O extends Options>(command: Command<O>): Command<O> {
+  return command;
+}
+
 /** Runs a command with the arguments of this process and sets the exit status of the process. */
 export async function runCommand<const O extends Options>(command: Command<O>): Promise<void> {
   // `npm run … | head` closes the pipe early, which is not an error.

@@ -1,4 +1,4 @@
-import type { Experiment } from '../answers/v1/experiment.js';
+import type { Experiment } from '../../answers/v1/experiment.js';
 import {
   allowedValuesOf,
   type Field,
@@ -7,10 +7,10 @@ import {
   FIELDS,
   isAllowed,
   type RangeField,
-} from '../answers/v1/fields.js';
-import { describeValue, type CodedError } from '../errors.js';
-import { usage } from './command.js';
-import type { Condition } from './experiment-summary.js';
+} from '../../answers/v1/fields.js';
+import { describeValue, type CodedError } from '../../errors.js';
+import { usage } from '../command.js';
+import type { Condition } from './summary.js';
 
 export const COMMAND_NAME = 'experiment';
 const TRIALS: RangeField = {

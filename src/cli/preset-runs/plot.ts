@@ -3,11 +3,11 @@
  * channel that is not silent, as mean and standard deviation over the seeds.
  */
 import type { TopLevelSpec } from 'vega-lite';
-import { STEPS_PER_MS } from '../engine/network.js';
-import { FRAME_MS } from '../answers/v1/readout.js';
-import { COLOURS } from '../plot/svg.js';
-import type { NeuronLabels, RunBody } from './experiment-source.js';
-import { labelOf, roundedSpread, type Condition } from './experiment-summary.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
+import { FRAME_MS } from '../../answers/v1/readout.js';
+import { COLOURS } from '../../plot/svg.js';
+import type { NeuronLabels, RunBody } from './source.js';
+import { labelOf, roundedSpread, type Condition } from './summary.js';
 
 const WIDTH = 640;
 const GAP = 120;
