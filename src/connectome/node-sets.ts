@@ -39,10 +39,10 @@ export class PublishedNodeSets {
     return second === undefined || set.publication === first ? set : undefined;
   }
 
-  /** For a list of references: the publication and where in it the set stands. */
+  /** For a list of references: the publication, by authors and year, and where in it the set stands. */
   sourceOf({ publication, source }: NodeSet): string {
     const { text, doi } = this.publications[publication]!;
-    return `${text}, doi:${doi}: ${source}`;
+    return `${text.split(',', 1)[0]!}, doi:${doi}: ${source}`;
   }
 
   names(): string[] {

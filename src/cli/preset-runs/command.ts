@@ -1,19 +1,21 @@
 /** npm run experiment -- --stimulus NAME: runs of version 1, here or on a service. */
 import { extname, resolve } from 'node:path';
 import type { Experiment, View } from '../../answers/v1/experiment.js';
-import { FIELDS, QUERY_FIELDS } from '../../answers/v1/fields.js';
+import { FIELDS } from '../../answers/v1/fields.js';
 import { neuronsOfTypes } from '../../connectome/selection.js';
 import { KernelEngine } from '../../engine/backends/cpu/kernel-engine.js';
 import { describeValue } from '../../errors.js';
 import { plottingLibrary, renderSvg } from '../../plot/svg.js';
 import { compileKernel } from '../../pool/kernel-file.js';
 import { defineCommand } from '../command.js';
+import { COMMAND_NAME, usageError } from '../experiment-usage.js';
 import type { ProgressLine } from '../progress.js';
 import { readConnectome } from '../read-connectome.js';
 import { servedFile } from '../served-file.js';
 import { checkServiceUrl, ServiceClient } from '../service-client.js';
 import { writeWhole } from '../write-whole.js';
-import { ARM_OPTIONS, armsOf, COMMAND_NAME, usageError, type Arm } from './arms.js';
+import { armsOf, type Arm } from './arms.js';
+import { PRESET_OPTIONS } from './options.js';
 import { spikesCsv } from './spikes-csv.js';
 import { plotOf } from './plot.js';
 import type { RunSource, RunBody } from './source.js';
@@ -27,31 +29,7 @@ export const PRESET_RUNS = defineCommand({
   summary:
     'Simulates the response of the brain to a stimulus: spikes, rates and drives.\n' +
     `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
-  options: {
-    ...ARM_OPTIONS,
-    compare: { type: 'string', value: 'NAME', help: 'Compare with a second stimulus.' },
-    silence: {
-      type: 'string',
-      value: 'TYPE',
-      multiple: true,
-      help: 'Compare with this cell type silenced (outputs removed).',
-    },
-    connectome: { type: 'string', value: 'FILE', help: 'Connectome to use; by default CONNECTOME_FILE.' },
-    url: { type: 'string', value: 'URL', help: 'Use the service at this URL instead.' },
-    json: { type: 'boolean', help: 'Print the HTTP body, or a summary of several runs.' },
-    view: {
-      type: 'string',
-      choices: QUERY_FIELDS.view.allowed,
-      default: QUERY_FIELDS.view.default,
-      help: 'Members of the HTTP body.',
-    },
-    csv: { type: 'string', value: 'FILE', help: 'Write a CSV file with a row for each spike.' },
-    plot: {
-      type: 'string',
-      value: 'FILE',
-      help: 'Write an SVG plot of spikes and rates (.svg).',
-    },
-  },
+  options: PRESET_OPTIONS,
   async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
     if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
       throw usageError('--csv and --plot need the spikes, which --view drive leaves out');
