@@ -68,13 +68,7 @@ export class ExperimentsService {
     const plan = planExperiment(connectome, document, resolver, this.#limitsFor(order));
     // What cannot be written is not to be computed first.
     if (isTable(order.format)) tableOf({ ...tableChoice(order), connectome, experiment: document });
-    if (order.from >= plan.conditions) {
-      throw new CodedError(
-        'INVALID_PARAMETER',
-        `from must be the index of a condition, from 0 to ${plan.conditions - 1}, got ${order.from}.`,
-        { path: '' },
-      );
-    }
+    plan.checkFrom(order.from);
     return { order, model, plan, brainMs: Math.round(plan.brainSeconds(order.from) * 1000) };
   }
 

@@ -149,11 +149,20 @@ export class ExperimentPlan {
       this.reports,
       this.grid,
     );
-    this.cite = citationsOf(connectome);
+    this.cite = citationsOf(connectome, resolved.sources);
   }
 
   get conditions(): number {
     return this.grid.size;
+  }
+
+  /** @throws CodedError INVALID_PARAMETER where an answer cannot begin with this condition */
+  checkFrom(from: number): void {
+    if (from < this.conditions) return;
+    throw invalid(
+      WHOLE,
+      `from must be the index of a condition, from 0 to ${this.conditions - 1}, got ${from}.`,
+    );
   }
 
   /** Brain seconds of all that an answer from a condition on has to run, at most. */
