@@ -124,7 +124,7 @@ class ExperimentRun {
         this.#index++;
         return {
           condition: plan.condition(index, decision.values),
-          countsAll: this.#baselines.decidesOthers(index),
+          countsAll: plan.grid.decidesOthers(index),
         };
       }
       this.#trials -= plan.trials;
