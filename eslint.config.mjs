@@ -27,6 +27,8 @@ const mayImport = {
   // From a file to a model that is served: loading, workers, retrying.
   serving: ['connectome', 'answers/v1', 'pool', 'config', 'health'],
   'rate-limit': ['config', 'http', 'health'],
+  // Experiments that nobody waits for: their chunks, their results, who computes them.
+  jobs: ['connectome', 'answers/v2', 'pool', 'config', 'health'],
   run: ['answers/v1', 'answers/v1/api', 'pool', 'config', 'http', 'health', 'rate-limit'],
   // POST /api/v2/experiments, GET /api/v2/neurons and /api/v2/node-sets.
   experiments: [
@@ -38,11 +40,12 @@ const mayImport = {
     'config',
     'http',
     'health',
+    'jobs',
     'rate-limit',
   ],
   atlas: ['connectome', 'http', 'health'],
   model: ['answers/v1/api', 'http', 'health', 'atlas'],
-  metrics: ['config', 'http', 'health', 'serving', 'run', 'experiments'],
+  metrics: ['config', 'http', 'health', 'serving', 'run', 'jobs', 'experiments'],
   openapi: ['config', 'http'],
   // The pages bundle readers of the service's formats, the tables of fields and the writers of tables; of
   // answers/v1/api, atlas and answers/v2/result they take types alone.
@@ -154,6 +157,7 @@ export default tseslint.config(
       'coverage/',
       'clients/**/dist/',
       'clients/typescript/src/api.ts',
+      'clients/typescript/src/api-v2.ts',
     ],
   },
   js.configs.recommended,

@@ -83,12 +83,27 @@ function nameWord(name: string): number {
 }
 
 const ROOT_ID = /^(0|[1-9]\d{0,19})$/;
+type IdWords = readonly [low: number, high: number];
+
+/** A sweep draws trains for the same neurons in thousands of trials. More ids than a brain has are never needed. */
+const knownWords = new Map<string, IdWords>();
+const MAXIMUM_KNOWN_WORDS = 2 ** 18;
+
+function idWords(id: string): IdWords {
+  let words = knownWords.get(id);
+  if (words === undefined) {
+    words = wordsOf(id);
+    if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
+    knownWords.set(id, words);
+  }
+  return words;
+}
 
 /**
  * The low and the high word of 64 bits that stand for a neuron: of its root id, which is a number; where the brain
  * was sampled and a neuron has a name instead, of the first eight bytes of the name's SHA-256, big-endian.
  */
-function idWords(id: string): readonly [low: number, high: number] {
+function wordsOf(id: string): IdWords {
   const bits = ROOT_ID.test(id) ? BigInt(id) : createHash('sha256').update(id).digest().readBigUInt64BE();
   return [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
 }

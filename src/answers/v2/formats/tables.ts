@@ -1,5 +1,5 @@
 /** The tables of an open experiment: their columns, and the rows of a condition as columns of plain arrays. */
-import { SIDES, type Connectome } from '../../../connectome/connectome.js';
+import { SIDES, type Connectome, type ConnectomeMetadata } from '../../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../../experiment/protocol.js';
 import { CodedError } from '../../../errors.js';
 import {
@@ -51,8 +51,13 @@ export const MAXIMUM_BATCH_ROWS = 32_768;
 const NO_GROUP = 'none';
 const ONE_GROUP = 'all';
 
+/** What a table says of neurons; a client of a service has no more of its connectome. */
+export interface LabelledNeurons extends Pick<Connectome, 'typeIndices' | 'sides' | 'neuronId'> {
+  readonly metadata: Pick<ConnectomeMetadata, 'types' | 'wiring' | 'release'>;
+}
+
 interface TableRequest {
-  readonly connectome: Connectome;
+  readonly connectome: LabelledNeurons;
   readonly experiment: ExperimentDocument;
   readonly table?: TableName;
   readonly names?: ColumnNames;
@@ -296,7 +301,7 @@ interface SpikeColumn {
 
 /** One row a spike, or input event. Where several reports fill it, a column says which. */
 function spikesTable(
-  connectome: Connectome,
+  connectome: LabelledNeurons,
   experiment: ExperimentDocument,
   name: 'spikes' | 'inputs',
   reports: readonly string[],
@@ -334,7 +339,7 @@ function spikesTable(
 
 /** Columns as other programs name them. Their neurons are integers, so only a measured connectome has them. */
 function namedSpikes(
-  connectome: Connectome,
+  connectome: LabelledNeurons,
   experiment: ExperimentDocument,
   table: TableName,
   reports: readonly string[],
