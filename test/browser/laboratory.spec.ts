@@ -292,6 +292,40 @@ describeWith(['chromium'], 'the laboratory', () => {
     await service.stop();
   });
 
+  it('runs as a job what is too large for a request, which a link shows as well', async () => {
+    const large = { ...DOSE, duration_ms: 5000, trials: 40 };
+    const { page, problems } = await open(large);
+    await expectText(page, '#fault', /800 brain seconds/);
+    await page.getByLabel('Run as a job').check();
+    await expectText(page, '#cost', /800 brain seconds/);
+    await page.locator('#run').click();
+    await page.waitForFunction(() => location.hash.startsWith('#job='));
+    const address = await page.evaluate(() => location.href);
+    const second = await served.open(address.slice(served.service.url.length));
+    for (const each of [page, second.page]) await expectText(each, '#progress-text', /^4 conditions of 40/);
+    const job = decodeURIComponent(new URL(address).hash.slice('#job='.length));
+    const results = await served.service.get(`${EXPERIMENTS}/${job}/results?format=csv`);
+    expect((await download(second.page, 'csv')).bytes.toString()).toBe(await results.text());
+    // The document of the job is on the page that only had its link.
+    expect(await documentOn(second.page)).toMatchObject(large);
+    expect([...problems, ...second.problems]).toEqual([]);
+    await second.page.close();
+    await page.close();
+  });
+
+  it('ends a job', async () => {
+    const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100, sweep: undefined });
+    await page.getByLabel('Run as a job').check();
+    await page.locator('#run:enabled').click();
+    await page.getByRole('button', { name: 'End the job' }).click();
+    await expectText(page, '#progress-text', /^Stopped/);
+    const job = new URL(await page.evaluate(() => location.href)).hash.slice('#job='.length);
+    await expect(
+      served.service.get(`${EXPERIMENTS}/${job}`).then((answer) => answer.json()),
+    ).resolves.toMatchObject({ status: 'dismissed' });
+    await page.close();
+  });
+
   it('says when the connection breaks, and goes on when it is there again', async () => {
     const gateway = await startGateway(served.service);
     const { page } = await openPage(served.browser, gateway, pathOf(DOSE));
@@ -335,6 +369,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     const [first, ...lines] = command.split('\n');
     expect(first).toBe(`npm run -s experiment -- - --url '${served.service.url}' <<'DOCUMENT'`);
     expect(JSON.parse(lines.slice(0, -1).join('\n'))).toEqual(named);
+    const { id } = await answerOf(named);
+    expect((await shell(command)).stdout).toContain(id);
     await context.close();
   });
 
