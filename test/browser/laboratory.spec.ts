@@ -296,7 +296,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     const large = { ...DOSE, duration_ms: 5000, trials: 40 };
     const { page, problems } = await open(large);
     await expectText(page, '#fault', /800 brain seconds/);
-    await page.getByLabel('Run as a job').check();
+    await page.getByRole('button', { name: 'Make it a job' }).click();
+    expect(await page.getByLabel('Run as a job').isChecked()).toBe(true);
     await expectText(page, '#cost', /800 brain seconds/);
     await page.locator('#run').click();
     await page.waitForFunction(() => location.hash.startsWith('#job='));

@@ -217,7 +217,20 @@ function showFault(failure: ServiceFailure): void {
     if (shown !== undefined) showDocument(mended(shown, place.path ?? '', message, suggestion), 'suggestion');
   };
   const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
-  byId('other-fault').replaceChildren(isAtField ? jumpToFault() : faultElement(message, place, mend));
+  byId('other-fault').replaceChildren(
+    isAtField ? jumpToFault() : faultElement(message, place, mend),
+    ...(place.code === 'TOO_EXPENSIVE' && !asJob.checked ? [offerJob()] : []),
+  );
+}
+
+function offerJob(): HTMLElement {
+  const button = element('button', { type: 'button', class: 'quiet' }, 'Make it a job');
+  button.addEventListener('click', () => {
+    asJob.checked = true;
+    checkSoon(0);
+    asJob.focus();
+  });
+  return button;
 }
 
 function jumpToFault(): HTMLElement {

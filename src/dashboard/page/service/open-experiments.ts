@@ -9,8 +9,7 @@ import type {
 } from '../../../answers/v2/result.js';
 import type { ExperimentProgress } from '../../../answers/v2/formats/ndjson.js';
 import type { NeuronSearchResult } from '../../../connectome/neuron-search.js';
-import type { FaultPlace } from '../../../errors.js';
-import { call, failureOf, ServiceFailure } from './client.js';
+import { call, type Fault, failureOf, ServiceFailure } from './client.js';
 
 const EXPERIMENTS = '/api/v2/experiments';
 /** A line comes at least every 5 s; without one for so long the connection is dead. */
@@ -221,7 +220,7 @@ function parsed(text: string, from: number): AnswerLine {
     throw new ServiceFailure('failed', 'The answer is not JSON, so it is not from the service.', 0);
   }
   if (typeof line['error'] === 'string') {
-    throw new ServiceFailure('failed', line['error'], 0, line as FaultPlace);
+    throw new ServiceFailure('failed', line['error'], 0, line as Fault);
   }
   if ('progress' in line) {
     return { kind: 'progress', progress: lineProgress(line['progress'] as ExperimentProgress, from) };
