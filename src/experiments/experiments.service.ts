@@ -18,7 +18,7 @@ import { runExperiment, type ExperimentProgress } from '../answers/v2/run-experi
 import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
 import { type LoadedModel, ModelHealth } from '../health/model-health.js';
-import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import { inTurns, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 import type { ExperimentReport } from './experiment-report.js';
 
 /** Of one request; the command line allows more. */
@@ -137,7 +137,7 @@ export class RunningExperiment {
         },
       },
     );
-    const bytes = await bytesOf(this.#counted(events), order, plan, model.connectome);
+    const bytes = inTurns(await bytesOf(this.#counted(events), order, plan, model.connectome));
     if (order.format !== 'ndjson') return bytes;
     const lines = withProgress(bytes, () => this.#progressLine(), PROGRESS_EVERY_MS);
     return withFailureLine(lines);

@@ -39,7 +39,7 @@ export interface Table {
 }
 
 /** Bounds what a format holds in memory at a time, a few MB, and how long it keeps its thread. */
-export const MAXIMUM_BATCH_ROWS = 32_768;
+export const MAXIMUM_BATCH_ROWS = 16_384;
 
 /** The value of an `each` axis in its baseline, in a table. No cell type has this name. */
 const NO_GROUP = 'none';
