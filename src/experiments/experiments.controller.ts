@@ -13,7 +13,7 @@ import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
 import { acceptsGzip } from '../http/content-encoding.js';
-import { DOCUMENT_ROUTE } from '../http/error.filter.js';
+import { DOCUMENT_ROUTE } from '../http/document-route.js';
 import { BrainBudget, type Charge } from '../rate-limit/brain-budget.js';
 import { Admission } from './admission.js';
 import { holdBeginning, type HeldAnswer } from './answer-bytes.js';
