@@ -19,6 +19,8 @@ export interface ResolvedSelector {
   readonly missing: readonly string[];
   /** Published sets, with their prefix, for which types stand: the single cells of a synthetic brain were sampled. */
   readonly substituted: readonly string[];
+  /** Where the published sets come from that the selector names: publication and place in it, none twice. */
+  readonly sources: readonly string[];
 }
 
 /** What a document says beside its selectors. */
@@ -53,9 +55,10 @@ interface Found {
   readonly neurons: Uint32Array;
   readonly unknown: readonly Unknown[];
   readonly substituted: readonly string[];
+  readonly sources: readonly string[];
 }
 
-const NOTHING: Found = { neurons: new Uint32Array(0), unknown: [], substituted: [] };
+const NOTHING: Found = { neurons: new Uint32Array(0), unknown: [], substituted: [], sources: [] };
 
 /** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
 const NAMES_WITH_SUGGESTIONS = 10;
@@ -98,12 +101,13 @@ export class NodeSetResolver {
     const found = selectors.map(({ selector, path }) => this.#resolve(selector, path));
     const unknown = found.flatMap((each) => each.unknown);
     if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
-    return found.map(({ neurons, unknown: lacking, substituted }, i) => {
+    return found.map(({ neurons, unknown: lacking, substituted, sources }, i) => {
       if (neurons.length === 0) throw emptyNodeSet(selectors[i]!);
       return {
         neurons,
         missing: distinct(lacking.map(({ name }) => name)),
         substituted: distinct(substituted),
+        sources: distinct(sources),
       };
     });
   }
@@ -122,6 +126,7 @@ export class NodeSetResolver {
       ),
       unknown: parts.flatMap(({ unknown }) => unknown),
       substituted: parts.flatMap(({ substituted }) => substituted),
+      sources: parts.flatMap(({ sources }) => sources),
     };
   }
 
@@ -212,10 +217,14 @@ export class NodeSetResolver {
       const reason = 'release 783 has other ids for all neurons of this set';
       return lacks({ name: reference, path, reason, near: () => [] });
     }
-    if (this.connectome.metadata.wiring === 'measured') return this.#withIds(set.root_ids, () => path);
+    const sources = [this.published.sourceOf(set)];
+    if (this.connectome.metadata.wiring === 'measured') {
+      return { ...this.#withIds(set.root_ids, () => path), sources };
+    }
     const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
     if (types.length > 0) {
-      return { ...NOTHING, neurons: this.#selection.withLabels({ type: types }), substituted: [reference] };
+      const neurons = this.#selection.withLabels({ type: types });
+      return { ...NOTHING, neurons, substituted: [reference], sources };
     }
     return lacks({
       name: reference,
@@ -258,6 +267,7 @@ export class NodeSetResolver {
       neurons: differenceOf(intersectionOf(parts.map(({ neurons }) => neurons)), excepted.neurons),
       unknown: all.flatMap(({ unknown }) => unknown),
       substituted: all.flatMap(({ substituted }) => substituted),
+      sources: all.flatMap(({ sources }) => sources),
     };
   }
 
@@ -283,7 +293,7 @@ export class NodeSetResolver {
       if (neuron === undefined) unknown.push({ name, path: pathOf(i), near: () => [] });
       else neurons.push(neuron);
     }
-    return { neurons: Uint32Array.from(new Set(neurons)).sort(), unknown, substituted: [] };
+    return { ...NOTHING, neurons: Uint32Array.from(new Set(neurons)).sort(), unknown };
   }
 
   /** What a string may have meant: types, sets of the document, published sets, populations. */

@@ -15,9 +15,53 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. An NDJSON answer comes line by line as conditions finish, in order.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/experiments/{job}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Says how far a job is.
+         * @description The state of a job as in OGC API - Processes, with the conditions that are done and an estimate of the time left. Asking once a second is often enough.
+         */
+        readonly get: operations["getJob"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Ends a job.
+         * @description Ends a job that is not finished, and removes its results. May be repeated.
+         */
+        readonly delete: operations["dismissJob"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/experiments/{job}/results": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Gives the results of a job.
+         * @description Once the job has succeeded, exactly the bytes with which the same experiment is answered at once, in any format and from any condition. Until then the conditions that are done, in order: Job-Status is not successful, `partial` is true in JSON and NDJSON, and the totals count these conditions. A job that failed answers with its failure.
+         */
+        readonly get: operations["getJobResults"];
+        readonly put?: never;
+        readonly post?: never;
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -522,6 +566,11 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description What to cite. */
             readonly cite: readonly string[];
+            /**
+             * @description There in the results of a job that is not finished: they are those of the conditions that are done.
+             * @constant
+             */
+            readonly partial?: true;
         };
         /** @description The answer to an experiment with dry_run=true: all that is known without simulating. */
         readonly DryRunAnswer: {
@@ -610,6 +659,11 @@ export interface components {
             readonly warnings: readonly components["schemas"]["Warning"][];
             /** @description What to cite. */
             readonly cite: readonly string[];
+            /**
+             * @description There in the results of a job that is not finished: they are those of the conditions that are done.
+             * @constant
+             */
+            readonly partial?: true;
         };
         /** @description The neurons that a selector stands for. */
         readonly ResolvedSet: {
@@ -809,6 +863,68 @@ export interface components {
             /** @description Root ids of the list in release 783. */
             readonly root_ids?: readonly string[];
         };
+        /** @description The state of a job, as in OGC API - Processes, with members of our own. */
+        readonly JobStatus: {
+            /** @description Name of the job. */
+            readonly jobID: string;
+            /**
+             * @description What the job is one of.
+             * @constant
+             */
+            readonly type: "process";
+            /**
+             * @description accepted: it waits for a worker. dismissed: it was ended.
+             * @enum {string}
+             */
+            readonly status: "accepted" | "running" | "successful" | "failed" | "dismissed";
+            /** @description Per cent of the simulated time that is done; 100 once it has succeeded. */
+            readonly progress: number;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            readonly created: string;
+            /**
+             * Format: date-time
+             * @description When it was begun.
+             */
+            readonly started?: string;
+            /**
+             * Format: date-time
+             * @description When this state last changed.
+             */
+            readonly updated: string;
+            /**
+             * Format: date-time
+             * @description When it succeeded, failed or was dismissed.
+             */
+            readonly finished?: string;
+            /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
+            readonly id: string;
+            /** @description Names the model, as `id` of GET /api/v1/model. */
+            readonly model: string;
+            /** @description Conditions of the experiment. */
+            readonly conditions: number;
+            /** @description Of these, the ones that are done. */
+            readonly conditions_done: number;
+            /** @description Conditions x trials x duration, at most. */
+            readonly brain_seconds: number;
+            /** @description Estimate of the time left, from the pace so far. */
+            readonly seconds_left?: number;
+            /** @description What the job failed with. */
+            readonly error?: components["schemas"]["ErrorResponse"];
+            /** @description Where its state and its results are. */
+            readonly links: readonly components["schemas"]["Link"][];
+        };
+        /** @description Where something is. */
+        readonly Link: {
+            /** @description Path on this service. */
+            readonly href: string;
+            /** @description What it is. */
+            readonly rel: string;
+            /** @description Media type. */
+            readonly type: string;
+        };
         /** @description Something to bear in mind about the results. */
         readonly Warning: {
             /**
@@ -831,8 +947,6 @@ export interface operations {
     readonly runOpenExperiment: {
         readonly parameters: {
             readonly query?: {
-                /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
-                readonly dry_run?: "true" | "false";
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
                 /** @description Format of the answer. It decides over Accept. */
@@ -841,10 +955,14 @@ export interface operations {
                 readonly table?: "rates" | "histogram" | "spikes" | "inputs";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
+                /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
+                readonly dry_run?: "true" | "false";
             };
             readonly header?: {
                 /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
                 readonly Accept?: string;
+                /** @description respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits. */
+                readonly Prefer?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -1232,6 +1350,27 @@ export interface operations {
                     readonly "application/vnd.apache.parquet": string;
                 };
             };
+            /** @description With Prefer: respond-async: the experiment is a job, and this is its state. */
+            readonly 202: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Where the job is. Its name is random: only those who were told can follow or end it. */
+                    readonly Location?: string;
+                    /** @description The preference that was followed. */
+                    readonly "Preference-Applied"?: "respond-async";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JobStatus"];
+                };
+            };
             /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
@@ -1404,7 +1543,483 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments are under way, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly getJob: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the job: the end of the Location that POST answered with. */
+                readonly job: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The state of the job. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JobStatus"];
+                };
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its model is no longer served. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly dismissJob: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the job: the end of the Location that POST answered with. */
+                readonly job: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The job has ended. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["JobStatus"];
+                };
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its model is no longer served. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly getJobResults: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Answers from this condition on, for example to go on where a connection broke. */
+                readonly from?: number;
+                /** @description Format of the answer. It decides over Accept. */
+                readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs";
+                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
+                readonly names?: "shiu" | "sonata";
+            };
+            readonly header?: {
+                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
+                readonly Accept?: string;
+            };
+            readonly path: {
+                /** @description Name of the job: the end of the Location that POST answered with. */
+                readonly job: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The results, as far as they are there. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Status of the job when the answer began. Only results of successful jobs are complete. */
+                    readonly "Job-Status"?: "accepted" | "running" | "successful";
+                    /** @description Milliseconds spent until the answer began. */
+                    readonly "Server-Timing"?: string;
+                    /** @description What simulated. It never shows in the body. */
+                    readonly "X-Backend"?: "cpu";
+                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ExperimentAnswer"];
+                    readonly "application/x-ndjson": components["schemas"]["ExperimentHead"] | components["schemas"]["Condition"] | components["schemas"]["ExperimentProgress"] | components["schemas"]["ExperimentTotals"] | components["schemas"]["ErrorResponse"];
+                    readonly "text/csv": string;
+                    readonly "application/vnd.apache.arrow.stream": string;
+                    readonly "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_FOUND`: There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its model is no longer served. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
+            readonly 406: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes. */
+            readonly 422: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

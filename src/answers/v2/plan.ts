@@ -15,7 +15,7 @@ import { citationsOf } from './citations.js';
 import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
 import { tooManyConditions } from './parse-sweep.js';
-import { memberOf, refused, WHOLE } from './place.js';
+import { invalid, memberOf, refused, WHOLE } from './place.js';
 import { isResponders, resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import type {
   ConditionParameters,
@@ -130,8 +130,7 @@ export class ExperimentPlan {
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
     this.reports = plannedReports(connectome, document, resolved);
-    const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
-    this.#tableRows = Math.max(1, Math.floor(limits.tableRows / Math.max(1, this.grid.size * tables)));
+    this.#tableRows = this.rowsOfTable(limits.tableRows);
     this.#durationsMs = new Float64Array(this.grid.size);
     this.#inputEvents = new Float64Array(this.grid.size);
     const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
@@ -150,11 +149,20 @@ export class ExperimentPlan {
       this.reports,
       this.grid,
     );
-    this.cite = citationsOf(connectome);
+    this.cite = citationsOf(connectome, resolved.sources);
   }
 
   get conditions(): number {
     return this.grid.size;
+  }
+
+  /** @throws CodedError INVALID_PARAMETER where an answer cannot begin with this condition */
+  checkFrom(from: number): void {
+    if (from < this.conditions) return;
+    throw invalid(
+      WHOLE,
+      `from must be the index of a condition, from 0 to ${this.conditions - 1}, got ${from}.`,
+    );
   }
 
   /** Brain seconds of all that an answer from a condition on has to run, at most. */
@@ -162,6 +170,17 @@ export class ExperimentPlan {
     const needed = this.grid.neededFrom(from);
     const durationMs = this.#durationsMs.reduce((sum, ms, index) => sum + needed[index]! * ms, 0);
     return (durationMs * this.trials) / MS_PER_SECOND;
+  }
+
+  /** Simulated time of all trials of a condition, in ms. */
+  brainMsOf(index: number): number {
+    return this.#durationsMs[index]! * this.trials;
+  }
+
+  /** Rows that each table of a condition may have, where all tables of an answer may have as many as this together. */
+  rowsOfTable(tableRows: number): number {
+    const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
+    return Math.max(1, Math.floor(tableRows / Math.max(1, this.grid.size * tables)));
   }
 
   /** The answer without results. Of an axis of responders only the baseline is known. */

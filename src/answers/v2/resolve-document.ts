@@ -17,6 +17,7 @@ export interface ResolvedDocument {
   /** Of all selectors, each once, in their order. */
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
+  readonly sources: readonly string[];
 }
 
 /** What stands under one name in the answer: all selectors of `silence`, one of anything else. */
@@ -65,6 +66,7 @@ export function resolveDocument(
     neurons,
     missing: distinct([...resolved.flatMap(({ missing }) => missing), ...unused]),
     substituted: distinct(resolved.flatMap(({ substituted }) => substituted)),
+    sources: distinct(resolved.flatMap(({ sources }) => sources)),
   };
 }
 

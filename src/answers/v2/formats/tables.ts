@@ -1,5 +1,5 @@
 /** The tables of an open experiment: their columns, and the rows of a condition as columns of plain arrays. */
-import { SIDES, type Connectome } from '../../../connectome/connectome.js';
+import { SIDES, type Connectome, type ConnectomeMetadata } from '../../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../../experiment/protocol.js';
 import { CodedError } from '../../../errors.js';
 import {
@@ -7,6 +7,7 @@ import {
   type ExperimentDocument,
   type GroupLabel,
   type ReportDocument,
+  type ReportType,
   type SweepAxis,
 } from '../document.js';
 import type { ConditionResult, GroupResult, ParameterValue } from '../result.js';
@@ -51,8 +52,13 @@ export const MAXIMUM_BATCH_ROWS = 16_384;
 const NO_GROUP = 'none';
 const ONE_GROUP = 'all';
 
+/** What a table says of neurons; a client of a service has no more of its connectome. */
+export interface LabelledNeurons extends Pick<Connectome, 'typeIndices' | 'sides' | 'neuronId'> {
+  readonly metadata: Pick<ConnectomeMetadata, 'types' | 'wiring' | 'release'>;
+}
+
 interface TableRequest {
-  readonly connectome: Connectome;
+  readonly connectome: LabelledNeurons;
   readonly experiment: ExperimentDocument;
   readonly table?: TableName;
   readonly names?: ColumnNames;
@@ -64,14 +70,11 @@ interface TableRequest {
  */
 export function tableOf({ connectome, experiment, table, names }: TableRequest): Table {
   const name = table ?? defaultTable(experiment, names);
-  const types: readonly string[] = name === 'rates' ? ['rate', 'histogram'] : [name];
-  const reports = Object.keys(experiment.reports).filter((report) =>
-    types.includes(experiment.reports[report]!.type),
-  );
+  const reports = reportsOf(name, experiment);
   if (reports.length === 0) {
     throw new CodedError(
       'INVALID_PARAMETER',
-      `table: ${name} needs a report of type ${types.join(' or ')}; the reports are ${reportTypes(experiment)}`,
+      `table: ${name} needs a report of type ${typesThatFill(name).join(' or ')}; the reports are ${reportTypes(experiment)}`,
       { path: '/reports' },
     );
   }
@@ -84,6 +87,20 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
     default:
       return spikesTable(connectome, experiment, name, reports);
   }
+}
+
+/** The table `rates` alone, which needs no connectome: of every report that has rates. */
+export function ratesTableOf(experiment: ExperimentDocument): Table {
+  return ratesTable(experiment, reportsOf('rates', experiment));
+}
+
+function reportsOf(table: TableName, { reports }: ExperimentDocument): string[] {
+  const types = typesThatFill(table);
+  return Object.keys(reports).filter((report) => types.includes(reports[report]!.type));
+}
+
+function typesThatFill(table: TableName): readonly ReportType[] {
+  return table === 'rates' ? ['rate', 'histogram'] : [table];
 }
 
 function defaultTable({ reports }: ExperimentDocument, names: ColumnNames | undefined): TableName {
@@ -274,7 +291,7 @@ interface SpikeColumn {
 
 /** One row a spike, or input event. Where several reports fill it, a column says which. */
 function spikesTable(
-  connectome: Connectome,
+  connectome: LabelledNeurons,
   experiment: ExperimentDocument,
   name: 'spikes' | 'inputs',
   reports: readonly string[],
@@ -312,7 +329,7 @@ function spikesTable(
 
 /** Columns as other programs name them. Their neurons are integers, so only a measured connectome has them. */
 function namedSpikes(
-  connectome: Connectome,
+  connectome: LabelledNeurons,
   experiment: ExperimentDocument,
   table: TableName,
   reports: readonly string[],

@@ -1,15 +1,8 @@
-import { CHANNEL_IDS } from '../answers/v1/populations.js';
-import { DRIVES } from '../answers/v1/drives.js';
-import { roundRate } from '../answers/v1/rounding.js';
-import type { RunBody } from './experiment-source.js';
-import {
-  labelOf,
-  overlapOf,
-  roundedSpread,
-  summaryJson,
-  summaryOf,
-  type Condition,
-} from './experiment-summary.js';
+import { CHANNEL_IDS } from '../../answers/v1/populations.js';
+import { DRIVES } from '../../answers/v1/drives.js';
+import { roundRate } from '../../answers/v1/rounding.js';
+import type { RunBody } from './source.js';
+import { labelOf, overlapOf, roundedSpread, summaryJson, summaryOf, type Condition } from './summary.js';
 
 /** A run in which only the escape channel is read and the given neurons spike once. */
 function runOf(escape: number, neurons: number[]): RunBody {

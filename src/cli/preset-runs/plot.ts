@@ -3,26 +3,17 @@
  * channel that is not silent, as mean and standard deviation over the seeds.
  */
 import type { TopLevelSpec } from 'vega-lite';
-import { STEPS_PER_MS } from '../engine/network.js';
-import { FRAME_MS } from '../answers/v1/readout.js';
-import { COLOURS } from '../plot/svg.js';
-import type { NeuronLabels, RunBody } from './experiment-source.js';
-import { labelOf, roundedSpread, type Condition } from './experiment-summary.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
+import { FRAME_MS } from '../../answers/v1/readout.js';
+import { COLOURS } from '../../plot/svg.js';
+import { LEGEND, rasterPanel, type Band, type Panel } from '../raster-panel.js';
+import type { NeuronLabels, RunBody } from './source.js';
+import { labelOf, roundedSpread, type Condition } from './summary.js';
 
 const WIDTH = 640;
 const GAP = 120;
-const RASTER_HEIGHT = 340;
 const CHANNEL_HEIGHT = 30;
-const SMALLEST_LABELLED_BAND = 9;
-const SMALLEST_SPIKE = 2;
-const STIMULATED = 'cell types with stimulated neurons';
-const OTHERS = 'other cell types';
-const [OTHER_COLOUR, STIMULATED_COLOUR, FIRST_COLOUR, SECOND_COLOUR] = COLOURS;
-
-const LEGEND = { title: null, orient: 'bottom', symbolType: 'square', labelLimit: 300 };
-
-/** A part of a Vega-Lite description; the library checks the whole when it compiles it. */
-type Panel = Record<string, unknown>;
+const [OTHER_COLOUR, , FIRST_COLOUR, SECOND_COLOUR] = COLOURS;
 
 export function plotOf(
   conditions: readonly Condition[],
@@ -50,87 +41,18 @@ export function plotOf(
   return spec as unknown as TopLevelSpec;
 }
 
-/** Every spike as a short upright line; neurons of one cell type stand together, the busiest type on top. */
+/** Neurons of one cell type stand together, the busiest type on top. */
 function raster(condition: Condition, labels: NeuronLabels, width: number): Panel {
   const run = condition.runs[0]!;
-  const bands = bandsOf(run, labels);
-  const rowOf = new Map(
-    bands.flatMap(({ neurons, from }) => neurons.map((neuron, at) => [neuron, from + at])),
-  );
-  const kindOf = new Map(bands.flatMap(({ neurons, kind }) => neurons.map((neuron) => [neuron, kind])));
-  const rows = Math.max(1, rowOf.size);
-  // Where rows are thinner than a pixel, a spike still has to be seen.
-  const halfHeight = Math.max(0.5, (SMALLEST_SPIKE * rows) / RASTER_HEIGHT / 2);
-  const ticks = (run.frames ?? []).flatMap(({ steps, spikes }) =>
-    steps.flatMap((step, at) => {
-      const [row, kind] = [rowOf.get(spikes[at]!)!, kindOf.get(spikes[at]!)!];
-      const ms = step / STEPS_PER_MS;
-      // The row without a time ends the line, so that all spikes of a kind are one path.
-      return [
-        { ms, row: row + 0.5 - halfHeight, kind },
-        { ms, row: row + 0.5 + halfHeight, kind },
-        { ms: null, row, kind },
-      ];
-    }),
-  );
-  const labelled = bands.filter(
-    ({ neurons }) => (neurons.length / rows) * RASTER_HEIGHT >= SMALLEST_LABELLED_BAND,
-  );
-  const y = { type: 'quantitative', scale: { domain: [rows, 0], nice: false }, axis: null };
-  return {
+  return rasterPanel({
+    title: `${labelOf(condition)}, seed ${condition.seeds[0]!}`,
     width,
-    height: RASTER_HEIGHT,
-    title: {
-      text: `${labelOf(condition)}, seed ${condition.seeds[0]!}`,
-      fontSize: 11,
-      fontWeight: 'normal',
-      offset: 4,
-    },
-    layer: [
-      {
-        data: {
-          values: labelled.flatMap(({ from, neurons }) => [{ row: from }, { row: from + neurons.length }]),
-        },
-        mark: { type: 'rule', color: '#e4e4e4' },
-        encoding: { y: { field: 'row', ...y } },
-      },
-      {
-        data: {
-          values: labelled.map(({ name, from, neurons }) => ({ row: from + neurons.length / 2, name })),
-        },
-        mark: { type: 'text', align: 'right', baseline: 'middle', fontSize: 9, dx: -5, color: '#333333' },
-        encoding: { x: { value: 0 }, y: { field: 'row', ...y }, text: { field: 'name' } },
-      },
-      {
-        data: { values: ticks },
-        mark: { type: 'line', strokeWidth: 0.9, invalid: 'break-paths-filter-domains' },
-        encoding: {
-          x: {
-            field: 'ms',
-            type: 'quantitative',
-            scale: { domain: [0, condition.experiment.duration_ms], nice: false },
-            axis: { title: 'time (ms)', grid: false },
-          },
-          y: { field: 'row', ...y },
-          color: {
-            field: 'kind',
-            type: 'nominal',
-            scale: { domain: [STIMULATED, OTHERS], range: [STIMULATED_COLOUR, OTHER_COLOUR] },
-            legend: LEGEND,
-          },
-          order: { value: null },
-        },
-      },
-    ],
-  };
-}
-
-interface Band {
-  readonly name: string;
-  readonly kind: typeof STIMULATED | typeof OTHERS;
-  /** First row. */
-  readonly from: number;
-  readonly neurons: readonly number[];
+    durationMs: condition.experiment.duration_ms,
+    bands: bandsOf(run, labels),
+    spikes: (run.frames ?? []).flatMap(({ steps, spikes }) =>
+      steps.map((step, at) => ({ ms: step / STEPS_PER_MS, neuron: spikes[at]! })),
+    ),
+  });
 }
 
 /** The responding neurons by cell type, in the order of top_types; the types beyond it are one last band. */
@@ -142,14 +64,13 @@ function bandsOf({ frames = [], top_types: topTypes = [] }: RunBody, labels: Neu
     const label = labels.typeLabel(neuron);
     neuronsOf.get(top.has(label) ? label : '')!.push(neuron);
   }
-  let from = 0;
-  const bands: Band[] = [];
-  for (const [type, neurons] of neuronsOf) {
-    if (neurons.length === 0) continue;
-    bands.push({ name: type || 'others', kind: top.get(type) ? STIMULATED : OTHERS, from, neurons });
-    from += neurons.length;
-  }
-  return bands;
+  return [...neuronsOf]
+    .filter(([, neurons]) => neurons.length > 0)
+    .map(([type, neurons]) => ({
+      name: type || 'others',
+      isStimulated: top.get(type) === true,
+      neurons,
+    }));
 }
 
 /** One panel for each channel, so that each has its own scale. */

@@ -1,6 +1,7 @@
 /** Experiments as text in 80 columns: numbers with bars. */
-import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../connectome/populations.js';
-import type { ModelSummary, RunBody, RunTopType } from './experiment-source.js';
+import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
+import { bar } from '../bars.js';
+import type { ModelSummary, RunBody, RunTopType } from './source.js';
 import {
   labelOf,
   overlapOf,
@@ -8,7 +9,7 @@ import {
   type Condition,
   type RoundedSpread,
   type Summary,
-} from './experiment-summary.js';
+} from './summary.js';
 
 const NAME_WIDTH = 15;
 const BAR_WIDTH = 36;
@@ -156,16 +157,6 @@ function signed(value: number, digits: number): string {
 
 function cut(text: string, width: number): string {
   return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
-}
-
-/** Eighths of a character, from an empty to a full one. */
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
-
-/** A bar of `value` on a scale from 0; any value above 0 is visible. */
-function bar(value: number, scale: number, width: number): string {
-  if (value <= 0 || scale <= 0) return '';
-  const eighths = Math.max(1, Math.round(Math.min(value / scale, 1) * width * 8));
-  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
 }
 
 /** A drive: from the left edge for 0 to 1; what is negative stands between brackets that point left. */

@@ -1,8 +1,8 @@
 /** Runs of one condition, seed by seed, and what they have in common: means, spread, overlap. */
-import type { Experiment } from '../answers/v1/experiment.js';
-import { roundDrive, roundRate } from '../answers/v1/rounding.js';
-import { spreadOf } from '../validation/spread.js';
-import type { RunBody } from './experiment-source.js';
+import type { Experiment } from '../../answers/v1/experiment.js';
+import { roundDrive, roundRate } from '../../answers/v1/rounding.js';
+import { spreadOf } from '../../validation/spread.js';
+import type { RunBody } from './source.js';
 
 /** One thing that is tried: an experiment, run with several seeds, in an intact or a lesioned brain. */
 export interface Condition {

@@ -1,5 +1,5 @@
-import { CodedError } from '../errors.js';
-import { armsOf, type ArmOptions } from './experiment-arms.js';
+import { CodedError } from '../../errors.js';
+import { armsOf, type ArmOptions } from './arms.js';
 
 const options: ArmOptions = { stimulus: 'loom', duration: '200', intensity: '1.5', seed: '7', trials: '1' };
 

@@ -1,5 +1,5 @@
-import type { ChannelKind } from '../connectome/populations.js';
-import type { Experiment, View } from '../answers/v1/experiment.js';
+import type { ChannelKind } from '../../connectome/populations.js';
+import type { Experiment, View } from '../../answers/v1/experiment.js';
 
 /** The members of an answer to POST /api/v1/run that the command reads. */
 export interface RunBody {
@@ -54,7 +54,7 @@ export interface ModelSummary {
 }
 
 /** Runs experiments: this process with a connectome file, or a service somewhere. */
-export interface ExperimentSource {
+export interface RunSource {
   model(): Promise<ModelSummary>;
   /** The body of the answer to POST /api/v1/run, byte for byte. */
   run(experiment: Experiment, view: View): Promise<Uint8Array>;

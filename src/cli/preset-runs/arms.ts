@@ -1,4 +1,4 @@
-import type { Experiment } from '../answers/v1/experiment.js';
+import type { Experiment } from '../../answers/v1/experiment.js';
 import {
   allowedValuesOf,
   type Field,
@@ -7,12 +7,11 @@ import {
   FIELDS,
   isAllowed,
   type RangeField,
-} from '../answers/v1/fields.js';
-import { describeValue, type CodedError } from '../errors.js';
-import { usage } from './command.js';
-import type { Condition } from './experiment-summary.js';
+} from '../../answers/v1/fields.js';
+import { describeValue } from '../../errors.js';
+import { usageError } from '../experiment-usage.js';
+import type { Condition } from './summary.js';
 
-export const COMMAND_NAME = 'experiment';
 const TRIALS: RangeField = {
   type: 'integer',
   minimum: 1,
@@ -104,9 +103,4 @@ function valueOf(option: string, field: Field, text: string): string | number {
     throw usageError(`--${option} should be ${allowedValuesOf(field)}, found ${describeValue(text)}`);
   }
   return value;
-}
-
-/** Wrong usage of `npm run experiment`. */
-export function usageError(what: string): CodedError {
-  return usage({ name: COMMAND_NAME }, what);
 }

@@ -1,18 +1,14 @@
-import { existsSync } from 'node:fs';
-import { SIDES, type Connectome } from '../connectome/connectome.js';
-import { readConnectomeFile } from '../connectome/connectome-file.js';
-import { openConnectome } from '../connectome/format.js';
-import type { Experiment, View } from '../answers/v1/experiment.js';
-import { labelOfType } from '../answers/v1/readout.js';
-import { ExperimentRunner } from '../answers/v1/run-body.js';
-import type { SimulationEngine } from '../engine/simulation.js';
-import { CodedError } from '../errors.js';
-import { compiledDrawing } from '../experiment/compiled-drawing.js';
-import { compileDrawingKernel } from '../pool/kernel-file.js';
-import type { ExperimentSource, ModelSummary, NeuronLabels } from './experiment-source.js';
+import { SIDES, type Connectome } from '../../connectome/connectome.js';
+import type { Experiment, View } from '../../answers/v1/experiment.js';
+import { labelOfType } from '../../answers/v1/readout.js';
+import { ExperimentRunner } from '../../answers/v1/run-body.js';
+import type { SimulationEngine } from '../../engine/simulation.js';
+import { compiledDrawing } from '../../experiment/compiled-drawing.js';
+import { compileDrawingKernel } from '../../pool/kernel-file.js';
+import type { RunSource, ModelSummary, NeuronLabels } from './source.js';
 
 /** Runs experiments in this process. */
-export class LocalExperiments implements ExperimentSource {
+export class LocalRuns implements RunSource {
   readonly #runner: ExperimentRunner;
 
   /** @param silenced neurons whose outputs are cut */
@@ -48,15 +44,4 @@ export class LocalExperiments implements ExperimentSource {
       side: (i) => SIDES[connectome.sides[i]!]!,
     });
   }
-}
-
-/** @throws CodedError CONNECTOME_MISSING, CONNECTOME_INVALID */
-export async function readConnectome(path: string): Promise<Connectome> {
-  if (!existsSync(path)) {
-    throw new CodedError(
-      'CONNECTOME_MISSING',
-      `There is no connectome file ${path}. npm run up makes the default one, npm run model:compile makes others.`,
-    );
-  }
-  return openConnectome(await readConnectomeFile(path));
 }

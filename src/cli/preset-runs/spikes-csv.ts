@@ -1,7 +1,7 @@
-import { csvField } from '../compiler/csv.js';
-import { STEPS_PER_MS } from '../engine/network.js';
-import type { NeuronLabels } from './experiment-source.js';
-import type { Condition } from './experiment-summary.js';
+import { csvField } from '../../compiler/csv.js';
+import { STEPS_PER_MS } from '../../engine/network.js';
+import type { NeuronLabels } from './source.js';
+import type { Condition } from './summary.js';
 
 const COLUMNS = 'stimulus,silenced,seed,time_ms,neuron,id,type,side';
 
