@@ -205,8 +205,8 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(status).toBe(0);
     expect(widest(stdout)).toBeLessThanOrEqual(80);
     expect(stdout).toContain('--stimulus NAME');
-    const shown = [...stdout.matchAll(/npm run experiment -- (--stimulate(?:[^\\\n]|\\\n)*)/g)].map(([, args]) =>
-      args!.replaceAll(/\\\n/g, ' ').trim().split(/ +/),
+    const shown = [...stdout.matchAll(/npm run experiment -- (--stimulate(?:[^\\\n]|\\\n)*)/g)].map(
+      ([, args]) => args!.replaceAll(/\\\n/g, ' ').trim().split(/ +/),
     );
     expect(shown).toHaveLength(3);
     for (const args of shown) {
@@ -286,7 +286,7 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
   });
 
   it('draws every spike of the first trial, and the histograms, where nothing is swept', async () => {
-    const { sweep: _, ...single } = { ...DOCUMENT, trials: 2 };
+    const single = { ...DOCUMENT, trials: 2, sweep: [] };
     const singleFile = inDirectory('single.json');
     writeFileSync(singleFile, JSON.stringify(single));
     const svg = await plotted('raster', [singleFile]);
