@@ -128,6 +128,27 @@ export class Environment {
   @WholeNumber(1, 1_000)
   EXPERIMENTS_AT_ONCE = 16;
 
+  @WholeNumber(1, 1_000)
+  JOBS_PER_CLIENT = 4;
+
+  @WholeNumber(1, 10_000)
+  JOBS_AT_ONCE = 64;
+
+  @WholeNumber(1, 1_000_000_000)
+  JOB_BRAIN_SECONDS_PER_CLIENT = 300_000;
+
+  @WholeNumber(1_024, 1024 * 1024 * 1024)
+  JOB_RESULT_BYTES = 64 * 1024 * 1024;
+
+  @WholeNumber(1, 100_000)
+  JOBS_KEPT = 200;
+
+  @WholeNumber(1_024, 64 * 1024 * 1024 * 1024)
+  JOBS_KEPT_BYTES = 256 * 1024 * 1024;
+
+  @WholeNumber(1, 2_000_000)
+  JOBS_KEPT_S = 86_400;
+
   @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
 }
@@ -161,6 +182,13 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   EXPERIMENT_RATES: 'rates in an answer: for each condition and group 10, and one per trial and bin',
   EXPERIMENTS_PER_CLIENT: 'open experiments of a client at the same time; further ones are answered with 503',
   EXPERIMENTS_AT_ONCE: 'open experiments of all clients at the same time; further ones are answered with 503',
+  JOBS_PER_CLIENT: 'unfinished jobs of a client; further ones are answered with 503',
+  JOBS_AT_ONCE: 'unfinished jobs of all clients; further ones are answered with 503',
+  JOB_BRAIN_SECONDS_PER_CLIENT: 'brain seconds of all unfinished jobs of a client',
+  JOB_RESULT_BYTES: 'compressed results of a job; a job that exceeds it fails',
+  JOBS_KEPT: 'finished jobs that are kept; beyond it the oldest are removed',
+  JOBS_KEPT_BYTES: 'compressed results of all jobs in memory; beyond it the oldest finished jobs are removed',
+  JOBS_KEPT_S: 'seconds for which a job is kept after its end',
   LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };
 

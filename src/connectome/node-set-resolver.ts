@@ -67,6 +67,8 @@ const NAMES_WITH_SUGGESTIONS = 10;
 export class NodeSetResolver {
   readonly #selection: NeuronSelection;
   readonly #references = new Map<string, Found>();
+  /** By label and pattern. */
+  readonly #labelled = new Map<string, Uint32Array>();
 
   /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
   constructor(
@@ -113,7 +115,7 @@ export class NodeSetResolver {
   #resolve(selector: SetSelector, path: string): Found {
     if (typeof selector === 'string') return this.#reference(selector, path);
     if (isList(selector)) return this.#list(selector, path);
-    return this.#labelled(selector, path);
+    return this.#agreeing(selector, path);
   }
 
   #union(parts: readonly Found[]): Found {
@@ -172,12 +174,36 @@ export class NodeSetResolver {
   }
 
   /** Neurons with any of some values of a label. */
-  #withLabels(label: Label, values: readonly LabelAt[], near: (name: string) => string[]): Found {
-    const matching = values.map(({ pattern }) => this.#selection.matchingLabels(label, pattern));
-    const unknown = values
-      .filter((_, i) => matching[i]!.length === 0)
-      .map(({ pattern: name, path }) => ({ name, path, near: () => near(name) }));
-    return { ...NOTHING, neurons: this.#selection.withAnyLabel(label, matching.flat()), unknown };
+  #withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): Found {
+    const lacking = ({ pattern, path }: LabelAt): Unknown => ({
+      name: pattern,
+      path,
+      near: () => near(pattern),
+    });
+    const [only, ...others] = wanted;
+    if (only !== undefined && others.length === 0) {
+      const neurons = this.#withLabel(label, only.pattern);
+      return { ...NOTHING, neurons, unknown: neurons.length === 0 ? [lacking(only)] : [] };
+    }
+    // Values are united before neurons are: there are far fewer of them.
+    const values = new Set<string>();
+    const unknown: Unknown[] = [];
+    for (const each of wanted) {
+      const matching = this.#selection.matchingLabels(label, each.pattern);
+      if (matching.length === 0) unknown.push(lacking(each));
+      for (const value of matching) values.add(value);
+    }
+    return { ...NOTHING, neurons: this.#selection.withValues(label, values), unknown };
+  }
+
+  #withLabel(label: Label, pattern: string): Uint32Array {
+    const key = `${label} ${pattern}`;
+    let neurons = this.#labelled.get(key);
+    if (neurons === undefined) {
+      neurons = this.#selection.withLabel(label, pattern);
+      this.#labelled.set(key, neurons);
+    }
+    return neurons;
   }
 
   #publishedSet(reference: string, path: string): Found {
@@ -221,7 +247,7 @@ export class NodeSetResolver {
     return undefined;
   }
 
-  #labelled({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): Found {
+  #agreeing({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): Found {
     const parts: Found[] = [];
     for (const label of LABELS) {
       const wanted = patterns[label];

@@ -4,6 +4,7 @@ import { intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
 import {
   MAXIMUM_INTENSITY,
+  MAXIMUM_RATE_HZ,
   MAXIMUM_TRIAL_STEPS,
   STEPS_PER_MS,
   type PoissonTrain,
@@ -43,8 +44,7 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
  * between has all layers below it and a share of the next one, so a higher rate only adds events, at a cost that
  * follows the rate.
  */
-const LAYER_RATES_HZ = [31.25, 62.5, 125, 250, 500] as const;
-export const MAXIMUM_RATE_HZ = LAYER_RATES_HZ[4];
+const LAYER_RATES_HZ = [31.25, 62.5, 125, 250, MAXIMUM_RATE_HZ] as const;
 /** The number of a layer stands in the top three bits of the block's number. */
 const LAYER_SHIFT = 29;
 /** Set in the word of an input's name; no stream of PHILOX_STREAM has it. */

@@ -4,6 +4,9 @@ import { ErrorResponse } from '../http/error-response.dto.js';
 
 const log = new Logger('experiments');
 
+/** An answer up to this length has a Content-Length, and its failure a status. */
+export const HELD_BYTES = 1024 * 1024;
+
 /** Bytes as they are made: the next piece is made when somebody asks for it. */
 export type Bytes = AsyncGenerator<Uint8Array, void, undefined>;
 

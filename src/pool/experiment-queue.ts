@@ -1,12 +1,13 @@
 /**
- * The queue in front of the workers. It has two classes of jobs. Runs of version 1 always go first, in order of
- * arrival. Trials of version 2 use the workers that no run needs, one client after another; with two workers or more
- * they never use all of them, so a run finds a worker that is free of trials.
+ * The queue in front of the workers. Runs of version 1 always go first, in order of arrival. Trials of version 2 use
+ * the workers that no run needs; with two workers or more they never use all of them, so a run finds a worker that is
+ * free of trials. Trials that somebody waits for go before those of background work; within each, clients take turns.
  *
  * Each worker has the job that it computes and one that is queued ahead, so that it need not wait for this thread
  * between two jobs (see lane.ts). All others wait here, so the queue has a length and no client fills it alone. A job
  * can be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials
- * that are queued ahead are withdrawn, so it waits for one trial at most.
+ * that are queued ahead are withdrawn, so it waits for one trial at most. So do trials that somebody waits for, behind
+ * those of background work.
  *
  * Where there is a GPU, it simulates waiting runs in batches; the workers then only write the responses. Trials never
  * go there: it does not count synaptic events.
@@ -73,7 +74,14 @@ export interface TrialOptions {
   readonly owner: string;
   /** Rejects the trial with its reason at once; a worker that computes it finishes it for nobody. */
   readonly signal?: AbortSignal;
+  /** Whether nobody waits for it: it is then computed once no other trial needs the worker. */
+  readonly isBackground?: boolean;
+  /** Told how long the worker took, when it is done. */
+  readonly onComputed?: (ms: number) => void;
 }
+
+/** Trials with no worker, of one urgency. */
+type WaitingTrials = RoundRobin<Trial>;
 
 export class ExperimentQueue {
   /** Every run that no worker computes: it waits, is simulated in a batch, was, or is queued ahead. */
@@ -83,8 +91,10 @@ export class ExperimentQueue {
   #waiting = new Set<Run>();
   /** Of the line: back from the stage, simulated or not, and with no worker; the next for the workers. */
   #prepared = new Set<Run>();
-  /** Trials with no worker. */
-  readonly #trials = new RoundRobin<Trial>();
+  /** Trials with no worker that somebody waits for. */
+  readonly #urgentTrials: WaitingTrials = new RoundRobin();
+  /** And those of background work. */
+  readonly #backgroundTrials: WaitingTrials = new RoundRobin();
   /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
   readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
   readonly #lanes: readonly Lane[];
@@ -112,7 +122,18 @@ export class ExperimentQueue {
 
   /** Trials that no worker has yet, and those that the workers compute; what is queued ahead is neither. */
   get trials(): { readonly waiting: number; readonly running: number } {
-    return { waiting: this.#trials.size, running: this.#computing('v2-trial') };
+    const waiting = this.#urgentTrials.size + this.#backgroundTrials.size;
+    return { waiting, running: this.#computing('v2-trial') };
+  }
+
+  /** Whether background work would be computed now, and not only wait for others. */
+  get hasRoomForBackground(): boolean {
+    return this.#urgentTrials.size === 0 && this.#nextRun() === undefined;
+  }
+
+  /** How many trials are computed at the same time, at most. */
+  get trialsAtOnce(): number {
+    return this.#mostTrialLanes;
   }
 
   /** Whether any worker computes. */
@@ -154,18 +175,20 @@ export class ExperimentQueue {
    * @throws CodedError the failure of the trial; WORKER_LOST when two workers have ended over it; DEADLINE_PASSED when
    *   its worker hung; the reason of the signal
    */
-  async runTrial(trial: TrialTask, { owner, signal }: TrialOptions): Promise<TrialReading> {
+  async runTrial(trial: TrialTask, options: TrialOptions): Promise<TrialReading> {
+    const { owner, signal, isBackground = false, onComputed } = options;
     signal?.throwIfAborted();
     const { promise, resolve, reject } = promiseWithResolvers<TrialReading>();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
-    const job = new Trial(trial, owner, trialTimeoutMs, { resolve, reject }, (returned) =>
-      this.#trials.putBack(returned.owner, returned),
-    );
+    const waiting = isBackground ? this.#backgroundTrials : this.#urgentTrials;
+    const job = new Trial(trial, owner, trialTimeoutMs, { resolve, reject }, waiting);
     if (signal !== undefined) this.#listen(signal, job);
-    this.#trials.add(owner, job);
+    waiting.add(owner, job);
     this.dispatch();
     try {
-      return await promise;
+      const reading = await promise;
+      onComputed?.(job.computedMs);
+      return reading;
     } finally {
       if (signal !== undefined) this.#stopListening(signal, job);
     }
@@ -177,8 +200,13 @@ export class ExperimentQueue {
     this.#dispatchRuns();
     // Runs that still wait have found no worker, so trials would find none either.
     if (this.#nextRun() === undefined) {
-      this.#dispatchTrials();
-      this.#employIdleWorkers();
+      this.#dispatchTrials(this.#urgentTrials);
+      if (this.#urgentTrials.size === 0) {
+        this.#dispatchTrials(this.#backgroundTrials);
+        this.#employIdleWorkers();
+      } else {
+        for (const lane of this.#lanes) if (this.#isBackground(lane.ahead)) this.#returnAhead(lane);
+      }
     } else {
       for (const lane of this.#lanes) if (lane.kind === 'v2-trial') this.#returnAhead(lane);
     }
@@ -194,7 +222,7 @@ export class ExperimentQueue {
   }
 
   get #isIdle(): boolean {
-    return !this.isComputing && this.#line.size === 0 && this.#trials.size === 0;
+    return !this.isComputing && this.#line.size === 0 && this.trials.waiting === 0;
   }
 
   get #comesFirst(): boolean {
@@ -284,7 +312,7 @@ export class ExperimentQueue {
 
   #abort(trials: ReadonlySet<Trial>, reason: unknown): void {
     for (const trial of trials) {
-      this.#trials.delete(trial.owner, trial);
+      trial.waiting.delete(trial.owner, trial);
       withdrawJob(trial);
       trial.reject(reason);
     }
@@ -328,14 +356,14 @@ export class ExperimentQueue {
     }
   }
 
-  #dispatchTrials(): void {
-    for (let next = this.#trials.peek(); next !== undefined; next = this.#trials.peek()) {
+  #dispatchTrials(trials: WaitingTrials): void {
+    for (let next = trials.peek(); next !== undefined; next = trials.peek()) {
       const wasLost = next.losses > 0;
       const lane =
         this.#freeLaneForTrials() ??
         (wasLost ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v2-trial')));
       if (lane === undefined) return;
-      this.#trials.take();
+      trials.take();
       lane.hand(next);
     }
   }
@@ -356,8 +384,12 @@ export class ExperimentQueue {
       this.#putBack(ahead);
       this.dispatch();
     } else if (ahead instanceof Trial) {
-      this.#trials.putBack(ahead.owner, ahead);
+      ahead.waiting.putBack(ahead.owner, ahead);
     }
+  }
+
+  #isBackground(job: Job | undefined): boolean {
+    return job instanceof Trial && job.waiting === this.#backgroundTrials;
   }
 
   async #simulateBatch(
@@ -455,25 +487,30 @@ class Trial implements Job {
   readonly task: V2TrialTask;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
+  /** How long its worker took. */
+  computedMs = 0;
+  #begunMs = 0;
   #workersKilled = 0;
   #isSettled = false;
 
+  /** @param waiting where it waits while it has no worker */
   constructor(
     trial: TrialTask,
     readonly owner: string,
     readonly timeoutMs: number,
     private readonly settle: Settle<TrialReading>,
-    private readonly onReturned: (trial: Trial) => void,
+    readonly waiting: WaitingTrials,
   ) {
     this.task = { kind: 'v2-trial', trial };
   }
 
   begin(): void {
-    // Nothing counts the trials that wait.
+    this.#begunMs = performance.now();
   }
 
   resolve(reading: TrialReading): void {
     this.#isSettled = true;
+    this.computedMs = performance.now() - this.#begunMs;
     this.settle.resolve(reading);
   }
 
@@ -492,7 +529,7 @@ class Trial implements Job {
     } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
       this.reject(error);
     } else {
-      this.onReturned(this);
+      this.waiting.putBack(this.owner, this);
     }
   }
 }

@@ -84,6 +84,7 @@ describe('docs/guide.md', () => {
       'raster',
       'check',
       'open-experiment',
+      'job',
       'experiment',
       'lesion',
     ]);
@@ -100,6 +101,13 @@ describe('docs/guide.md', () => {
     const priced = await service.post(document, '/api/v2/experiments?dry_run=true');
     expect((await priced.json()).cost.brain_seconds).toBe(7.5);
     expect(guide).toContain('The experiment above costs 7.5.');
+  });
+
+  it('job: prints the table of the immediate answer, once it is done', async () => {
+    const table = await runShell('job');
+    const document = JSON.parse(/-d '([^]*?)'\)/.exec(codeOf('job'))![1]!) as object;
+    expect(table).toBe(await (await service.post(document, '/api/v2/experiments?format=csv')).text());
+    expect(table.trimEnd().split('\r\n').length).toBeGreaterThan(3);
   });
 
   it('names every member of an answer', async () => {

@@ -129,8 +129,7 @@ export class ExperimentPlan {
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
     this.reports = plannedReports(connectome, document, resolved);
-    const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
-    this.#tableRows = Math.max(1, Math.floor(limits.tableRows / Math.max(1, this.grid.size * tables)));
+    this.#tableRows = this.rowsOfTable(limits.tableRows);
     this.#durationsMs = new Float64Array(this.grid.size);
     this.#inputEvents = new Float64Array(this.grid.size);
     const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
@@ -170,6 +169,17 @@ export class ExperimentPlan {
     const needed = this.grid.neededFrom(from);
     const durationMs = this.#durationsMs.reduce((sum, ms, index) => sum + needed[index]! * ms, 0);
     return (durationMs * this.trials) / MS_PER_SECOND;
+  }
+
+  /** Simulated time of all trials of a condition, in ms. */
+  brainMsOf(index: number): number {
+    return this.#durationsMs[index]! * this.trials;
+  }
+
+  /** Rows that each table of a condition may have, where all tables of an answer may have as many as this together. */
+  rowsOfTable(tableRows: number): number {
+    const tables = this.reports.filter(({ document: { type } }) => isTable(type)).length;
+    return Math.max(1, Math.floor(tableRows / Math.max(1, this.grid.size * tables)));
   }
 
   /** The answer without results. Of an axis of responders only the baseline is known. */

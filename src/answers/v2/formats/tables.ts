@@ -2,7 +2,13 @@
 import { SIDES, type Connectome, type ConnectomeMetadata } from '../../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../../experiment/protocol.js';
 import { CodedError } from '../../../errors.js';
-import { GROUP_LABELS, type ExperimentDocument, type GroupLabel, type SweepAxis } from '../document.js';
+import {
+  GROUP_LABELS,
+  type ExperimentDocument,
+  type GroupLabel,
+  type ReportType,
+  type SweepAxis,
+} from '../document.js';
 import type { ConditionResult, GroupResult, ParameterValue } from '../result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
@@ -63,14 +69,11 @@ interface TableRequest {
  */
 export function tableOf({ connectome, experiment, table, names }: TableRequest): Table {
   const name = table ?? defaultTable(experiment, names);
-  const types: readonly string[] = name === 'rates' ? ['rate', 'histogram'] : [name];
-  const reports = Object.keys(experiment.reports).filter((report) =>
-    types.includes(experiment.reports[report]!.type),
-  );
+  const reports = reportsOf(name, experiment);
   if (reports.length === 0) {
     throw new CodedError(
       'INVALID_PARAMETER',
-      `table: ${name} needs a report of type ${types.join(' or ')}; the reports are ${reportTypes(experiment)}`,
+      `table: ${name} needs a report of type ${typesThatFill(name).join(' or ')}; the reports are ${reportTypes(experiment)}`,
       { path: '/reports' },
     );
   }
@@ -83,6 +86,20 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
     default:
       return spikesTable(connectome, experiment, name, reports);
   }
+}
+
+/** The table `rates` alone, which needs no connectome: of every report that has rates. */
+export function ratesTableOf(experiment: ExperimentDocument): Table {
+  return ratesTable(experiment, reportsOf('rates', experiment));
+}
+
+function reportsOf(table: TableName, { reports }: ExperimentDocument): string[] {
+  const types = typesThatFill(table);
+  return Object.keys(reports).filter((report) => types.includes(reports[report]!.type));
+}
+
+function typesThatFill(table: TableName): readonly ReportType[] {
+  return table === 'rates' ? ['rate', 'histogram'] : [table];
 }
 
 function defaultTable({ reports }: ExperimentDocument, names: ColumnNames | undefined): TableName {
