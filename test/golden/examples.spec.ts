@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { documentSchema } from '../../src/answers/v2/document-schema.js';
-import type { RunTrial } from '../../src/answers/v2/run-experiment.js';
+import type { RunTrial } from '../../src/answers/v2/run-conditions.js';
 import type { ConditionResult } from '../../src/answers/v2/result.js';
 import { withShorthand } from '../../src/cli/open-experiments/shorthand.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
