@@ -102,6 +102,18 @@ describe('KernelEngine', () => {
     expect(found).toEqual(spikesOf(new ReferenceEngine(crowded).simulate(events, { durationSteps: 100 })));
   });
 
+  it('adds up what arrives before and after the state is scaled down', () => {
+    // The growth of h reaches 2^512 after 512 ln 2 / 0.02 = 17,745 steps. One of the two spikes does not suffice.
+    const pair = wiringOf(2, [[0, 1, 100]]);
+    const events = eventsOf(
+      [0],
+      [17_720, 17_730].map((step): Event => [step, 0]),
+    );
+    const found = spikesOf(new KernelEngine(kernel, pair).simulate(events, { durationSteps: 18_500 }));
+    expect(found.filter(([, neuron]) => neuron === 1)).toHaveLength(1);
+    expect(found).toEqual(spikesOf(new ReferenceEngine(pair).simulate(events, { durationSteps: 18_500 })));
+  });
+
   it('visits a neuron again when the numbers of visits start again', () => {
     const engine = new KernelEngine(kernel, wiringOf(1, []));
     const spikesAfterEventIn = (step: number, durationSteps: number): [number, number][] =>
