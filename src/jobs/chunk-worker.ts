@@ -8,6 +8,7 @@ import type { LoadedModel, ModelHealth } from '../health/model-health.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
 import type { JobStore } from './job-store.js';
+import { isOfRedis, jobsUnavailable } from './jobs-redis.js';
 import { JobEnded, openJob, type OpenedJob } from './opened-job.js';
 import { chunkLength, chunksOf } from './phases.js';
 
@@ -98,7 +99,7 @@ export class ChunkWorker implements ChunkWork {
   }
 
   async giveUp({ job }: Chunk, error: unknown): Promise<void> {
-    const failure = failureOf(error);
+    const failure = failureOf(isOfRedis(error) ? jobsUnavailable(error) : error);
     if (failure.code === 'INTERNAL') this.#log.error(`A job failed: ${failure.message}`);
     await this.store.fail(job, publicFailure(failure));
     await this.queue.remove(job);
@@ -173,6 +174,8 @@ export class ChunkWorker implements ChunkWork {
 
   /** Whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */
   async #isTemporary(error: unknown): Promise<boolean> {
+    // It is full, or not the master any more.
+    if (isOfRedis(error)) return true;
     if (!(error instanceof CodedError) || !TEMPORARY.includes(error.code)) return false;
     if (error.code !== 'WORKER_LOST') return true;
     await sleep(MODEL_LOSS_MS);

@@ -17,6 +17,23 @@ const RECONNECTING: RedisOptions = {
   reconnectOnError: ({ message }) => message.includes('READONLY'),
 };
 
+/** What clients are told of a store that does not answer, or that refuses because it is full or read-only. */
+export function jobsUnavailable(cause: unknown): CodedError {
+  return new CodedError('JOBS_UNAVAILABLE', 'Jobs cannot be reached at present; try again in a moment.', {
+    cause,
+    retryAfterS: RETRY_AFTER_S,
+  });
+}
+
+/** Whether Redis, or the connection to it, is what failed. */
+export function isOfRedis(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (
+    /^(ReplyError|AbortError|MaxRetriesPerRequestError)$/.test(error.name) ||
+    /^Connection is closed/.test(error.message)
+  );
+}
+
 export interface JobsRedisOptions {
   readonly url: string;
   /** Redis is unreachable or refuses commands. */
@@ -64,10 +81,7 @@ export class JobsRedis {
     } catch (cause) {
       if (cause instanceof CodedError) throw cause;
       this.#leave(cause as Error);
-      throw new CodedError('JOBS_UNAVAILABLE', 'Jobs cannot be reached at present; try again in a moment.', {
-        cause,
-        retryAfterS: RETRY_AFTER_S,
-      });
+      throw jobsUnavailable(cause);
     }
   };
 
