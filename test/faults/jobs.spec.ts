@@ -180,6 +180,29 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     await expectEqualBytes(await begin());
   });
 
+  (IS_FULL ? it : it.skip)('Redis is full: no job is begun, and all is well when there is room', async () => {
+    await start(1);
+    const location = await begin();
+    await half(location);
+    const client = new Redis(redis.url);
+    await client.config('SET', 'maxmemory', '1mb');
+    const refused = await fetch(`${replicas[0]!.url}${PATH}`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, prefer: 'respond-async' },
+      body: JSON.stringify(SCREEN),
+    });
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+      503,
+      'JOBS_UNAVAILABLE',
+    ]);
+    await new Promise((next) => setTimeout(next, 3_000));
+    await client.config('SET', 'maxmemory', '256mb');
+    client.disconnect();
+    await until(async () => !['accepted', 'running'].includes((await state(location)).status));
+    observed('Redis full for 3 s', `the job was ${(await state(location)).status} in the end`);
+    await expectEqualBytes(await begin());
+  });
+
   (IS_FULL ? it : it.skip)(
     'Redis freezes: requests are told within seconds, and the job goes on',
     async () => {
