@@ -8,18 +8,19 @@
  * can be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials
  * that are queued ahead are withdrawn, so it waits for one trial at most.
  *
- * Where there is a GPU, it simulates waiting runs in batches; the workers then only write the responses. Trials never
- * go there: it does not count synaptic events.
+ * Where there is a GPU, it simulates waiting jobs in batches, runs before trials (see gpu/batch-stage.ts); the workers
+ * then only write the responses, or read the trials.
  *
  * Invariant: a run waits, or is queued ahead, only while every worker is busy, or while every run goes through the GPU
  * first and the GPU is busy.
  */
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import { CodedError } from '../errors.js';
-import type { Protocol } from '../experiment/protocol.js';
+import type { Trial as SimulatedTrial } from '../engine/simulation.js';
+import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
 import { RoundRobin } from './round-robin.js';
-import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
+import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
  * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
@@ -30,16 +31,6 @@ const HUNG_TRIAL_MS = 120_000;
 const MOST_WORKERS_KILLED = 2;
 /** A trial that its worker has not answered so many times fails, whatever the cause was. */
 const MOST_TRIAL_LOSSES = 4;
-
-/** Simulates waiting runs, many at once. */
-export interface BatchStage {
-  /** Whether every run goes through it before a worker gets it. */
-  readonly comesFirst: boolean;
-  /** How many of the waiting runs it would take now; 0 while it is busy or away. */
-  batchOf(waiting: number): number;
-  /** Never rejects: what it could not simulate is undefined and left to the workers. */
-  simulate(protocols: readonly Protocol[]): Promise<BatchResult>;
-}
 
 export interface QueueOptions {
   /** Runs that may be here without a worker having begun them. */
@@ -52,8 +43,8 @@ export interface QueueOptions {
   readonly keepsWorkerForRuns?: boolean;
   readonly batches?: {
     readonly stage: BatchStage;
-    /** Called in this thread for the runs of a batch alone. */
-    readonly protocolOf: (run: V1RunTask) => Protocol;
+    /** Called in this thread, once for each run that is offered to the stage. */
+    readonly jobOf: (run: V1RunTask) => BatchJob;
   };
 }
 
@@ -83,8 +74,12 @@ export class ExperimentQueue {
   #waiting = new Set<Run>();
   /** Of the line: back from the stage, simulated or not, and with no worker; the next for the workers. */
   #prepared = new Set<Run>();
-  /** Trials with no worker. */
+  /** Trials with no worker, neither simulated nor about to be. */
   readonly #trials = new RoundRobin<Trial>();
+  /** Trials in a batch. */
+  readonly #simulatedTrials = new Set<Trial>();
+  /** Trials with no worker, back from the stage, simulated or not. */
+  readonly #preparedTrials = new RoundRobin<Trial>();
   /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
   readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
   readonly #lanes: readonly Lane[];
@@ -112,7 +107,7 @@ export class ExperimentQueue {
 
   /** Trials that no worker has yet, and those that the workers compute; what is queued ahead is neither. */
   get trials(): { readonly waiting: number; readonly running: number } {
-    return { waiting: this.#trials.size, running: this.#computing('v2-trial') };
+    return { waiting: this.#trialsWaiting, running: this.#computing('v2-trial') };
   }
 
   /** Whether any worker computes. */
@@ -125,9 +120,9 @@ export class ExperimentQueue {
     return Math.max(1, Math.floor(this.options.limit / 2));
   }
 
-  /** How many trials in flight keep every worker busy that trials may use. */
+  /** How many trials in flight keep every worker busy that trials may use, and the stage. */
   get trialsInFlight(): number {
-    return 2 * this.#mostTrialLanes;
+    return 2 * this.#mostTrialLanes + (this.options.batches?.stage.jobsAhead ?? 0);
   }
 
   /**
@@ -158,8 +153,8 @@ export class ExperimentQueue {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = promiseWithResolvers<TrialReading>();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
-    const job = new Trial(trial, owner, trialTimeoutMs, { resolve, reject }, (returned) =>
-      this.#trials.putBack(returned.owner, returned),
+    const job = new Trial(trial, owner, signal ?? owner, trialTimeoutMs, { resolve, reject }, (returned) =>
+      this.#putBackTrial(returned),
     );
     if (signal !== undefined) this.#listen(signal, job);
     this.#trials.add(owner, job);
@@ -194,7 +189,11 @@ export class ExperimentQueue {
   }
 
   get #isIdle(): boolean {
-    return !this.isComputing && this.#line.size === 0 && this.#trials.size === 0;
+    return !this.isComputing && this.#line.size === 0 && this.#trialsWaiting === 0;
+  }
+
+  get #trialsWaiting(): number {
+    return this.#trials.size + this.#simulatedTrials.size + this.#preparedTrials.size;
   }
 
   get #comesFirst(): boolean {
@@ -285,6 +284,7 @@ export class ExperimentQueue {
   #abort(trials: ReadonlySet<Trial>, reason: unknown): void {
     for (const trial of trials) {
       this.#trials.delete(trial.owner, trial);
+      this.#preparedTrials.delete(trial.owner, trial);
       withdrawJob(trial);
       trial.reject(reason);
     }
@@ -308,10 +308,28 @@ export class ExperimentQueue {
 
   #startBatch(): void {
     const { batches } = this.options;
-    const batch = batches?.stage.batchOf(this.#waiting.size) ?? 0;
+    const room = batches?.stage.room ?? 0;
+    if (room === 0) return;
+    const { stage, jobOf } = batches!;
+    const runs = [...this.#waiting].slice(0, room);
+    for (const run of runs) run.batchJob ??= jobOf(run.task);
+    const ofRuns = stage.batchOf(runs.map(({ batchJob }) => batchJob!));
     // One batch ahead is enough; a faster stage would only pile up rasters.
-    if (batch > 0 && this.#prepared.size <= batch) {
-      void this.#simulateBatch(batches!, [...this.#waiting].slice(0, batch));
+    if (ofRuns > 0 && this.#prepared.size <= ofRuns) {
+      void this.#simulateRuns(stage, runs.slice(0, ofRuns));
+      return;
+    }
+    // Runs that may fill the next batch are not kept waiting for trials.
+    if (stage.comesFirst && runs.length > 0) return;
+    const trials: Trial[] = [];
+    for (const trial of this.#trials.inOrder()) {
+      if (trials.length === room) break;
+      // What ended its worker is left to a worker.
+      if (trial.losses === 0) trials.push(trial);
+    }
+    const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
+    if (ofTrials > 0 && this.#preparedTrials.size <= ofTrials) {
+      void this.#simulateTrials(stage, trials.slice(0, ofTrials));
     }
   }
 
@@ -329,15 +347,25 @@ export class ExperimentQueue {
   }
 
   #dispatchTrials(): void {
-    for (let next = this.#trials.peek(); next !== undefined; next = this.#trials.peek()) {
+    for (let next = this.#nextTrials().peek(); next !== undefined; next = this.#nextTrials().peek()) {
       const wasLost = next.losses > 0;
       const lane =
         this.#freeLaneForTrials() ??
         (wasLost ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v2-trial')));
       if (lane === undefined) return;
-      this.#trials.take();
+      this.#nextTrials().take();
       lane.hand(next);
     }
+  }
+
+  /** Where the next trial for a worker waits. */
+  #nextTrials(): RoundRobin<Trial> {
+    return this.#preparedTrials.size > 0 || this.#comesFirst ? this.#preparedTrials : this.#trials;
+  }
+
+  #putBackTrial(trial: Trial): void {
+    const trials = trial.isPrepared ? this.#preparedTrials : this.#trials;
+    trials.putBack(trial.owner, trial);
   }
 
   /** Nothing else waits: an idle worker takes what is queued ahead in another. */
@@ -356,28 +384,41 @@ export class ExperimentQueue {
       this.#putBack(ahead);
       this.dispatch();
     } else if (ahead instanceof Trial) {
-      this.#trials.putBack(ahead.owner, ahead);
+      this.#putBackTrial(ahead);
     }
   }
 
-  async #simulateBatch(
-    { stage, protocolOf }: QueueOptions['batches'] & object,
-    runs: readonly Run[],
-  ): Promise<void> {
+  async #simulateRuns(stage: BatchStage, runs: readonly Run[]): Promise<void> {
     for (const run of runs) this.#waiting.delete(run);
     const startedMs = performance.now();
-    const rasters = await stage.simulate(runs.map(({ task }) => protocolOf(task)));
+    const trials = await stage.simulate(runs.map(({ batchJob }) => batchJob!));
     const gpuMs = performance.now() - startedMs;
     runs.forEach((run, i) => {
       // Withdrawn meanwhile: nobody needs its response written.
       if (!this.#line.has(run)) return;
-      const simulated = rasters[i];
+      const simulated = trials[i];
       if (simulated !== undefined) {
         run.task = { ...run.task, simulated };
         run.gpuMs = gpuMs;
       }
       run.isPrepared = true;
       this.#prepared.add(run);
+    });
+    this.dispatch();
+  }
+
+  async #simulateTrials(stage: BatchStage, trials: readonly Trial[]): Promise<void> {
+    for (const trial of trials) {
+      this.#trials.delete(trial.owner, trial);
+      this.#simulatedTrials.add(trial);
+    }
+    const simulated = await stage.simulate(trials.map(({ batchJob }) => batchJob));
+    trials.forEach((trial, i) => {
+      this.#simulatedTrials.delete(trial);
+      // Cancelled meanwhile: nobody reads it.
+      if (trial.isSettled) return;
+      trial.prepare(simulated[i]);
+      this.#preparedTrials.add(trial.owner, trial);
     });
     this.dispatch();
   }
@@ -403,6 +444,8 @@ interface RunEvents {
 /** A run of version 1. */
 class Run implements Job {
   placement: Job['placement'];
+  /** What it is for the GPU, once it was offered. */
+  batchJob: BatchJob | undefined;
   /** Whether it has been to the GPU, simulated or not. */
   isPrepared = false;
   /** What its simulation on the GPU took, the whole batch. */
@@ -452,7 +495,11 @@ class Run implements Job {
 /** A trial of version 2. */
 class Trial implements Job {
   placement: Job['placement'];
-  readonly task: V2TrialTask;
+  /** With its spikes once the GPU has simulated it. */
+  task: V2TrialTask;
+  readonly batchJob: BatchJob;
+  /** Whether it has been to the GPU, simulated or not. */
+  isPrepared = false;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
   #workersKilled = 0;
@@ -461,11 +508,25 @@ class Trial implements Job {
   constructor(
     trial: TrialTask,
     readonly owner: string,
+    /** Trials of one group are alike. */
+    group: object | string,
     readonly timeoutMs: number,
     private readonly settle: Settle<TrialReading>,
     private readonly onReturned: (trial: Trial) => void,
   ) {
     this.task = { kind: 'v2-trial', trial };
+    this.batchJob = { protocol: trial.protocol, group };
+  }
+
+  /** It was answered, or nobody waits for it any more. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** @param simulated undefined where the GPU could not simulate it */
+  prepare(simulated: SimulatedTrial | undefined): void {
+    this.isPrepared = true;
+    if (simulated !== undefined) this.task = { ...this.task, simulated };
   }
 
   begin(): void {

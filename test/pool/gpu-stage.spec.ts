@@ -55,6 +55,7 @@ interface Setup {
 function samplesOf(cpuMs: number): GpuStageOptions['samples'] {
   return (['sugar', 'loom'] as const).map((stimulus) => ({
     protocol: protocolOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus }),
+    group: stimulus,
     simulateOnCpu: () => Promise.resolve(cpuMs),
   }));
 }
@@ -82,7 +83,13 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
   const queue = new ExperimentQueue(pool.members, {
     limit: 64,
     runTimeoutMs: 30_000,
-    batches: { stage, protocolOf: ({ experiment }) => protocolOf(connectome, experiment) },
+    batches: {
+      stage,
+      jobOf: ({ experiment }) => ({
+        protocol: protocolOf(connectome, experiment),
+        group: experiment.stimulus,
+      }),
+    },
   });
   opened.push(stage);
   stage.start();
@@ -259,7 +266,7 @@ describe('GpuStage', () => {
       });
       expect(await until('ready')).toMatchObject({ batchFrom: 1 });
       expect(states.map(({ name }) => name)).toEqual(['starting', 'ready']);
-      expect(stage.batchOf(4)).toBe(1);
+      expect(stage.room).toBe(1);
     });
 
     it('tries no wider batch than it takes to know that none is worth it', async () => {
