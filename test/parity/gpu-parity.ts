@@ -193,7 +193,8 @@ export function itEqualsTheOracle(
     expect(found.spikes).toBeGreaterThan(100 * sizes.recipes);
     expect(found.quietWindows).toBeGreaterThan(100);
     expect(found.stopped).toBeGreaterThan(0);
-  });
+    // Every network needs pipelines of its own, which a software adapter takes seconds to compile.
+  }, 300_000);
 
   it('without inputEvents and without connections', async () => {
     const nothing = eventsOf([], []);

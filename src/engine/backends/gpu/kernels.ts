@@ -251,16 +251,6 @@ function withArrival(sums: number[], step: number, synapses: number): number[] {
   ];
 }
 
-/** The one of these four that is of this step, or 0. */
-function arrivalIn(sums: number[], step: number): number {
-  return (
-    sums[0]! * Math.max(0, 1 - Math.abs(step)) +
-    sums[1]! * Math.max(0, 1 - Math.abs(step - 1)) +
-    sums[2]! * Math.max(0, 1 - Math.abs(step - 2)) +
-    sums[3]! * Math.max(0, 1 - Math.abs(step - 3))
-  );
-}
-
 const LIMBS = 'Array(4)';
 const FUNCTIONS = [
   functionOf(carryOf, ['Number'], 'Number'),
@@ -270,7 +260,6 @@ const FUNCTIONS = [
   functionOf(inRange, [LIMBS, 'Number'], LIMBS),
   functionOf(aboveThreshold, [LIMBS, LIMBS, 'Number', 'Number', 'Number', 'Number'], 'Number'),
   functionOf(withArrival, [LIMBS, 'Number', 'Number'], LIMBS),
-  functionOf(arrivalIn, [LIMBS, 'Number'], 'Number'),
   functionOf(potentialBound, ['Number', 'Number', 'Number'], 'Number'),
 ];
 
@@ -673,74 +662,79 @@ function nextCells(
     }
     if (isBusy > 0.5) {
       let bit = 1;
-      for (let step = 0; step < this.constants.windowSteps; step++) {
-        if (refractory > 0.5) {
-          refractory = refractory - 1;
-        } else {
-          u = decayedLimbs(
-            u,
-            this.constants.uStep0,
-            this.constants.uStep1,
-            this.constants.uStep2,
-            this.constants.uStep3,
-            0,
-            0,
-            0,
-            0,
-          );
-          h = decayedLimbs(
-            h,
-            this.constants.hStep0,
-            this.constants.hStep1,
-            this.constants.hStep2,
-            this.constants.hStep3,
-            0,
-            0,
-            0,
-            0,
-          );
-          const above = aboveThreshold(
-            u,
-            h,
-            this.constants.threshold0,
-            this.constants.threshold1,
-            this.constants.threshold2,
-            this.constants.threshold3,
-          );
-          if (Math.abs(above) < this.constants.margin) {
-            flag = 1;
-          }
-          if (above > 0.5) {
-            spikes = spikes + bit;
-            u = [0, 0, 0, 0];
-            h = [0, 0, 0, 0];
-            if (isStimulated < 0.5) {
-              refractory = this.constants.refractoryAfterSpike;
-            }
+      for (let quarter = 0; quarter < 5; quarter++) {
+        let sums = [0, 0, 0, 0];
+        if (quarter === 0) sums = steps0;
+        if (quarter === 1) sums = steps4;
+        if (quarter === 2) sums = steps8;
+        if (quarter === 3) sums = steps12;
+        if (quarter === 4) sums = steps16;
+        for (let k = 0; k < 4; k++) {
+          const step = quarter * 4 + k;
+          if (step > this.constants.windowSteps - 0.5) break;
+          if (refractory > 0.5) {
+            refractory = refractory - 1;
           } else {
-            const synapses =
-              arrivalIn(steps0, step) +
-              arrivalIn(steps4, step - 4) +
-              arrivalIn(steps8, step - 8) +
-              arrivalIn(steps12, step - 12) +
-              arrivalIn(steps16, step - 16);
-            let kicks = 0;
-            if (events > 0.5) {
-              for (let layer = 0; layer < this.constants.layers; layer++) {
-                const bits = inputs[window * this.constants.layers + layer + 1]![place]!;
-                kicks = kicks + ((bits >> step) & 1);
+            u = decayedLimbs(
+              u,
+              this.constants.uStep0,
+              this.constants.uStep1,
+              this.constants.uStep2,
+              this.constants.uStep3,
+              0,
+              0,
+              0,
+              0,
+            );
+            h = decayedLimbs(
+              h,
+              this.constants.hStep0,
+              this.constants.hStep1,
+              this.constants.hStep2,
+              this.constants.hStep3,
+              0,
+              0,
+              0,
+              0,
+            );
+            const above = aboveThreshold(
+              u,
+              h,
+              this.constants.threshold0,
+              this.constants.threshold1,
+              this.constants.threshold2,
+              this.constants.threshold3,
+            );
+            if (Math.abs(above) < this.constants.margin) {
+              flag = 1;
+            }
+            if (above > 0.5) {
+              spikes = spikes + bit;
+              u = [0, 0, 0, 0];
+              h = [0, 0, 0, 0];
+              if (isStimulated < 0.5) {
+                refractory = this.constants.refractoryAfterSpike;
+              }
+            } else {
+              const synapses = sums[k]!;
+              let kicks = 0;
+              if (events > 0.5) {
+                for (let layer = 0; layer < this.constants.layers; layer++) {
+                  const bits = inputs[window * this.constants.layers + layer + 1]![place]!;
+                  kicks = kicks + ((bits >> step) & 1);
+                }
+              }
+              h = withSynapses(h, synapses);
+              u = withSynapses(u, synapses + kicks * this.constants.eventSynapses);
+              if (Math.max(Math.abs(u[3]!), Math.abs(h[3]!)) > this.constants.largestTopLimb) {
+                flag = 1;
+                u = inRange(u, this.constants.largestTopLimb);
+                h = inRange(h, this.constants.largestTopLimb);
               }
             }
-            h = withSynapses(h, synapses);
-            u = withSynapses(u, synapses + kicks * this.constants.eventSynapses);
-            if (Math.max(Math.abs(u[3]!), Math.abs(h[3]!)) > this.constants.largestTopLimb) {
-              flag = 1;
-              u = inRange(u, this.constants.largestTopLimb);
-              h = inRange(h, this.constants.largestTopLimb);
-            }
           }
+          bit = bit * 2;
         }
-        bit = bit * 2;
       }
       code = 1 + refractory;
     }
