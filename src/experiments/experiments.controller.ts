@@ -9,7 +9,7 @@ import { CodedError } from '../errors.js';
 import { apiPath, type ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
-import { DOCUMENT_ROUTE } from '../http/error.filter.js';
+import { DOCUMENT_ROUTE } from '../http/document-route.js';
 import { prefersAsync } from '../http/preferences.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { BrainBudget, type Charge } from '../rate-limit/brain-budget.js';
