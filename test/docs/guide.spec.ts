@@ -89,6 +89,7 @@ describe('docs/guide.md', () => {
       'spikes',
       'stream',
       'job',
+      'open-experiment-command',
       'experiment',
       'lesion',
     ]);
@@ -151,6 +152,18 @@ describe('docs/guide.md', () => {
     const answer = JSON.parse(await outputOf('bash', ['-c', codeOf('curl')])) as Record<string, unknown>;
     const request = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
     expect(answer).toEqual(await (await service.post(request, '/api/v1/run?view=drive')).json());
+  });
+
+  it('runs open experiments without a server', async () => {
+    const printed = await runShell('open-experiment-command');
+    expect(printed).toMatch(/^DNp01 +neurons responding {3}Hz$/m);
+    expect(printed).toMatch(/^ {2}stimulus.rate_hz DNp01 left +DNp01 right +responding$/m);
+    expect(printed).toContain('At most 8 brain seconds');
+    const read = (name: string) => readFileSync(join(directory, name));
+    expect(JSON.parse(read('looming.json').toString())).toMatchObject({ silence: ['PVLP122b'], trials: 5 });
+    expect(read('spikes.parquet').subarray(0, 4).toString()).toBe('PAR1');
+    expect(read('looming.svg').toString()).toMatch(/^<svg /);
+    expect(read('rates.csv').toString().trimEnd().split('\r\n')).toHaveLength(1 + 2 * 2);
   });
 
   it('runs experiments without a server', async () => {
