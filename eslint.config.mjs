@@ -85,7 +85,7 @@ const mayImport = {
   ],
 };
 /** Files beside the folders that every layer may import. */
-const everyone = ['errors', 'within'];
+const everyone = ['errors', 'repeated-member', 'within'];
 
 const layers = Object.keys(mayImport);
 const layersInside = (layer) => layers.filter((other) => other.startsWith(`${layer}/`));

@@ -6,7 +6,11 @@ export const RETRY_MS = 1_000;
 
 /** How a process computes chunks. */
 export interface ChunkWork {
-  /** Whether this process can take another chunk now. Asked often. */
+  /** The model that this process serves; undefined while it serves none. */
+  readonly model: string | undefined;
+  /** Chunks that are computed at the same time, at most. */
+  readonly atOnce: number;
+  /** Whether the workers have nothing more urgent to do. Asked often. */
   hasRoom(): boolean;
   /** Rejects where the chunk is to be tried again, here or elsewhere. */
   compute(chunk: Chunk): Promise<void>;
@@ -20,6 +24,8 @@ export interface ChunkQueue {
   add(chunks: readonly Chunk[]): Promise<void>;
   /** Removes the chunks of a job that have not begun. */
   remove(job: string): Promise<void>;
+  /** Chunks of a model that no process computes yet. */
+  waiting(model: string): Promise<number>;
   /** Begins to compute chunks in this process. */
   start(work: ChunkWork): void;
   /** Takes no further chunk. Resolves when none is being computed. */

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Subject } from 'rxjs';
 import { encodeOutcome } from '../answers/v2/outcomes.js';
 import { CodedError, failureOf, type Failure } from '../errors.js';
 import type { LoadedModel, ModelHealth } from '../health/model-health.js';
 import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
 import type { JobStore } from './job-store.js';
+import { isOfRedis, jobsUnavailable } from './jobs-redis.js';
 import { JobEnded, openJob, type OpenedJob } from './opened-job.js';
 import { chunkLength, chunksOf } from './phases.js';
 
@@ -17,6 +19,17 @@ const TEMPORARY: readonly string[] = ['MODEL_LOADING', 'MODEL_FAILED', 'DRAINING
 /** A model whose workers have ended is found to have failed a moment later. */
 const MODEL_LOSS_MS = 200;
 
+/** How a chunk ended: `retried` where it is tried again, `ended` where its job ended meanwhile. */
+export const CHUNK_OUTCOMES = ['done', 'ended', 'retried', 'failed'] as const;
+
+export interface ChunkReport {
+  readonly outcome: (typeof CHUNK_OUTCOMES)[number];
+  /** From its beginning, including what its trials waited. */
+  readonly ms: number;
+  /** That were simulated. */
+  readonly trials: number;
+}
+
 /** Computes the chunks of jobs with the workers that nothing else needs. */
 export class ChunkWorker implements ChunkWork {
   readonly #log = new Logger('jobs');
@@ -25,6 +38,8 @@ export class ChunkWorker implements ChunkWork {
   /** Jobs of which a chunk is being computed here, once for each chunk. */
   readonly #computed = new Map<Chunk, OpenedJob>();
   #computing = 0;
+  /** Told of every chunk that was computed here. */
+  readonly reports = new Subject<ChunkReport>();
 
   constructor(
     private readonly health: ModelHealth,
@@ -37,12 +52,22 @@ export class ChunkWorker implements ChunkWork {
     return this.#computing;
   }
 
+  get model(): string | undefined {
+    return this.#served?.id;
+  }
+
+  /** One more than there are workers for: its trials begin as soon as a worker is free. */
+  get atOnce(): number {
+    return 1 + (this.#served?.queue.trialsAtOnce ?? 0);
+  }
+
   hasRoom(): boolean {
+    return this.#served?.queue.hasRoomForBackground === true;
+  }
+
+  get #served(): LoadedModel | undefined {
     const { state, draining } = this.health;
-    if (draining || state.name !== 'ready') return false;
-    const { queue } = state.model;
-    // One more than can be computed: its trials begin as soon as a worker is free.
-    return this.computing <= queue.trialsAtOnce && queue.hasRoomForBackground;
+    return state.name === 'ready' && !draining ? state.model : undefined;
   }
 
   /** Ends what is being computed of a job. */
@@ -53,13 +78,20 @@ export class ChunkWorker implements ChunkWork {
   async compute(chunk: Chunk): Promise<void> {
     const endTask = this.health.beginLongTask();
     this.#computing++;
+    const startedMs = performance.now();
+    const count = { trials: 0 };
+    let outcome: ChunkReport['outcome'] = 'done';
     try {
-      await this.#compute(chunk, this.health.modelForRuns());
+      await this.#compute(chunk, this.health.modelForRuns(), count);
     } catch (error) {
+      outcome = 'ended';
       if (error instanceof JobEnded) return;
+      outcome = 'retried';
       if (await this.#isTemporary(error)) throw error;
+      outcome = 'failed';
       await this.giveUp(chunk, error);
     } finally {
+      this.reports.next({ outcome, ms: performance.now() - startedMs, trials: count.trials });
       this.#computed.delete(chunk);
       this.#computing--;
       endTask();
@@ -67,13 +99,13 @@ export class ChunkWorker implements ChunkWork {
   }
 
   async giveUp({ job }: Chunk, error: unknown): Promise<void> {
-    const failure = failureOf(error);
+    const failure = failureOf(isOfRedis(error) ? jobsUnavailable(error) : error);
     if (failure.code === 'INTERNAL') this.#log.error(`A job failed: ${failure.message}`);
     await this.store.fail(job, publicFailure(failure));
     await this.queue.remove(job);
   }
 
-  async #compute(chunk: Chunk, model: LoadedModel): Promise<void> {
+  async #compute(chunk: Chunk, model: LoadedModel, count: { trials: number }): Promise<void> {
     if (!(await this.store.begin(chunk.job))) return;
     const opened = await this.#open(chunk.job, model);
     this.#computed.set(chunk, opened);
@@ -91,7 +123,10 @@ export class ChunkWorker implements ChunkWork {
           owner: record.client,
           signal: trialSignal,
           isBackground: true,
-          onComputed: (ms) => (computedMs += ms),
+          onComputed: (ms) => {
+            computedMs += ms;
+            count.trials++;
+          },
         }),
       {
         signal,
@@ -102,26 +137,28 @@ export class ChunkWorker implements ChunkWork {
       },
     );
     for await (const [index, outcome] of outcomes) {
-      const isWanted = await this.store.keep(record.id, {
+      const computed = {
         index,
         phase: chunk.phase,
         outcome: encodeOutcome(outcome),
         brainMs: plan.brainMsOf(index),
         // With several conditions nobody knows whose trials took it.
         costMs: missing.length === 1 ? computedMs : 0,
-      });
+      };
+      const isWanted = await this.store.keep(record.id, computed, record.conditions);
       if (!isWanted) throw new JobEnded();
     }
     await this.#advance(opened, chunk.phase);
   }
 
   /** Hands out the next phase once all conditions of this one are done. */
-  async #advance({ record: { id }, phases }: OpenedJob, phase: number): Promise<void> {
+  async #advance({ record, phases }: OpenedJob, phase: number): Promise<void> {
+    const { id } = record;
     const next = phases[phase + 1];
     if (next === undefined || (await this.store.doneInPhase(id, phase)) < phases[phase]!.length) return;
     const length = chunkLength(await this.store.highestCostMs(id));
     const fixed = await this.store.fixChunkLength(id, phase + 1, length);
-    await this.queue.add(chunksOf(id, phase + 1, next.length, fixed));
+    await this.queue.add(chunksOf(record, phases, phase + 1, fixed));
   }
 
   async #open(id: string, model: LoadedModel): Promise<OpenedJob> {
@@ -137,6 +174,8 @@ export class ChunkWorker implements ChunkWork {
 
   /** Whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */
   async #isTemporary(error: unknown): Promise<boolean> {
+    // It is full, or not the master any more.
+    if (isOfRedis(error)) return true;
     if (!(error instanceof CodedError) || !TEMPORARY.includes(error.code)) return false;
     if (error.code !== 'WORKER_LOST') return true;
     await sleep(MODEL_LOSS_MS);

@@ -39,9 +39,10 @@ export interface JobStore {
   /**
    * Keeps the outcome of a condition. One that is there already stays, and nothing is counted twice. The job succeeds
    * with its last condition, and fails when its results need too many bytes.
+   * @param conditions of the job
    * @returns whether the job is still wanted
    */
-  keep(id: string, condition: ComputedCondition): Promise<boolean>;
+  keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean>;
 
   /** In the order of the indices; undefined where a condition is not done. */
   outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]>;
@@ -54,6 +55,9 @@ export interface JobStore {
 
   /** Fixes how long the chunks of a phase are, for all who ask. The first who asks decides. */
   fixChunkLength(id: string, phase: number, length: number): Promise<number>;
+
+  /** Jobs that are not finished. */
+  unfinished(): Promise<number>;
 
   /** Ends a job that is not finished. */
   fail(id: string, failure: Failure): Promise<void>;

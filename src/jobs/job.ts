@@ -54,8 +54,12 @@ export function isFinished({ status }: Pick<JobProgress, 'status'>): boolean {
 /** Some conditions of a phase of a job, which are computed together. */
 export interface Chunk {
   readonly job: string;
+  /** Of the job: other models cannot compute it. */
+  readonly model: string;
   readonly phase: number;
   /** Places in the list of the phase: from `from` up to, not including, `to`. */
   readonly from: number;
   readonly to: number;
+  /** Conditions of the job in the phases before it. */
+  readonly before: number;
 }

@@ -27,11 +27,13 @@ export class JobsService {
     private readonly store: JobStore,
     private readonly queue: ChunkQueue,
     private readonly worker: ChunkWorker,
+    /** Makes failures of the store and the queue those that clients understand. */
+    private readonly reach: <T>(ask: () => Promise<T>) => Promise<T> = (ask) => ask(),
   ) {}
 
   /**
    * @returns the job as it was accepted
-   * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE
+   * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE, and as all methods JOBS_UNAVAILABLE
    */
   async begin({ client, model, plan, limits }: JobOrder): Promise<Job> {
     const record: JobRecord = {
@@ -45,16 +47,26 @@ export class JobsService {
       brainMs: plan.brainSeconds() * 1000,
       createdMs: Date.now(),
     };
-    await this.store.create(record);
-    const job = await this.job(record.id);
-    const [first] = phasesOf(plan.grid);
-    await this.queue.add(chunksOf(record.id, 0, first!.length, 1));
-    return job;
+    return this.reach(async () => {
+      await this.store.create(record);
+      const job = known(record.id, await this.store.find(record.id));
+      await this.queue.add(chunksOf(record, phasesOf(plan.grid), 0, 1));
+      return job;
+    });
+  }
+
+  /** Jobs and chunks, of all processes that share them; for the metrics. */
+  async load(): Promise<{ readonly unfinished: number; readonly chunksWaiting: number }> {
+    const { model } = this.worker;
+    return this.reach(async () => ({
+      unfinished: await this.store.unfinished(),
+      chunksWaiting: model === undefined ? 0 : await this.queue.waiting(model),
+    }));
   }
 
   /** @throws CodedError NOT_FOUND */
   async job(id: string): Promise<Job> {
-    return known(id, await this.store.find(id));
+    return known(id, await this.reach(() => this.store.find(id)));
   }
 
   /**
@@ -62,9 +74,9 @@ export class JobsService {
    * @throws CodedError NOT_FOUND
    */
   async dismiss(id: string): Promise<Job> {
-    const job = known(id, await this.store.dismiss(id));
+    const job = known(id, await this.reach(() => this.store.dismiss(id)));
     this.worker.stop(id);
-    await this.queue.remove(id);
+    await this.reach(() => this.queue.remove(id));
     return job;
   }
 
@@ -80,7 +92,7 @@ export class JobsService {
     const indices = neededIndices(plan, from);
     for (let at = 0; at < indices.length; at += READ_AT_ONCE) {
       const some = indices.slice(at, at + READ_AT_ONCE);
-      const outcomes = await this.store.outcomes(id, some);
+      const outcomes = await this.reach(() => this.store.outcomes(id, some));
       for (const [place, index] of some.entries()) {
         const bytes = outcomes[place];
         yield [index, bytes && decodeOutcome(bytes)];

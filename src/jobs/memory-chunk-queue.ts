@@ -33,6 +33,10 @@ export class MemoryChunkQueue implements ChunkQueue {
     this.#jobs.delete(job);
   }
 
+  async waiting(): Promise<number> {
+    return [...this.#jobs.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
+  }
+
   start(work: ChunkWork): void {
     this.#work = work;
     this.#hand();
@@ -46,7 +50,7 @@ export class MemoryChunkQueue implements ChunkQueue {
 
   #hand(): void {
     if (this.#isClosed || this.#work === undefined) return;
-    while (this.#work.hasRoom()) {
+    while (this.#computing.size < this.#work.atOnce && this.#work.hasRoom()) {
       const job = this.#next();
       if (job === undefined) return;
       job.begun++;

@@ -34,8 +34,8 @@ const condition = (index: number, bytes: number): ComputedCondition => ({
 
 async function finishedJob(store: MemoryJobStore, id: string, bytes: number): Promise<void> {
   await store.create(record(id));
-  await store.keep(id, condition(0, bytes / 2));
-  await store.keep(id, condition(1, bytes / 2));
+  await store.keep(id, condition(0, bytes / 2), 2);
+  await store.keep(id, condition(1, bytes / 2), 2);
 }
 const statuses = (store: MemoryJobStore, ...ids: string[]) =>
   Promise.all(ids.map(async (id) => (await store.find(id))?.progress.status));
@@ -44,8 +44,8 @@ it('keeps an outcome once, whoever brings it again', async () => {
   const store = new MemoryJobStore(LIMITS, () => 7);
   await store.create(record('a'));
   expect(await store.begin('a')).toBe(true);
-  for (let times = 0; times < 3; times++) expect(await store.keep('a', condition(1, 40))).toBe(true);
-  expect(await store.keep('a', { ...condition(1, 90), phase: 1, costMs: 99 })).toBe(true);
+  for (let times = 0; times < 3; times++) expect(await store.keep('a', condition(1, 40), 2)).toBe(true);
+  expect(await store.keep('a', { ...condition(1, 90), phase: 1, costMs: 99 }, 2)).toBe(true);
   expect((await store.find('a'))!.progress).toMatchObject({
     status: 'running',
     startedMs: 7,
@@ -56,9 +56,9 @@ it('keeps an outcome once, whoever brings it again', async () => {
   expect([await store.doneInPhase('a', 0), await store.doneInPhase('a', 1)]).toEqual([1, 0]);
   expect(await store.highestCostMs('a')).toBe(5);
   expect((await store.outcomes('a', [0, 1])).map((bytes) => bytes?.length)).toEqual([undefined, 40]);
-  await store.keep('a', condition(0, 10));
+  await store.keep('a', condition(0, 10), 2);
   expect(await statuses(store, 'a')).toEqual(['successful']);
-  expect(await store.keep('a', condition(0, 10))).toBe(false);
+  expect(await store.keep('a', condition(0, 10), 2)).toBe(false);
   expect([await store.fixChunkLength('a', 1, 8), await store.fixChunkLength('a', 1, 2)]).toEqual([8, 8]);
 });
 
@@ -76,10 +76,10 @@ it('removes the jobs that finished longest ago: beyond their number, and where m
   ]);
   // 160 of 250 bytes are used.
   await store.create(record('e'));
-  await store.keep('e', condition(0, 90));
+  await store.keep('e', condition(0, 90), 2);
   expect(await statuses(store, 'b', 'c')).toEqual(['successful', 'successful']);
   await store.create(record('f'));
-  await store.keep('f', condition(0, 60));
+  await store.keep('f', condition(0, 60), 2);
   expect(await statuses(store, 'b', 'c', 'd')).toEqual([undefined, undefined, 'successful']);
   expect(await statuses(store, 'unfinished', 'e', 'f')).toEqual(['accepted', 'accepted', 'accepted']);
 });
@@ -87,15 +87,15 @@ it('removes the jobs that finished longest ago: beyond their number, and where m
 it('fails a job whose results are too large, or for which unfinished jobs leave no memory', async () => {
   const store = new MemoryJobStore(LIMITS);
   await store.create(record('a'));
-  expect(await store.keep('a', condition(0, 60))).toBe(true);
-  expect(await store.keep('a', condition(1, 60))).toBe(false);
+  expect(await store.keep('a', condition(0, 60), 2)).toBe(true);
+  expect(await store.keep('a', condition(1, 60), 2)).toBe(false);
   expect((await store.find('a'))!.progress).toMatchObject({
     status: 'failed',
     failure: { code: 'TOO_EXPENSIVE' },
   });
   for (const id of ['b', 'c', 'd']) {
     await store.create(record(id));
-    await store.keep(id, condition(0, 80));
+    await store.keep(id, condition(0, 80), 2);
   }
   await finishedJob(store, 'e', 20);
   expect(await statuses(store, 'b', 'c', 'd', 'e')).toEqual(['accepted', 'accepted', 'accepted', 'failed']);

@@ -73,7 +73,7 @@ export class MemoryJobStore implements JobStore {
     return job !== undefined;
   }
 
-  async keep(id: string, condition: ComputedCondition): Promise<boolean> {
+  async keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean> {
     const job = this.#unfinished(id);
     if (job === undefined) return false;
     const { index, phase, outcome, brainMs, costMs } = condition;
@@ -99,7 +99,7 @@ export class MemoryJobStore implements JobStore {
       brainMsDone: brainMsDone + brainMs,
       resultBytes: resultBytes + outcome.length,
     });
-    if (job.outcomes.size === job.record.conditions) this.#finish(job, { status: 'successful' });
+    if (job.outcomes.size === conditions) this.#finish(job, { status: 'successful' });
     return true;
   }
 
@@ -120,6 +120,10 @@ export class MemoryJobStore implements JobStore {
     const lengths = this.#jobs.get(id)?.chunkLengths;
     if (lengths?.has(phase) === false) lengths.set(phase, length);
     return lengths?.get(phase) ?? length;
+  }
+
+  async unfinished(): Promise<number> {
+    return [...this.#jobs.values()].filter(({ progress }) => !isFinished(progress)).length;
   }
 
   async fail(id: string, failure: Failure): Promise<void> {

@@ -62,10 +62,11 @@ it('a condition is decided by its baselines, and by what decides on these', () =
 
 it('chunks cover each condition of a phase once, and take about half a second', () => {
   expect([0, 1, 40, 250, 251, 10_000].map(chunkLength)).toEqual([1, 256, 12, 2, 1, 1]);
-  const chunks = chunksOf('job', 2, 10, 4);
-  expect(chunks.map(({ job, phase, from, to }) => [job, phase, from, to])).toEqual([
-    ['job', 2, 0, 4],
-    ['job', 2, 4, 8],
-    ['job', 2, 8, 10],
+  const phases = [[0], [1, 2], Array.from({ length: 10 }, (_, at) => 3 + at)];
+  const common = { job: 'job', model: 'model', phase: 2, before: 3 };
+  expect(chunksOf({ id: 'job', model: 'model' }, phases, 2, 4)).toEqual([
+    { ...common, from: 0, to: 4 },
+    { ...common, from: 4, to: 8 },
+    { ...common, from: 8, to: 10 },
   ]);
 });

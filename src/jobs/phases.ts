@@ -1,6 +1,6 @@
 /** How a job is divided: into phases, which follow one another, and these into chunks, which do not. */
 import type { Grid } from '../answers/v2/sweep.js';
-import type { Chunk } from './job.js';
+import type { Chunk, JobRecord } from './job.js';
 
 /** What a chunk takes of one core, as measured: so long that handing it out costs nothing beside it. */
 const CHUNK_MS = 500;
@@ -29,11 +29,20 @@ export function chunkLength(costMs: number): number {
 }
 
 /** @param length conditions of each chunk; the last one has the rest */
-export function chunksOf(job: string, phase: number, conditions: number, length: number): Chunk[] {
+export function chunksOf(
+  { id, model }: Pick<JobRecord, 'id' | 'model'>,
+  phases: readonly (readonly number[])[],
+  phase: number,
+  length: number,
+): Chunk[] {
+  const conditions = phases[phase]!.length;
+  const before = phases.slice(0, phase).reduce((sum, each) => sum + each.length, 0);
   return Array.from({ length: Math.ceil(conditions / length) }, (_, at) => ({
-    job,
+    job: id,
+    model,
     phase,
     from: at * length,
     to: Math.min(conditions, (at + 1) * length),
+    before,
   }));
 }

@@ -66,7 +66,7 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
           });
         case 'v2-trial':
           return ticketed(task.ticket, () => {
-            const reading = runTrial(task.trial);
+            const reading = runTrial(task.trial, task.simulated);
             return moved<'v2-trial'>(reading, arraysOf(reading));
           });
         case 'atlas': {

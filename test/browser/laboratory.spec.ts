@@ -98,15 +98,17 @@ describeWith(['chromium'], 'the laboratory', () => {
     await priced(page);
     await run(page);
     const answer = await answerOf(DOSE);
-    // Panels escape and walk: two lines and one, as far as they are not silent.
-    const loud = (report: string) =>
-      answer.conditions.some(({ reports }: Answer) =>
-        reports[report]!.some(({ rate_hz }) => rate_hz.mean > 0),
+    // A line for each group, in the panel of a report that is not silent; a band where trials differ.
+    const lines = ['escape', 'walk'].flatMap((report) => {
+      const groups: Group[][] = answer.conditions[0].reports[report].map((_: Group, at: number) =>
+        answer.conditions.map(({ reports }: Answer) => reports[report]![at]!),
       );
-    const lines = (loud('escape') ? 2 : 0) + (loud('walk') ? 1 : 0);
-    expect(lines).toBeGreaterThan(1);
-    expect(await page.locator('#figure path.mean').count()).toBe(lines);
-    expect(await page.locator('#figure path.band').count()).toBe(lines);
+      return groups.flat().some(({ rate_hz }) => rate_hz.mean > 0) ? groups : [];
+    });
+    const spread = lines.filter((groups) => groups.some(({ rate_hz }) => rate_hz.sd > 0));
+    expect(spread.length).toBeGreaterThan(1);
+    expect(await page.locator('#figure path.mean').count()).toBe(lines.length);
+    expect(await page.locator('#figure path.band').count()).toBe(spread.length);
     // Each point says its numbers; here of the left side, from the lowest dose to the highest.
     const titles = await page.locator('#figure circle title').allTextContents();
     const expected = answer.conditions.map(({ parameters, reports }: Answer) => {
@@ -126,12 +128,30 @@ describeWith(['chromium'], 'the laboratory', () => {
       const parsed = new DOMParser().parseFromString(source, 'image/svg+xml');
       return { root: parsed.documentElement.tagName, means: parsed.querySelectorAll('path.mean').length };
     }, svg.bytes.toString());
-    expect(drawn).toEqual({ root: 'svg', means: lines });
+    expect(drawn).toEqual({ root: 'svg', means: lines.length });
     const png = await download(page, 'png');
     expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
     // Two pixels for each unit of the figure.
     expect(png.bytes.readUInt32BE(16)).toBe(2 * 900);
     expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('draws a histogram in time', async () => {
+    const binned = {
+      ...DOSE,
+      sweep: undefined,
+      reports: { escape: { node_set: 'C_escape', type: 'histogram', bin_ms: 20 } },
+    };
+    const { page } = await open(binned);
+    await run(page);
+    await page.getByLabel('Show').selectOption('rates in time');
+    const [group]: Group[] = (await answerOf(binned)).conditions[0].reports.escape;
+    // A bin is named by its middle.
+    const titles = await page.locator('#figure circle title').allTextContents();
+    expect(titles).toEqual(
+      group!.bins_hz!.map((rateHz, bin) => `all at ${20 * bin + 10}: ${shown(rateHz)} Hz`),
+    );
     await page.close();
   });
 
@@ -272,6 +292,41 @@ describeWith(['chromium'], 'the laboratory', () => {
     await service.stop();
   });
 
+  it('runs as a job what is too large for a request, which a link shows as well', async () => {
+    const large = { ...DOSE, duration_ms: 5000, trials: 40 };
+    const { page, problems } = await open(large);
+    await expectText(page, '#fault', /800 brain seconds/);
+    await page.getByRole('button', { name: 'Make it a job' }).click();
+    expect(await page.getByLabel('Run as a job').isChecked()).toBe(true);
+    await expectText(page, '#cost', /800 brain seconds/);
+    await page.locator('#run').click();
+    await page.waitForFunction(() => location.hash.startsWith('#job='));
+    const address = await page.evaluate(() => location.href);
+    const second = await served.open(address.slice(served.service.url.length));
+    for (const each of [page, second.page]) await expectText(each, '#progress-text', /^4 conditions of 40/);
+    const job = decodeURIComponent(new URL(address).hash.slice('#job='.length));
+    const results = await served.service.get(`${EXPERIMENTS}/${job}/results?format=csv`);
+    expect((await download(second.page, 'csv')).bytes.toString()).toBe(await results.text());
+    // The document of the job is on the page that only had its link.
+    expect(await documentOn(second.page)).toMatchObject(large);
+    expect([...problems, ...second.problems]).toEqual([]);
+    await second.page.close();
+    await page.close();
+  });
+
+  it('ends a job', async () => {
+    const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100, sweep: undefined });
+    await page.getByLabel('Run as a job').check();
+    await page.locator('#run:enabled').click();
+    await page.getByRole('button', { name: 'End the job' }).click();
+    await expectText(page, '#progress-text', /^Stopped/);
+    const job = new URL(await page.evaluate(() => location.href)).hash.slice('#job='.length);
+    await expect(
+      served.service.get(`${EXPERIMENTS}/${job}`).then((answer) => answer.json()),
+    ).resolves.toMatchObject({ status: 'dismissed' });
+    await page.close();
+  });
+
   it('says when the connection breaks, and goes on when it is there again', async () => {
     const gateway = await startGateway(served.service);
     const { page } = await openPage(served.browser, gateway, pathOf(DOSE));
@@ -315,6 +370,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     const [first, ...lines] = command.split('\n');
     expect(first).toBe(`npm run -s experiment -- - --url '${served.service.url}' <<'DOCUMENT'`);
     expect(JSON.parse(lines.slice(0, -1).join('\n'))).toEqual(named);
+    const { id } = await answerOf(named);
+    expect((await shell(command)).stdout).toContain(id);
     await context.close();
   });
 
@@ -419,11 +476,15 @@ describeWith(['chromium'], 'the laboratory', () => {
   }
 });
 
+interface Group {
+  readonly side?: string;
+  readonly rate_hz: { readonly mean: number; readonly sd: number };
+  readonly bins_hz?: readonly number[];
+}
+
 interface Answer {
   readonly parameters: Readonly<Record<string, number>>;
-  readonly reports: Readonly<
-    Record<string, readonly { side?: string; rate_hz: { mean: number; sd: number } }[]>
-  >;
+  readonly reports: Readonly<Record<string, readonly Group[]>>;
 }
 
 /** A rate as people read it. */

@@ -89,6 +89,9 @@ describe('what an experiment costs', () => {
         'A trial of condition 0 has 1200 input events on average; at most 600 are allowed. ' +
         'With 50 % of the neurons, of the rates or of the duration it would fit.',
     });
+    expect(refusal({ inputs: INPUT, trials: 1 }, { inputEventsPerTrial: 6 })).toMatchObject({
+      message: expect.stringContaining('With less than 1 % of the neurons,'),
+    });
     const reports = { s: { node_set: 'S_sugar', group_by: ['neuron'], type: 'histogram', bin_ms: 100 } };
     // 12 neurons: 10 numbers, one trial and ten bins each.
     expect(() => planOf(connectome, { reports, trials: 1 }, { rates: 252 })).not.toThrow();
@@ -104,7 +107,15 @@ describe('what an experiment costs', () => {
     expect(refusal({ inputs: INPUT, trials: 1, sweep }, { conditions: 120 })).toMatchObject({
       code: 'INVALID_PARAMETER',
       path: '/sweep',
-      message: 'sweep must have at most 120 conditions, got 121.',
+      message: 'sweep must have at most 120 conditions, got 121: 120 groups + 1 without any.',
+    });
+    const values = { set: 'seed', from: 1, to: 10, step: 1 };
+    const responders = { each: { responders_of: 'baseline', top: 200 }, as: 'silence' };
+    expect(
+      refusal({ inputs: INPUT, trials: 1, sweep: [responders, values] }, { conditions: 2000 }),
+    ).toMatchObject({
+      path: '/sweep',
+      message: 'sweep must have at most 2000 conditions, got 2010: (200 groups + 1 without any) x 10 values.',
     });
   });
 });

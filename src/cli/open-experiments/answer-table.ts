@@ -19,7 +19,7 @@ import { counted, fitted, LINE_WIDTH, wrapped } from './text.js';
 /** Rows of a sweep, and groups of a report: what is beyond stands in the files. */
 const MOST_ROWS = 40;
 const MOST_GROUPS = 12;
-const RATE_WIDTH = 16;
+const RATE_WIDTH = 14;
 const WIDEST_PARAMETER = 28;
 const BAR_WIDTH = 16;
 const STOPPED = 'stopped';
@@ -69,32 +69,38 @@ function sweepTable(answer: CollectedAnswer): string[] {
   const { head, conditions } = answer;
   if (conditions.length === 0) return [];
   const { experiment } = head;
-  const names = parameterNames(experiment);
-  const labelOf = (condition: CollectedCondition) =>
-    Object.values(condition.parameters).map(valueText).join(', ');
-  const heading = names.join(', ');
-  const width = Math.min(
-    WIDEST_PARAMETER,
-    Math.max(heading.length, ...conditions.map((condition) => labelOf(condition).length)),
-  );
+  const parameters = parameterColumns(experiment, conditions);
+  const width = parameters.reduce((sum, column) => sum + column.width + 1, 0);
   const all = activeFirst(answer);
-  const room = Math.floor((LINE_WIDTH - 2 - width - 1 - RATE_WIDTH) / (RATE_WIDTH + 1));
+  const room = Math.floor((LINE_WIDTH - 2 - width - RATE_WIDTH) / (RATE_WIDTH + 1));
   const shown = all.slice(0, Math.max(1, room));
   const isScreen = screenOf(experiment) !== undefined && conditions.length > 1;
   const rows = isScreen ? mostChanged(answer, shown[0]) : conditions;
-  const left = (label: string) => `  ${fitted(label, width)}`;
+  const line = (left: readonly string[], rates: readonly string[], responding: string) =>
+    '  ' +
+    [
+      ...parameters.map((column, at) => fitted(left[at] ?? '', column.width)),
+      ...rates.map((rate) => fitted(rate, RATE_WIDTH)),
+      responding.padStart(RATE_WIDTH),
+    ].join(' ');
   return [
-    `${left(heading)} ${shown.map(({ name }) => fitted(name, RATE_WIDTH).padStart(RATE_WIDTH)).join(' ')} ${'responding'.padStart(RATE_WIDTH)}`,
-    `${left('')} ${shown.map(() => 'Hz'.padEnd(RATE_WIDTH)).join(' ')} ${'neurons'.padStart(RATE_WIDTH)}`,
-    ...rows
-      .slice(0, MOST_ROWS)
-      .map((condition) =>
-        [
-          left(labelOf(condition)),
-          ...shown.map((series) => spreadText(groupIn(condition, series).rate_hz).padEnd(RATE_WIDTH)),
-          respondingText(condition).padStart(RATE_WIDTH),
-        ].join(' '),
+    line(
+      parameters.map(({ heading }) => heading),
+      shown.map(({ name }) => name),
+      'responding',
+    ),
+    line(
+      [],
+      shown.map(() => 'Hz'),
+      'neurons',
+    ),
+    ...rows.slice(0, MOST_ROWS).map((condition) =>
+      line(
+        Object.values(condition.parameters).map(valueText),
+        shown.map((series) => spreadText(groupIn(condition, series).rate_hz)),
+        respondingText(condition),
       ),
+    ),
     ...moreLines(rows.length - MOST_ROWS, 'condition', isScreen ? 'less changed, ' : ''),
     ...moreLines(all.length - shown.length, 'group'),
     ...(isScreen && shown.length > 0
@@ -103,10 +109,23 @@ function sweepTable(answer: CollectedAnswer): string[] {
   ];
 }
 
-function parameterNames({ sweep = [] }: ExperimentDocument): string[] {
-  return sweep.map((axis) => {
-    if ('set' in axis || axis.group_by.length === 0) return parameterOf(axis);
-    return `${axis.as} ${axis.group_by.map((label) => (label === 'neuron' ? 'root_id' : label)).join(' ')}`;
+interface ParameterColumn {
+  readonly heading: string;
+  readonly width: number;
+}
+
+/** Short names: `sugar.rate_hz`, and `silence type` for the labels of groups. */
+function parameterColumns(
+  { sweep = [] }: ExperimentDocument,
+  conditions: readonly CollectedCondition[],
+): ParameterColumn[] {
+  return sweep.map((axis, at) => {
+    const labels =
+      'set' in axis ? [] : axis.group_by.map((label) => (label === 'neuron' ? 'root_id' : label));
+    const heading = [parameterOf(axis).replace(/^inputs\./, ''), ...labels].join(' ');
+    const values = conditions.map(({ parameters }) => valueText(Object.values(parameters)[at]!).length);
+    const width = values.reduce((most, length) => Math.max(most, length), heading.length);
+    return { heading, width: Math.min(WIDEST_PARAMETER, width) };
   });
 }
 
@@ -147,7 +166,7 @@ function conditionTable(condition: CollectedCondition): string[] {
           `  ${fitted(groupText(group) || 'all', 26)}`,
           String(group.neurons).padStart(7),
           (group.responding === null ? '' : group.responding.mean.toFixed(1)).padStart(10),
-          `  ${spreadText(group.rate_hz).padEnd(RATE_WIDTH)}`,
+          `  ${fitted(spreadText(group.rate_hz), RATE_WIDTH)}`,
           bar(group.rate_hz?.mean ?? 0, scale, BAR_WIDTH),
         ].join(' '),
       ),

@@ -197,6 +197,7 @@ export function ApiExperiments(): MethodDecorator {
         'MODEL_LOADING',
         'MODEL_FAILED',
         'QUEUE_FULL',
+        'JOBS_UNAVAILABLE',
         'DEADLINE_PASSED',
         'DRAINING',
         'WORKER_LOST',

@@ -66,7 +66,7 @@ export function ApiJobStatus(): MethodDecorator {
     }),
     ApiJob(),
     ApiState('The state of the job.', 'running', JOB_EXAMPLES.running),
-    ApiFailures(['NOT_FOUND', ...FAILURES_OF_ANY_REQUEST], {}, FAILURES_OF_JOBS),
+    ApiFailures(['NOT_FOUND', ...FAILURES_OF_ANY_REQUEST, 'JOBS_UNAVAILABLE'], {}, FAILURES_OF_JOBS),
   );
 }
 
@@ -80,7 +80,7 @@ export function ApiJobDismissal(): MethodDecorator {
     }),
     ApiJob(),
     ApiState('The job has ended.', 'dismissed', JOB_EXAMPLES.dismissed),
-    ApiFailures(['NOT_FOUND', ...FAILURES_OF_ANY_REQUEST], {}, FAILURES_OF_JOBS),
+    ApiFailures(['NOT_FOUND', ...FAILURES_OF_ANY_REQUEST, 'JOBS_UNAVAILABLE'], {}, FAILURES_OF_JOBS),
   );
 }
 
@@ -129,6 +129,7 @@ export function ApiJobResults(): MethodDecorator {
         'MODEL_LOADING',
         'MODEL_FAILED',
         'QUEUE_FULL',
+        'JOBS_UNAVAILABLE',
         'DEADLINE_PASSED',
         'WORKER_LOST',
       ],

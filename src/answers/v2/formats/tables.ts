@@ -6,6 +6,7 @@ import {
   GROUP_LABELS,
   type ExperimentDocument,
   type GroupLabel,
+  type ReportDocument,
   type ReportType,
   type SweepAxis,
 } from '../document.js';
@@ -45,7 +46,7 @@ export interface Table {
 }
 
 /** Bounds what a format holds in memory at a time, a few MB, and how long it keeps its thread. */
-export const MAXIMUM_BATCH_ROWS = 32_768;
+export const MAXIMUM_BATCH_ROWS = 16_384;
 
 /** The value of an `each` axis in its baseline, in a table. No cell type has this name. */
 const NO_GROUP = 'none';
@@ -163,83 +164,72 @@ function groupColumns(experiment: ExperimentDocument, reports: readonly string[]
 
 /** One row a condition, report and group. */
 function ratesTable(experiment: ExperimentDocument, reports: readonly string[]): Table {
-  const parameters = parameterColumns(experiment);
-  const groups = groupColumns(experiment, reports);
-  const columns: readonly TableColumn[] = [
-    { name: 'condition', type: 'int32' },
-    ...parameters.map(({ column }) => column),
-    { name: 'report', type: 'label', labels: reports },
-    ...groups.map((name) => ({ name, type: 'text' as const })),
-    { name: 'neurons', type: 'int32' },
+  const own: readonly TableColumn[] = [
     { name: 'responding', type: 'double', nullable: true },
     { name: 'rate_hz_mean', type: 'double', nullable: true },
     { name: 'rate_hz_sd', type: 'double', nullable: true },
-    { name: 'trials', type: 'int32' },
   ];
-  function* rowsOf(condition: ConditionResult): Iterable<Row> {
-    const swept = parameters.map(({ valueIn }) => valueIn(condition.parameters));
-    for (const [place, report] of reports.entries()) {
-      for (const group of groupsOf(condition, report)) {
-        yield [
-          condition.index,
-          ...swept,
-          place,
-          ...groups.map((label) => group[label] ?? ''),
-          group.neurons,
-          group.responding?.mean ?? NaN,
-          group.rate_hz?.mean ?? NaN,
-          group.rate_hz?.sd ?? NaN,
-          experiment.trials,
-        ];
-      }
-    }
-  }
-  return { name: 'rates', columns, batchesOf: (condition) => batches(columns, condition, rowsOf(condition)) };
+  return groupTable('rates', experiment, reports, own, ({ responding, rate_hz: rateHz }) => [
+    [responding?.mean ?? NaN, rateHz?.mean ?? NaN, rateHz?.sd ?? NaN],
+  ]);
 }
 
 /** One row a condition, report, group and bin. A condition that was stopped has none. */
 function histogramTable(experiment: ExperimentDocument, reports: readonly string[]): Table {
+  const own: readonly TableColumn[] = [
+    { name: 'bin_start_ms', type: 'double' },
+    { name: 'rate_hz', type: 'double' },
+  ];
+  return groupTable('histogram', experiment, reports, own, function* ({ bins_hz: binsHz }, report) {
+    const startStep = Math.round(report.start_ms * STEPS_PER_MS);
+    const binSteps = Math.round(report.bin_ms! * STEPS_PER_MS);
+    for (const [bin, rateHz] of (binsHz ?? []).entries()) {
+      // Sums of steps are exact; those of multiples of 0.1 ms need not be.
+      yield [(startStep + bin * binSteps) / STEPS_PER_MS, rateHz];
+    }
+  });
+}
+
+/**
+ * A table of groups of neurons: which group a row is of, columns of its own, the number of trials.
+ * @param ownValues of a group in a condition: values of the table's own columns, for each of its rows
+ */
+function groupTable(
+  name: 'rates' | 'histogram',
+  experiment: ExperimentDocument,
+  reports: readonly string[],
+  ownColumns: readonly TableColumn[],
+  ownValues: (group: GroupResult, report: ReportDocument) => Iterable<Row>,
+): Table {
   const parameters = parameterColumns(experiment);
-  const groups = groupColumns(experiment, reports);
+  const labels = groupColumns(experiment, reports);
   const columns: readonly TableColumn[] = [
     { name: 'condition', type: 'int32' },
     ...parameters.map(({ column }) => column),
     { name: 'report', type: 'label', labels: reports },
-    ...groups.map((name) => ({ name, type: 'text' as const })),
+    ...labels.map((label) => ({ name: label, type: 'text' as const })),
     { name: 'neurons', type: 'int32' },
-    { name: 'bin_start_ms', type: 'double' },
-    { name: 'rate_hz', type: 'double' },
+    ...ownColumns,
     { name: 'trials', type: 'int32' },
   ];
   function* rowsOf(condition: ConditionResult): Iterable<Row> {
     const swept = parameters.map(({ valueIn }) => valueIn(condition.parameters));
     for (const [place, report] of reports.entries()) {
-      const { start_ms: startMs, bin_ms: binMs } = experiment.reports[report]!;
       for (const group of groupsOf(condition, report)) {
-        const labels = groups.map((label) => group[label] ?? '');
-        for (const [bin, rateHz] of (group.bins_hz ?? []).entries()) {
-          // Both are multiples of 0.1 ms: sums of steps are exact, sums of such doubles need not be.
-          const binStartMs =
-            (Math.round(startMs * STEPS_PER_MS) + bin * Math.round(binMs! * STEPS_PER_MS)) / STEPS_PER_MS;
-          yield [
-            condition.index,
-            ...swept,
-            place,
-            ...labels,
-            group.neurons,
-            binStartMs,
-            rateHz,
-            experiment.trials,
-          ];
+        const which = [
+          condition.index,
+          ...swept,
+          place,
+          ...labels.map((label) => group[label] ?? ''),
+          group.neurons,
+        ];
+        for (const own of ownValues(group, experiment.reports[report]!)) {
+          yield [...which, ...own, experiment.trials];
         }
       }
     }
   }
-  return {
-    name: 'histogram',
-    columns,
-    batchesOf: (condition) => batches(columns, condition, rowsOf(condition)),
-  };
+  return { name, columns, batchesOf: (condition) => batches(columns, condition, rowsOf(condition)) };
 }
 
 function groupsOf(condition: ConditionResult, report: string): readonly GroupResult[] {

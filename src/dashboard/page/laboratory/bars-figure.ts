@@ -13,7 +13,7 @@ export interface Bar extends MeanSd {
 const ROW = 22;
 const AXIS_HEIGHT = 44;
 const MARGIN = 10;
-const NUMBERS_WIDTH = 150;
+const DIGIT_PX = 6.4;
 const MOST_LABEL_WIDTH = 240;
 
 /**
@@ -29,7 +29,9 @@ export function barsFigure(
 ): SVGSVGElement {
   const longest = Math.max(4, ...bars.map(({ label }) => label.length));
   const labelWidth = Math.min(MOST_LABEL_WIDTH, 0.36 * width, longest * CHARACTER_PX + MARGIN);
-  const numbersWidth = Math.min(NUMBERS_WIDTH, 0.34 * width);
+  const numbers = bars.map((bar) => numbersOf(bar, baseline));
+  // Digits are narrower than letters.
+  const numbersWidth = Math.max(...numbers.map(({ length }) => length), 0) * DIGIT_PX + 2 * MARGIN;
   const [left, right] = [labelWidth + MARGIN, width - numbersWidth];
   const bottom = MARGIN + ROW * bars.length;
   const rates = [...bars, ...(baseline === undefined ? [] : [baseline])];
@@ -79,7 +81,7 @@ export function barsFigure(
           'stroke-opacity': 0.7,
         }),
       ),
-      text(numbersOf(bar, baseline), right + MARGIN, middle + 4, palette.muted),
+      text(numbers[at]!, right + MARGIN, middle + 4, palette.muted),
     );
   });
   if (baseline !== undefined) {

@@ -109,6 +109,11 @@ export class DraftForm {
     return true;
   }
 
+  focusFault(): void {
+    document.getElementById('fault')?.scrollIntoView({ block: 'center' });
+    this.#fields.querySelector<HTMLElement>('[aria-invalid]')?.focus({ preventScroll: true });
+  }
+
   clearFault(): void {
     document.getElementById('fault')?.remove();
     this.#fields.querySelectorAll('[aria-invalid]').forEach((control) => {

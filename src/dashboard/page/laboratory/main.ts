@@ -2,10 +2,10 @@
 import { describeModelLine } from '../about.js';
 import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
-import type { DryRun } from '../../../answers/v2/result.js';
+import type { DryRun, ExperimentHead } from '../../../answers/v2/result.js';
 import { asFailure, fetchModel, type ServiceFailure } from '../service/client.js';
-import { dryRun, requestLines } from '../service/open-experiments.js';
-import { documentHash, documentOfHash, exampleHash } from './address.js';
+import { beginJob, dryRun, endJob, jobLines, requestLines } from '../service/open-experiments.js';
+import { documentHash, documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { documentOf, draftOf } from './draft.js';
 import { DraftForm, faultElement } from './draft-form.js';
@@ -33,15 +33,18 @@ const notices = new Notices('page', {
 });
 const run = byId<HTMLButtonElement>('run');
 const stop = byId<HTMLButtonElement>('stop');
+const asJob = byId<HTMLInputElement>('as-job');
 const text = byId<HTMLTextAreaElement>('document');
 const state = byId('document-state');
-const outcome = new OutcomePanel(onEnd);
+const outcome = new OutcomePanel(onHead, onEnd);
 const form = new DraftForm((draft) => showDocument(documentOf(draft), 'form'));
 /** What the text holds; nothing while it is no JSON. */
 let shown: Json | undefined;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
+/** The job that is followed. */
+let job: string | undefined;
 let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,7 +56,7 @@ new NeuronSearch((place, selector) => {
 offerExamples();
 offerCommands();
 listen();
-showDocument(documentOfHash(location.hash) ?? EXAMPLES[0]!.document, 'address');
+openAddress(EXAMPLES[0]!.document);
 await describe();
 
 /** Asks again until the service has a model. */
@@ -94,15 +97,13 @@ function offerCommands(): void {
 function listen(): void {
   byId('draft').addEventListener('submit', (event) => {
     event.preventDefault();
-    if (!run.disabled) start();
+    if (!run.disabled) void start();
   });
-  stop.addEventListener('click', () => outcome.stop());
+  stop.addEventListener('click', () => void end());
+  asJob.addEventListener('change', () => checkSoon(0));
   text.addEventListener('input', () => readText());
   byId('form-again').addEventListener('click', () => showDocument(documentOf(form.draft), 'form'));
-  addEventListener('hashchange', () => {
-    const linked = documentOfHash(location.hash);
-    if (linked !== undefined) showDocument(linked, 'address');
-  });
+  addEventListener('hashchange', () => openAddress(undefined));
   byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));
   byId('copy-link').addEventListener('click', () => {
     const hash = shown === undefined ? undefined : documentHash(shown);
@@ -171,7 +172,7 @@ async function check(): Promise<void> {
   if (shown === undefined) return;
   const { signal } = (asked = new AbortController());
   try {
-    const answer = await dryRun(JSON.stringify(shown), signal);
+    const answer = await dryRun(JSON.stringify(shown), asJob.checked, signal);
     forgetCheck();
     priced = answer;
     form.showResolved(answer.resolved);
@@ -217,10 +218,25 @@ function showFault(failure: ServiceFailure): void {
   };
   const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
   byId('other-fault').replaceChildren(
-    isAtField
-      ? element('p', { class: 'fault' }, 'See what is marked above.')
-      : faultElement(message, place, mend),
+    isAtField ? jumpToFault() : faultElement(message, place, mend),
+    ...(place.code === 'TOO_EXPENSIVE' && !asJob.checked ? [offerJob()] : []),
   );
+}
+
+function offerJob(): HTMLElement {
+  const button = element('button', { type: 'button', class: 'quiet' }, 'Make it a job');
+  button.addEventListener('click', () => {
+    asJob.checked = true;
+    checkSoon(0);
+    asJob.focus();
+  });
+  return button;
+}
+
+function jumpToFault(): HTMLElement {
+  const button = element('button', { type: 'button', class: 'quiet' }, 'Show what is refused');
+  button.addEventListener('click', () => form.focusFault());
+  return button;
 }
 
 /** The document with the suggestion in place of what the message names: a value, or the name of a member. */
@@ -240,15 +256,66 @@ function allowRun(): void {
   stop.hidden = !outcome.isRunning;
 }
 
-function start(): void {
+/** @param otherwise the document where the address names none */
+function openAddress(otherwise: Json | undefined): void {
+  const named = jobOfHash(location.hash);
+  if (named !== undefined) {
+    follow(named);
+    return;
+  }
+  const document = documentOfHash(location.hash) ?? otherwise;
+  if (document !== undefined) showDocument(document, 'address');
+}
+
+async function start(): Promise<void> {
   if (shown === undefined) return;
+  const document = JSON.stringify(shown);
   notices.clear();
   notices.status('');
-  const expected = priced?.conditions.length ?? 1;
-  void outcome.follow(requestLines(JSON.stringify(shown)), expected);
+  job = undefined;
+  if (!asJob.checked) {
+    present(() => outcome.follow(requestLines(document), priced?.conditions.length ?? 1));
+    return;
+  }
+  run.disabled = true;
+  try {
+    const begun = await beginJob(document);
+    history.pushState(null, '', jobHash(begun));
+    follow(begun);
+  } catch (error) {
+    onEnd(asFailure(error));
+  }
+}
+
+/** Shows a job, whoever began it. */
+function follow(named: string): void {
+  job = named;
+  present(() => outcome.follow(jobLines(named), 1));
+}
+
+function present(begin: () => Promise<void>): void {
+  void begin();
+  stop.textContent = job === undefined ? 'Stop' : 'End the job';
   allowRun();
   byId('outcome-heading').focus({ preventScroll: true });
   byId('outcome').scrollIntoView({ behavior: stillness(), block: 'start' });
+}
+
+/** Ends what is under way; what came so far stays on the page. */
+async function end(): Promise<void> {
+  const ended = job;
+  outcome.stop();
+  if (ended === undefined) return;
+  try {
+    await endJob(ended);
+  } catch (error) {
+    notices.failure(asFailure(error), () => void end());
+  }
+}
+
+/** A job that was opened from a link brings its document. */
+function onHead({ experiment }: ExperimentHead): void {
+  if (shown === undefined) showDocument(experiment as unknown as Json, 'address');
 }
 
 function onEnd(failure: ServiceFailure | undefined): void {

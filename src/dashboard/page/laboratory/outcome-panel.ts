@@ -1,13 +1,12 @@
 /** What comes of an experiment, while it comes: progress, figure, table, files, and what to cite. */
 import type { EachAxis, ExperimentDocument } from '../../../answers/v2/document.js';
 import type { ExperimentHead, ExperimentTotals } from '../../../answers/v2/result.js';
-import type { ExperimentProgress } from '../../../answers/v2/formats/ndjson.js';
 import { byId, element, grouped } from '../dom.js';
 import { asFailure, type ServiceFailure } from '../service/client.js';
-import type { AnswerSource, ConditionLine } from '../service/open-experiments.js';
+import type { AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { type Bar, barsFigure } from './bars-figure.js';
-import { doseFigure } from './dose-figure.js';
+import { curvesFigure } from './curves-figure.js';
 import { MOST_SERIES, type Palette, PAPER, pngFile, screenPalette, svgFile } from './figure.js';
 import { groupLabel, parameterLabel } from './labels.js';
 import { fillRatesTable } from './rates-table.js';
@@ -59,14 +58,18 @@ export class OutcomePanel {
   #head: ExperimentHead | undefined;
   #conditions: ConditionLine[] = [];
   #totals: ExperimentTotals | undefined;
-  /** Of the request under way; `before` counts the conditions that earlier requests gave. */
-  #counted:
-    { readonly before: number; readonly progress?: ExperimentProgress; readonly done: number } | undefined;
+  #latest: Progress | undefined;
   #expected = 0;
   #redraw: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param onEnd is told when an experiment has ended, with the failure if there was one */
-  constructor(private readonly onEnd: (failure: ServiceFailure | undefined) => void) {
+  /**
+   * @param onHead is told what the experiment is, when that is known
+   * @param onEnd is told when an experiment has ended, with the failure if there was one
+   */
+  constructor(
+    private readonly onHead: (head: ExperimentHead) => void,
+    private readonly onEnd: (failure: ServiceFailure | undefined) => void,
+  ) {
     this.#goOn.addEventListener('click', () => void this.goOn());
     document.querySelectorAll<HTMLButtonElement>('[data-save]').forEach((button) => {
       button.addEventListener('click', () => void this.#save(button.dataset['save']!));
@@ -89,6 +92,7 @@ export class OutcomePanel {
    * @param expected number of conditions, at most
    */
   async follow(source: AnswerSource, expected: number): Promise<void> {
+    this.stop();
     this.#source = source;
     this.#expected = expected;
     this.#head = undefined;
@@ -103,26 +107,30 @@ export class OutcomePanel {
     const from = (this.#conditions.at(-1)?.index ?? -1) + 1;
     this.#state = 'running';
     this.#totals = undefined;
-    this.#counted = { before: this.#conditions.length, done: 0 };
+    this.#latest = undefined;
     this.#panel.hidden = false;
     this.#draw();
     let failure: ServiceFailure | undefined;
+    let state: State;
     try {
       for await (const line of this.#source!(from, signal)) {
         if (signal.aborted) break;
-        if (line.kind === 'head') this.#head = line.head;
-        else if (line.kind === 'condition') {
-          this.#conditions.push(line.condition);
-          this.#counted = { ...this.#counted, done: this.#counted.done + 1 };
-        } else if (line.kind === 'progress') this.#counted = { ...this.#counted, progress: line.progress };
+        if (line.kind === 'head') {
+          this.#head = line.head;
+          this.onHead(line.head);
+        } else if (line.kind === 'condition') this.#take(line.condition);
+        else if (line.kind === 'progress') this.#latest = line.progress;
         else this.#totals = line.totals;
         this.#drawSoon();
       }
-      this.#state = signal.aborted ? 'stopped' : 'done';
+      state = signal.aborted ? 'stopped' : 'done';
     } catch (error) {
-      this.#state = signal.aborted ? 'stopped' : 'broken';
+      state = signal.aborted ? 'stopped' : 'broken';
       if (!signal.aborted) failure = asFailure(error);
     }
+    // Another experiment may have taken the place of this one.
+    if (this.#stop.signal !== signal) return;
+    this.#state = state;
     if (this.#head === undefined) this.#panel.hidden = true;
     this.#draw();
     this.onEnd(failure);
@@ -130,6 +138,17 @@ export class OutcomePanel {
 
   stop(): void {
     this.#stop.abort();
+  }
+
+  /** Conditions of a job come in any order, and again when it is followed again. */
+  #take(condition: ConditionLine): void {
+    const { index } = condition;
+    if (index > (this.#conditions.at(-1)?.index ?? -1)) {
+      this.#conditions.push(condition);
+      return;
+    }
+    const place = this.#conditions.findIndex((each) => each.index >= index);
+    this.#conditions.splice(place, this.#conditions[place]!.index === index ? 1 : 0, condition);
   }
 
   #drawSoon(): void {
@@ -148,26 +167,23 @@ export class OutcomePanel {
   }
 
   #drawProgress(): void {
-    const { before = 0, done = 0, progress } = this.#counted ?? {};
-    const expected = Math.max(
-      before + done,
-      progress === undefined ? this.#expected : before + progress.conditions,
-    );
+    const progress = this.#latest;
+    const done = this.#conditions.length;
+    const expected = Math.max(done, progress?.conditions ?? this.#expected);
     this.#progress.hidden = this.#state === 'done';
     this.#progress.max = Math.max(1, expected);
     // Trials move while a condition is under way.
-    const share =
-      progress === undefined || progress.trials === 0
-        ? 0
-        : (progress.trials_done / progress.trials) * progress.conditions;
-    this.#progress.value = before + Math.max(done, share);
+    this.#progress.value = Math.max(done, progress === undefined ? 0 : progress.share * progress.conditions);
     this.#goOn.hidden = this.#state !== 'stopped' && this.#state !== 'broken';
-    const conditions = `${grouped(before + done)} of ${grouped(expected)} conditions`;
+    const conditions = `${grouped(done)} of ${grouped(expected)} conditions`;
+    const details = [
+      ...(progress?.trials === undefined
+        ? []
+        : [`${grouped(progress.trials.done)} of ${grouped(progress.trials.all)} trials`]),
+      ...(progress?.secondsLeft === undefined ? [] : [`some ${grouped(progress.secondsLeft)} s left`]),
+    ];
     byId('progress-text').textContent = {
-      running:
-        progress === undefined
-          ? `Running: ${conditions} …`
-          : `Running: ${conditions}, ${grouped(progress.trials_done)} of ${grouped(progress.trials)} trials …`,
+      running: `Running: ${[conditions, ...details].join(', ')} …`,
       stopped: `Stopped after ${conditions}.`,
       broken: `Broken off after ${conditions}.`,
       done: this.#describeDone(),
@@ -260,7 +276,7 @@ export class OutcomePanel {
       ...(silent.length > 0 ? [`Silent: ${silent.join(', ')}.`] : []),
       ...(isCut ? [`Of each report the first ${MOST_SERIES} lines are drawn; the table has all.`] : []),
     ];
-    return { drawn: doseFigure(panels, parameterLabel(parameter), width, palette), note: notes.join(' ') };
+    return { drawn: curvesFigure(panels, parameterLabel(parameter), width, palette), note: notes.join(' ') };
   }
 
   #inTime(width: number, palette: Palette): Figure | undefined {
@@ -272,7 +288,7 @@ export class OutcomePanel {
     const note =
       'Mean rates over neurons and trials, in bins.' +
       (isCut ? ` Of each report the first ${MOST_SERIES} lines are drawn.` : '');
-    return { drawn: doseFigure(panels, 'Time (ms)', width, palette), note };
+    return { drawn: curvesFigure(panels, 'Time (ms)', width, palette), note };
   }
 
   #screen(axis: EachAxis, width: number, palette: Palette): Figure | undefined {

@@ -4,10 +4,17 @@ import type { GroupResult, MeanSd, ParameterValue } from '../../../answers/v2/re
 import type { ConditionLine } from '../service/open-experiments.js';
 import { groupLabel, parameterLabel, valueLabel } from './labels.js';
 
+export interface Point {
+  readonly x: number;
+  readonly mean: number;
+  /** Nothing where it is not known. */
+  readonly sd?: number;
+}
+
 /** Points of one line of a dose curve, in the order of the parameter. */
 export interface Series {
   readonly label: string;
-  readonly points: readonly (MeanSd & { readonly x: number })[];
+  readonly points: readonly Point[];
 }
 
 /** A group of a screen in place of the baseline's. */
@@ -52,7 +59,7 @@ export function doseSeries(
   parameter: string,
   report: string,
 ): Series[] {
-  const series = new Map<string, (MeanSd & { x: number })[]>();
+  const series = new Map<string, Point[]>();
   for (const condition of conditions) {
     const others = otherValues(condition.parameters, [parameter]);
     for (const group of groupsOf(condition, report)) {
@@ -82,7 +89,7 @@ export function timeSeries(
       if (group.bins_hz == null) return [];
       const label = [groupLabel(group), ...otherValues(condition.parameters, [])].join(', ');
       // The middle of a bin stands for it.
-      const points = group.bins_hz.map((mean, bin) => ({ x: startMs + (bin + 0.5) * binMs!, mean, sd: 0 }));
+      const points = group.bins_hz.map((mean, bin) => ({ x: startMs + (bin + 0.5) * binMs!, mean }));
       return [{ label, points }];
     }),
   );

@@ -3,7 +3,7 @@ import type { Experiment } from './experiment.js';
 import type { Model } from '../../../answers/v1/api/model.dto.js';
 import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
 import type { CellCard } from '../../../atlas/cell-card.js';
-import type { FaultPlace } from '../../../errors.js';
+import type { ErrorCode, FaultPlace } from '../../../errors.js';
 import type { Selection } from '../selection.js';
 
 /** Where the service does not say when to come back. */
@@ -13,6 +13,11 @@ const TIMEOUT_MS = 60_000;
 
 /** Statuses for which sending the same experiment again is useless. */
 const REFUSALS = [400, 406, 413, 415, 422];
+
+/** Which error of the service it is; where in the document of an open experiment, and what may have been meant. */
+export interface Fault extends FaultPlace {
+  readonly code?: ErrorCode;
+}
 
 export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused';
 
@@ -25,8 +30,7 @@ export class ServiceFailure extends Error {
     message: string,
     /** Seconds until it makes sense to ask again; 0 where waiting changes nothing. */
     readonly retryAfterS: number,
-    /** Where in the document of an open experiment the fault is, and what may have been meant. */
-    readonly place: FaultPlace = {},
+    readonly place: Fault = {},
   ) {
     super(message);
   }
@@ -115,15 +119,10 @@ export async function failureOf(response: Response, isOfRun: boolean): Promise<S
   return new ServiceFailure('failed', message, retryAfterS);
 }
 
-async function errorOf(response: Response): Promise<{ message: string; place: FaultPlace }> {
+async function errorOf(response: Response): Promise<{ message: string; place: Fault }> {
   try {
-    const { error, path, suggestions } = (await response.json()) as { error?: unknown } & FaultPlace;
-    if (typeof error === 'string') {
-      return {
-        message: error,
-        place: { ...(path !== undefined && { path }), ...(suggestions && { suggestions }) },
-      };
-    }
+    const { error, ...place } = (await response.json()) as { error?: unknown } & Fault;
+    if (typeof error === 'string') return { message: error, place };
   } catch {
     // A proxy in between may answer with something else than JSON.
   }

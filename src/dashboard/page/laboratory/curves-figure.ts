@@ -1,10 +1,10 @@
-/** Dose curves: a panel for each report, a line for each group, and a band of one standard deviation to either side. */
+/** Curves: a panel for each report, a line for each group, and a band of one standard deviation to either side. */
 import { scaleLinear } from 'd3-scale';
 import { rounded } from './labels.js';
 import { DASHES, MOST_SERIES, type Palette, picture, shortened, svg, text } from './figure.js';
-import type { Series } from './readings.js';
+import type { Point, Series } from './readings.js';
 
-export interface DosePanel {
+export interface CurvesPanel {
   readonly report: string;
   readonly series: readonly Series[];
 }
@@ -13,10 +13,12 @@ const PANEL_WIDTH = 420;
 const PLOT_HEIGHT = 190;
 const MARGIN = { top: 26, right: 14, bottom: 42, left: 50 };
 const LEGEND_LINE = 18;
+/** With more points the marks would hide the line. */
+const MOST_MARKED = 25;
 
 /** @param xLabel what is swept, with its unit */
-export function doseFigure(
-  panels: readonly DosePanel[],
+export function curvesFigure(
+  panels: readonly CurvesPanel[],
   xLabel: string,
   width: number,
   palette: Palette,
@@ -45,14 +47,14 @@ export function doseFigure(
   return picture(
     columns === 1 ? panelWidth : width,
     Math.max(top, 1),
-    `Dose curves of ${names} over ${xLabel}; the table below has the numbers.`,
+    `Rates of ${names} over ${xLabel}; the table has the mean rates.`,
     palette,
     children,
   );
 }
 
 function panelOf(
-  { report, series }: DosePanel,
+  { report, series }: CurvesPanel,
   xLabel: string,
   width: number,
   legendHeight: number,
@@ -67,7 +69,7 @@ function panelOf(
   const bottom = top + PLOT_HEIGHT;
   // A single dose stands in the middle.
   const x = scaleLinear(low === high ? [low - 1, high + 1] : [low, high], [left, right]);
-  const highest = Math.max(1, ...points.map(({ mean, sd }) => mean + sd));
+  const highest = Math.max(1, ...points.map(({ mean, sd = 0 }) => mean + sd));
   const y = scaleLinear([0, highest], [bottom, top]).nice(4);
   const middle = (left + right) / 2;
   return [
@@ -100,15 +102,20 @@ function lineOf(
   const colour = palette.series[at]!;
   const path = (heights: readonly (readonly [number, number])[]): string =>
     heights.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join('L');
-  const upper = points.map((point) => [x(point.x), y(point.mean + point.sd)] as const);
-  const lower = points.map((point) => [x(point.x), y(Math.max(0, point.mean - point.sd))] as const);
+  const upper = points.map((point) => [x(point.x), y(point.mean + (point.sd ?? 0))] as const);
+  const lower = points.map((point) => [x(point.x), y(Math.max(0, point.mean - (point.sd ?? 0)))] as const);
+  const hasSpread = points.some(({ sd = 0 }) => sd > 0);
   return [
-    svg('path', {
-      class: 'band',
-      d: `M${path([...upper, ...lower.reverse()])}Z`,
-      fill: colour,
-      'fill-opacity': 0.2,
-    }),
+    ...(hasSpread
+      ? [
+          svg('path', {
+            class: 'band',
+            d: `M${path([...upper, ...lower.reverse()])}Z`,
+            fill: colour,
+            'fill-opacity': 0.2,
+          }),
+        ]
+      : []),
     svg('path', {
       class: 'mean',
       d: `M${path(points.map((point) => [x(point.x), y(point.mean)]))}`,
@@ -120,11 +127,15 @@ function lineOf(
     ...points.map((point) =>
       svg(
         'circle',
-        { cx: x(point.x), cy: y(point.mean), r: 3, fill: colour },
-        svg('title', {}, `${label} at ${point.x}: ${rounded(point.mean)} ± ${rounded(point.sd)} Hz`),
+        { cx: x(point.x), cy: y(point.mean), r: points.length > MOST_MARKED ? 1.5 : 3, fill: colour },
+        svg('title', {}, `${label} at ${point.x}: ${numbersOf(point)} Hz`),
       ),
     ),
   ];
+}
+
+function numbersOf({ mean, sd }: Point): string {
+  return sd === undefined ? rounded(mean) : `${rounded(mean)} ± ${rounded(sd)}`;
 }
 
 interface LegendEntry {
