@@ -25,7 +25,7 @@ for (const entry of gallery.entries) {
   entries.push({ ...entry, answer });
 }
 const file = `${FOLDER}/gallery.json`;
-const text = JSON.stringify({ model: id, connectome_digest, version, entries });
+const text = JSON.stringify({ model: id, connectome_digest, version, entries }, null, 2);
 writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
 console.log(`Recorded ${entries.length + 1} runs of ${id}.`);
 
