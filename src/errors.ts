@@ -86,6 +86,11 @@ export const ERRORS = {
     exitCode: 1,
     meaning: 'Too many runs are waiting, of all clients or of this one.',
   },
+  JOBS_UNAVAILABLE: {
+    status: 503,
+    exitCode: 1,
+    meaning: 'The service cannot reach the store of jobs at present.',
+  },
   DEADLINE_PASSED: { status: 503, exitCode: 1, meaning: 'The run did not finish within the time allowed.' },
   DRAINING: { status: 503, exitCode: 1, meaning: 'The service is shutting down and accepts no new runs.' },
   RUN_CANCELLED: {

@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
+import http
 import json
 import numbers
 import os
@@ -35,12 +36,15 @@ from typing import IO, Any, Union
 
 __version__ = "1.0.0"
 __all__ = [
+    "Job",
+    "JobState",
     "Lab",
     "LabConnectionError",
     "LabError",
     "Progress",
     "Result",
     "default_params",
+    "print_job_state",
     "print_progress",
     "run_exp",
 ]
@@ -52,6 +56,7 @@ Selector = Union[str, int, Mapping[str, Any], Sequence[Any]]
 _DEFAULT_URL = "http://localhost:8080"
 _EXTENSIONS = {".csv": "csv", ".arrow": "arrow", ".parquet": "parquet", ".ndjson": "ndjson", ".json": "json"}
 _TEMPORARY = (429, 503)
+_NO_HEADERS: Mapping[str, str] = {}
 _FOOTER_LENGTH_BYTES = 8
 
 
@@ -120,6 +125,33 @@ def print_progress(progress: Progress) -> None:
     print(f"\r{text:<70}", end=end, file=sys.stderr, flush=True)
 
 
+@dataclasses.dataclass(frozen=True)
+class JobState:
+    """How far a job is."""
+
+    #: `accepted`, `running`, `successful`, `failed` or `dismissed`.
+    status: str
+    #: Per cent.
+    progress: int
+    conditions_done: int
+    conditions: int
+    #: Estimate of the service; None where it has none.
+    left_s: float | None
+    #: What the job failed with.
+    error: LabError | None
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status in ("successful", "failed", "dismissed")
+
+
+def print_job_state(state: JobState) -> None:
+    """Shows the state in one line of the terminal or of a notebook's output."""
+    left = "" if state.left_s is None else f", {state.left_s:.0f} s left"
+    text = f"{state.status}: {state.progress} %, {state.conditions_done} of {state.conditions} conditions{left}"
+    print(f"\r{text:<70}", end="\n" if state.is_finished else "", file=sys.stderr, flush=True)
+
+
 class Result:
     """The answer to an experiment.
 
@@ -139,6 +171,11 @@ class Result:
     def document(self) -> Json:
         """The experiment with every default; `lab.run(**result.document)` repeats it."""
         return self.json["experiment"]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it is of a job that is not finished, and has only the conditions that are done."""
+        return self.json.get("partial", False)
 
     @property
     def warnings(self) -> list[Json]:
@@ -329,6 +366,25 @@ class Lab:
             raise LabConnectionError("The answer ended before the experiment did.")
         return Result(_in_order(answer))
 
+    def submit(self, **document: Any) -> Job:
+        """Begins an experiment as a job: the service goes on when this program ends.
+
+        A job may be much larger than what `run` is allowed: 20,000 conditions and 300,000 brain seconds, unless the
+        service says otherwise.
+
+        Args:
+            **document: as for `run`.
+        """
+        with self._post(_complete(document), {"Prefer": "respond-async"}) as response:
+            # A service that knows no jobs would answer at once.
+            if response.status != http.HTTPStatus.ACCEPTED:
+                raise LabError("The service computes no jobs.", status=response.status)
+            return Job(self, _parsed(_read(response))["jobID"])
+
+    def job(self, name: str) -> Job:
+        """A job that was begun before, by its name (`Job.name`)."""
+        return Job(self, name)
+
     def dry_run(self, **document: Any) -> Json:
         """What `run` would do, without running it: the complete document, resolved neurons, conditions and cost."""
         with self._post(_complete(document), dry_run="true", format="json") as response:
@@ -353,18 +409,10 @@ class Lab:
         Returns:
             The path. Nothing is there unless the whole answer came.
         """
-        path = Path(path)
-        if path.suffix not in _EXTENSIONS:
-            raise ValueError(f"path must end in {', '.join(_EXTENSIONS)}, got {str(path)!r}")
+        path = _checked(path)
         query = {"format": _EXTENSIONS[path.suffix], "table": table, "names": names}
-        with self._post(_complete(document), **query) as response, _replacing(path) as file:
-            while piece := _read(response, 2**20):
-                file.write(piece)
-            # A reader of pieces is not told when the last ones are missing.
-            if file.tell() < int(response.headers.get("Content-Length", 0)):
-                raise LabConnectionError("The connection broke before the answer ended.")
-            if path.suffix == ".parquet":
-                _check_complete(file)
+        with self._post(_complete(document), **query) as response:
+            _save(response, path)
         return path
 
     def neurons(self, type: str | None = None, **labels: str) -> Any:
@@ -395,16 +443,21 @@ class Lab:
         with self._open(self._request("GET", path, query)) as response:
             return _parsed(_read(response))
 
-    def _post(self, document: Json, **query: str | None) -> Any:
+    def _post(self, document: Json, headers: Mapping[str, str] = _NO_HEADERS, **query: str | None) -> Any:
         body = json.dumps(document, default=_plain, allow_nan=False).encode()
-        return self._open(self._request("POST", "/api/v2/experiments", query, body))
+        return self._open(self._request("POST", "/api/v2/experiments", query, body, headers))
 
     def _request(
-        self, method: str, path: str, query: Mapping[str, str | None], body: bytes | None = None
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, str | None],
+        body: bytes | None = None,
+        more_headers: Mapping[str, str] = _NO_HEADERS,
     ) -> urllib.request.Request:
         given = {name: value for name, value in query.items() if value is not None}
         url = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
-        headers = {"User-Agent": f"neural-experiment-client-python/{__version__}"}
+        headers = {"User-Agent": f"neural-experiment-client-python/{__version__}", **more_headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
         return urllib.request.Request(url, data=body, headers=headers, method=method)
@@ -425,6 +478,117 @@ class Lab:
                 raise error
             time.sleep(pause_s)
             waited_s += pause_s
+
+
+class Job:
+    """An experiment that the service computes while nobody waits.
+
+    Attributes:
+        name: random; whoever knows it can read and end the job. `Lab.job(name)` finds it again.
+    """
+
+    def __init__(self, lab: Lab, name: str) -> None:
+        self.name = name
+        self._lab = lab
+        self._path = f"/api/v2/experiments/{urllib.parse.quote(name, safe='')}"
+
+    @property
+    def state(self) -> JobState:
+        """How far the job is now."""
+        return _job_state(self._lab._get(self._path))
+
+    def wait(
+        self,
+        *,
+        progress: Callable[[JobState], object] | bool = False,
+        every_s: float = 1,
+    ) -> Result:
+        """Waits until the job is finished. It goes on when this is interrupted.
+
+        Args:
+            progress: called whenever the state was asked for; True prints a line (`print_job_state`).
+            every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`.
+
+        Raises:
+            LabError: the job failed, was ended, or is not known (any more).
+        """
+        show = print_job_state if progress is True else progress or None
+        while True:
+            state = self._reached_state(every_s)
+            if show is not None:
+                show(state)
+            if state.error is not None:
+                raise state.error
+            if state.is_finished:
+                return self.results()
+            time.sleep(every_s)
+
+    def results(self) -> Result:
+        """The results, or those of the conditions that are done (`Result.is_partial`)."""
+        return Result(self._lab._get(f"{self._path}/results", format="json"))
+
+    def download(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        table: str | None = None,
+        names: str | None = None,
+    ) -> Path:
+        """Saves the results as the service writes them, as `Lab.download` does."""
+        path = _checked(path)
+        query = {"format": _EXTENSIONS[path.suffix], "table": table, "names": names}
+        with self._lab._open(self._lab._request("GET", f"{self._path}/results", query)) as response:
+            _save(response, path)
+        return path
+
+    def end(self) -> JobState:
+        """Ends the job and removes its results."""
+        with self._lab._open(self._lab._request("DELETE", self._path, {})) as response:
+            return _job_state(_parsed(_read(response)))
+
+    def __repr__(self) -> str:
+        return f"<Job {self.name!r} at {self._lab.url}>"
+
+    def _reached_state(self, every_s: float) -> JobState:
+        give_up_s = time.monotonic() + self._lab.wait_at_most_s
+        while True:
+            try:
+                return self.state
+            except LabConnectionError:
+                # It may be replaced just now.
+                if time.monotonic() > give_up_s:
+                    raise
+                time.sleep(every_s)
+
+
+def _job_state(info: Json) -> JobState:
+    error = info.get("error")
+    return JobState(
+        status=info["status"],
+        progress=info["progress"],
+        conditions_done=info["conditions_done"],
+        conditions=info["conditions"],
+        left_s=info.get("seconds_left"),
+        error=None if error is None else _error_of(error, status=None, retry_after_s=None),
+    )
+
+
+def _checked(path: str | os.PathLike[str]) -> Path:
+    path = Path(path)
+    if path.suffix not in _EXTENSIONS:
+        raise ValueError(f"path must end in {', '.join(_EXTENSIONS)}, got {str(path)!r}")
+    return path
+
+
+def _save(response: Any, path: Path) -> None:
+    with _replacing(path) as file:
+        while piece := _read(response, 2**20):
+            file.write(piece)
+        # A reader of pieces is not told when the last ones are missing.
+        if file.tell() < int(response.headers.get("Content-Length", 0)):
+            raise LabConnectionError("The connection broke before the answer ended.")
+        if path.suffix == ".parquet":
+            _check_complete(file)
 
 
 def _complete(document: Mapping[str, Any]) -> Json:

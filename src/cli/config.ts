@@ -14,7 +14,10 @@ await runCommand({
     const names = Object.keys(MEANINGS) as (keyof Environment)[];
     const rows = names.map((name) => ({
       name,
-      value: name === 'REDIS_URL' ? withoutPassword(environment[name]) : environment[name],
+      value:
+        name === 'REDIS_URL' || name === 'REDIS_JOBS_URL'
+          ? withoutPassword(environment[name])
+          : environment[name],
       source: (process.env[name] ?? '') === '' ? 'default' : 'environment',
       meaning: MEANINGS[name],
     }));

@@ -11,6 +11,7 @@ import { isRedisUrl, withoutPassword } from './redis-url.js';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export const BACKENDS = ['auto', 'cpu', 'gpu'] as const;
+export const ROLES = ['service', 'worker'] as const;
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Names of networks in TRUST_PROXY. */
@@ -79,17 +80,7 @@ export class Environment {
   @WholeNumber(0, Number.MAX_SAFE_INTEGER)
   CACHE_BYTES = 64 * 1024 * 1024;
 
-  @ValidateIf((_, value) => value !== '')
-  @ValidateBy(
-    { name: 'isRedisUrl', validator: { validate: isRedisUrl } },
-    {
-      message: ({ property, value }) =>
-        must('a URL that begins with redis:// or rediss://, with no parameter but db, family and password')({
-          property,
-          value: withoutPassword(value),
-        }),
-    },
-  )
+  @RedisUrl()
   REDIS_URL = '';
 
   @WholeNumber(1, 1_000_000)
@@ -128,6 +119,33 @@ export class Environment {
   @WholeNumber(1, 1_000)
   EXPERIMENTS_AT_ONCE = 16;
 
+  @RedisUrl()
+  REDIS_JOBS_URL = '';
+
+  @OneOf(ROLES)
+  ROLE: (typeof ROLES)[number] = 'service';
+
+  @WholeNumber(1, 1_000)
+  JOBS_PER_CLIENT = 4;
+
+  @WholeNumber(1, 10_000)
+  JOBS_AT_ONCE = 64;
+
+  @WholeNumber(1, 1_000_000_000)
+  JOB_BRAIN_SECONDS_PER_CLIENT = 300_000;
+
+  @WholeNumber(1_024, 1024 * 1024 * 1024)
+  JOB_RESULT_BYTES = 64 * 1024 * 1024;
+
+  @WholeNumber(1, 100_000)
+  JOBS_KEPT = 200;
+
+  @WholeNumber(1_024, 64 * 1024 * 1024 * 1024)
+  JOBS_KEPT_BYTES = 256 * 1024 * 1024;
+
+  @WholeNumber(1, 2_000_000)
+  JOBS_KEPT_S = 86_400;
+
   @OneOf(LOG_LEVELS)
   LOG_LEVEL: (typeof LOG_LEVELS)[number] = 'info';
 }
@@ -161,6 +179,15 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   EXPERIMENT_RATES: 'rates in an answer: for each condition and group 10, and one per trial and bin',
   EXPERIMENTS_PER_CLIENT: 'open experiments of a client at the same time; further ones are answered with 503',
   EXPERIMENTS_AT_ONCE: 'open experiments of all clients at the same time; further ones are answered with 503',
+  REDIS_JOBS_URL: 'shares jobs between replicas; without it they are held in the memory of the process',
+  ROLE: 'worker computes chunks of jobs with every worker, for processes that get no requests',
+  JOBS_PER_CLIENT: 'unfinished jobs of a client; further ones are answered with 503',
+  JOBS_AT_ONCE: 'unfinished jobs of all clients; further ones are answered with 503',
+  JOB_BRAIN_SECONDS_PER_CLIENT: 'brain seconds of all unfinished jobs of a client',
+  JOB_RESULT_BYTES: 'compressed results of a job; a job that exceeds it fails',
+  JOBS_KEPT: 'finished jobs that are kept; beyond it the oldest are removed',
+  JOBS_KEPT_BYTES: 'compressed results of all jobs in memory; beyond it the oldest finished jobs are removed',
+  JOBS_KEPT_S: 'seconds for which a job is kept after its end',
   LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };
 
@@ -196,6 +223,19 @@ function WholeNumber(minimum: number, maximum: number): PropertyDecorator {
     IsInt({ message })(target, property);
     Min(minimum, { message })(target, property);
     Max(maximum, { message })(target, property);
+  };
+}
+
+function RedisUrl(): PropertyDecorator {
+  const message = must(
+    'a URL that begins with redis:// or rediss://, with no parameter but db, family and password',
+  );
+  return (target, property) => {
+    ValidateIf((_, value) => value !== '')(target, property);
+    ValidateBy(
+      { name: 'isRedisUrl', validator: { validate: isRedisUrl } },
+      { message: ({ property: name, value }) => message({ property: name, value: withoutPassword(value) }) },
+    )(target, property);
   };
 }
 

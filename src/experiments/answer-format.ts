@@ -1,6 +1,12 @@
 import Negotiator from 'negotiator';
 import type { FastifyRequest } from 'fastify';
-import { FORMATS, type Format } from '../answers/v2/formats/formats.js';
+import {
+  FORMATS,
+  TABLE_FORMATS,
+  type ColumnNames,
+  type Format,
+  type TableName,
+} from '../answers/v2/formats/formats.js';
 import { CodedError, describeValue } from '../errors.js';
 
 const ALL = Object.keys(FORMATS) as Format[];
@@ -34,4 +40,21 @@ export function answerFormat(
   throw new CodedError('NOT_ACCEPTABLE', `Accept must allow ${list}, got ${describeValue(accept)}.`, {
     path: '',
   });
+}
+
+/** Which table an answer has; only a format of tables may be asked for one. */
+export interface TableChoice {
+  readonly table?: TableName;
+  readonly names?: ColumnNames;
+}
+
+/** @throws CodedError INVALID_PARAMETER */
+export function checkTable({ table, names }: TableChoice, format: Format): void {
+  const [given] = Object.entries({ table, names }).filter(([, value]) => value !== undefined);
+  if (given === undefined || (TABLE_FORMATS as readonly Format[]).includes(format)) return;
+  throw new CodedError(
+    'INVALID_PARAMETER',
+    `${given[0]} may be given only with one of the formats ${TABLE_FORMATS.join(', ')}, got ${format}.`,
+    { path: '' },
+  );
 }

@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { CLIENT_GONE_STATUS } from '../http/request-watch.js';
 import type { Format } from '../answers/v2/formats/formats.js';
 
-/** How an experiment ended. `refused`: nothing of it was simulated. */
-export type Outcome = 'done' | 'dry_run' | 'refused' | 'failed' | 'cancelled' | 'drained';
+/** How an experiment ended. `refused`: nothing of it was simulated. `job`: it became a job. */
+export type Outcome = 'done' | 'dry_run' | 'job' | 'refused' | 'failed' | 'cancelled' | 'drained';
 
 /** What a request for an experiment was about and what came of it, for the log and the metrics. */
 export interface ExperimentReport {

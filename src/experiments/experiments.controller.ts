@@ -1,33 +1,26 @@
-import { pipeline, Readable } from 'node:stream';
-import { promisify } from 'node:util';
-import { constants, createGzip, gzip as gzipCallback, type ZlibOptions } from 'node:zlib';
-import { Controller, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, HttpStatus, Post, Query, Req, Res } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dryRunJson } from '../answers/v2/answer-json.js';
+import type { ExperimentPlan } from '../answers/v2/plan.js';
 import { ApiExperiments } from '../answers/v2/api/experiments.api.js';
-import { FORMATS, TABLE_FORMATS, type Format } from '../answers/v2/formats/formats.js';
 import { CodedError } from '../errors.js';
-import type { ApiVersion } from '../http/api-versions.js';
+import { apiPath, type ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
-import { acceptsGzip } from '../http/content-encoding.js';
-import { DOCUMENT_ROUTE } from '../http/error.filter.js';
+import { DOCUMENT_ROUTE } from '../http/document-route.js';
+import { prefersAsync } from '../http/preferences.js';
+import { JobsService } from '../jobs/jobs.service.js';
 import { BrainBudget, type Charge } from '../rate-limit/brain-budget.js';
 import { Admission } from './admission.js';
-import { holdBeginning, type HeldAnswer } from './answer-bytes.js';
-import { answerFormat } from './answer-format.js';
+import { HELD_BYTES, holdBeginning } from './answer-bytes.js';
+import { answerFormat, checkTable } from './answer-format.js';
 import { ExperimentQuery } from './experiment-query.dto.js';
 import { openExperimentReport, type ExperimentReport } from './experiment-report.js';
 import { ExperimentsService, type PreparedExperiment } from './experiments.service.js';
-
-const gzip = promisify(gzipCallback);
-/** As for runs: further levels take much longer and save little. */
-const GZIP_LEVEL = 3;
-/** An answer up to this length has a Content-Length, and its failure a status. */
-const HELD_BYTES = 1024 * 1024;
-const TEXT_FORMATS: readonly Format[] = ['json', 'ndjson', 'csv'];
+import { statusOf } from './job-status.js';
+import { sendAnswer } from './send-answer.js';
 
 @ApiTags('Open experiments')
 @Controller({ path: 'experiments', version: '2' satisfies ApiVersion })
@@ -36,6 +29,7 @@ export class ExperimentsController {
     private readonly experiments: ExperimentsService,
     private readonly admission: Admission,
     private readonly budget: BrainBudget,
+    private readonly jobs: JobsService,
   ) {}
 
   @Post()
@@ -52,6 +46,17 @@ export class ExperimentsController {
     const format = answerFormat(query.format, request, isDryRun ? ['json'] : undefined);
     checkTable(query, format);
     report.format = format;
+    const isJob = prefersAsync(request);
+    if (isJob && !isDryRun) {
+      await this.#begin(query, request, reply, report);
+      return;
+    }
+    if (isJob) {
+      // What a job may cost is more than what one request may.
+      const { plan } = this.experiments.prepareJob(request.body);
+      await this.#answerDryRun(plan, request, reply, report);
+      return;
+    }
     const prepared = this.experiments.prepare({
       document: request.body,
       format,
@@ -59,13 +64,51 @@ export class ExperimentsController {
       ...(query.table !== undefined && { table: query.table }),
       ...(query.names !== undefined && { names: query.names }),
     });
-    report.id = prepared.plan.head.id;
     if (isDryRun) {
-      report.outcome = 'dry_run';
-      await this.#send({ whole: Buffer.from(dryRunJson(prepared.plan.dryRun())) }, format, request, reply);
+      await this.#answerDryRun(prepared.plan, request, reply, report);
       return;
     }
+    report.id = prepared.plan.head.id;
     await this.#run(prepared, request, reply, report);
+  }
+
+  async #answerDryRun(
+    plan: ExperimentPlan,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    report: ExperimentReport,
+  ): Promise<void> {
+    report.id = plan.head.id;
+    report.outcome = 'dry_run';
+    await sendAnswer({ whole: Buffer.from(dryRunJson(plan.dryRun())) }, 'json', request, reply);
+  }
+
+  /** Makes the experiment a job. */
+  async #begin(
+    { from }: ExperimentQuery,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    report: ExperimentReport,
+  ): Promise<void> {
+    if (Number(from ?? 0) !== 0) {
+      throw new CodedError(
+        'INVALID_PARAMETER',
+        `from must be 0 with Prefer: respond-async, got ${from}; the results of a job can be read from any condition.`,
+        { path: '' },
+      );
+    }
+    const order = this.experiments.prepareJob(request.body);
+    report.id = order.plan.head.id;
+    const job = await this.jobs.begin({ ...order, client: clientOf(request) });
+    report.outcome = 'job';
+    reply
+      .code(HttpStatus.ACCEPTED)
+      .headers({
+        location: `${apiPath('2', 'experiments')}/${job.record.id}`,
+        'preference-applied': 'respond-async',
+        'cache-control': 'no-store',
+      })
+      .send(statusOf(job));
   }
 
   async #run(
@@ -108,48 +151,11 @@ export class ExperimentsController {
       // A line is sent when it is there.
       const held = await holdBeginning(bytes, order.format === 'ndjson' ? 0 : HELD_BYTES);
       socket.setTimeout(idleMs);
-      await this.#send(held, order.format, request, reply);
+      await sendAnswer(held, order.format, request, reply);
     } catch (error) {
       socket.setTimeout(idleMs);
       await end();
       throw error;
     }
   }
-
-  async #send(held: HeldAnswer, format: Format, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const { mediaType, parameters } = FORMATS[format];
-    const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(request);
-    reply.headers({
-      'content-type': mediaType + parameters,
-      'cache-control': 'no-store',
-      vary: 'Accept, Accept-Encoding',
-      'x-backend': 'cpu',
-      'server-timing': `total;dur=${reply.elapsedTime.toFixed(2)}`,
-      // A proxy that collects lines would take away what they are for.
-      ...(format === 'ndjson' && { 'x-accel-buffering': 'no' }),
-      ...(gzipped && { 'content-encoding': 'gzip' }),
-    });
-    if ('whole' in held) {
-      reply.send(gzipped ? await gzip(held.whole, { level: GZIP_LEVEL }) : held.whole);
-    } else {
-      const bytes = Readable.from(held.stream, { objectMode: false });
-      // Fastify ends the connection over a stream that fails; the callback is there because pipeline wants one.
-      reply.send(gzipped ? pipeline(bytes, createGzip(gzipOptions(format)), () => undefined) : bytes);
-    }
-  }
-}
-
-function gzipOptions(format: Format): ZlibOptions {
-  return { level: GZIP_LEVEL, ...(format === 'ndjson' && { flush: constants.Z_SYNC_FLUSH }) };
-}
-
-/** @throws CodedError INVALID_PARAMETER */
-function checkTable({ table, names }: ExperimentQuery, format: Format): void {
-  const [given] = Object.entries({ table, names }).filter(([, value]) => value !== undefined);
-  if (given === undefined || (TABLE_FORMATS as readonly Format[]).includes(format)) return;
-  throw new CodedError(
-    'INVALID_PARAMETER',
-    `${given[0]} may be given only with one of the formats ${TABLE_FORMATS.join(', ')}, got ${format}.`,
-    { path: '' },
-  );
 }

@@ -1,39 +1,42 @@
 import { Injectable } from '@nestjs/common';
-import type { Connectome } from '../connectome/connectome.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { answerJson } from '../answers/v2/answer-json.js';
 import { answerWriter } from '../answers/v2/formats/answer-writer.js';
-import {
-  TABLE_FORMATS,
-  type ColumnNames,
-  type Format,
-  type TableName,
-} from '../answers/v2/formats/formats.js';
+import { FORMATS, TABLE_FORMATS, type Format } from '../answers/v2/formats/formats.js';
 import { progressLine } from '../answers/v2/formats/ndjson.js';
 import { tableOf } from '../answers/v2/formats/tables.js';
+import { eventsOfOutcomes } from '../answers/v2/outcomes.js';
 import { parseDocument } from '../answers/v2/parse-document.js';
-import { planExperiment, type ExperimentPlan } from '../answers/v2/plan.js';
+import { planExperiment, type ExperimentLimits, type ExperimentPlan } from '../answers/v2/plan.js';
 import type { ExperimentEvent } from '../answers/v2/result.js';
 import { runExperiment, type ExperimentProgress } from '../answers/v2/run-experiment.js';
 import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
 import { type LoadedModel, ModelHealth } from '../health/model-health.js';
-import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import type { Job } from '../jobs/job.js';
+import { JobsService, type JobOrder } from '../jobs/jobs.service.js';
+import { planOf } from '../jobs/opened-job.js';
+import { inTurns, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import type { TableChoice } from './answer-format.js';
 import type { ExperimentReport } from './experiment-report.js';
 
 /** Of one request; the command line allows more. */
 const MAXIMUM_CONDITIONS = 2000;
+const MAXIMUM_CONDITIONS_OF_JOB = 20_000;
+const FORMAT_NAMES = Object.keys(FORMATS) as Format[];
 /** While nothing else is ready, a line of progress keeps proxies and readers from giving up. */
 const PROGRESS_EVERY_MS = 5_000;
 
-export interface ExperimentOrder {
-  /** As it arrived. */
-  readonly document: unknown;
+/** How an answer is wanted. */
+export interface AnswerOrder extends TableChoice {
   readonly format: Format;
-  readonly table?: TableName;
-  readonly names?: ColumnNames;
   /** The first condition of the answer. */
   readonly from: number;
+}
+
+export interface ExperimentOrder extends AnswerOrder {
+  /** As it arrived. */
+  readonly document: unknown;
 }
 
 /** An experiment that was found good. Nothing has been simulated. */
@@ -51,31 +54,61 @@ export class ExperimentsService {
   constructor(
     private readonly health: ModelHealth,
     private readonly environment: Environment,
+    private readonly jobs: JobsService,
   ) {}
 
   /** @throws CodedError with the path of what is wrong, or one with status 503 */
   prepare(order: ExperimentOrder): PreparedExperiment {
-    const model = this.health.modelForRuns();
-    const { connectome } = model;
-    const { EXPERIMENT_IDS } = this.environment;
-    const document = parseDocument(
-      // No body at all means that every default is wanted; null is a body.
-      order.document === undefined ? {} : order.document,
-      { conditions: MAXIMUM_CONDITIONS, ids: EXPERIMENT_IDS },
-      connectome.metadata.channels.map(({ id }) => id),
-    );
-    const resolver = new NodeSetResolver(connectome, document);
-    const plan = planExperiment(connectome, document, resolver, this.#limitsFor(order));
-    // What cannot be written is not to be computed first.
-    if (isTable(order.format)) tableOf({ ...tableChoice(order), connectome, experiment: document });
-    if (order.from >= plan.conditions) {
+    const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } =
+      this.environment;
+    const { model, plan } = this.#plan(order.document, {
+      ...this.#limits,
+      conditions: MAXIMUM_CONDITIONS,
+      // What a minute's budget never allows is too expensive, and not to be tried again.
+      brainSeconds: perMinute === 0 ? atOnce : Math.min(atOnce, perMinute),
+      tableRows: this.#tableRowsOf(order.format),
+    });
+    checkOrder(order, plan);
+    return { order, model, plan, brainMs: Math.round(plan.brainSeconds(order.from) * 1000) };
+  }
+
+  /** @throws CodedError as prepare; what a job may be is bounded on its own */
+  prepareJob(document: unknown): Omit<JobOrder, 'client'> {
+    const limits: ExperimentLimits = {
+      ...this.#limits,
+      conditions: MAXIMUM_CONDITIONS_OF_JOB,
+      brainSeconds: this.environment.JOB_BRAIN_SECONDS_PER_CLIENT,
+      // The format of the results is chosen when they are read.
+      tableRows: Math.max(...FORMAT_NAMES.map((format) => this.#tableRowsOf(format))),
+    };
+    const { model, plan } = this.#plan(document, limits);
+    return { model: model.id, plan, limits };
+  }
+
+  /**
+   * The results of a job, as far as it is.
+   * @throws CodedError NOT_FOUND where they are there no longer, the failure of the job
+   */
+  async results({ record, progress }: Job, order: AnswerOrder): Promise<Bytes> {
+    if (progress.status === 'failed') throw CodedError.fromFailure(progress.failure!);
+    if (progress.status === 'dismissed') {
+      throw new CodedError('NOT_FOUND', 'The job has no results: it was dismissed.');
+    }
+    const model = this.health.model();
+    if (model.id !== record.model) {
       throw new CodedError(
-        'INVALID_PARAMETER',
-        `from must be the index of a condition, from 0 to ${plan.conditions - 1}, got ${order.from}.`,
-        { path: '' },
+        'NOT_FOUND',
+        `The results are those of the model ${record.model}, which is no longer served.`,
       );
     }
-    return { order, model, plan, brainMs: Math.round(plan.brainSeconds(order.from) * 1000) };
+    const plan = planOf(record, model.connectome);
+    checkOrder(order, plan);
+    const events = eventsOfOutcomes(plan, this.jobs.outcomes(record.id, plan, order.from), {
+      from: order.from,
+      tableRows: this.#tableRowsOf(order.format),
+      isPartial: progress.status !== 'successful',
+    });
+    return bytesOf(events, order, plan);
   }
 
   /**
@@ -86,20 +119,46 @@ export class ExperimentsService {
     return new RunningExperiment(prepared, client, report, this.health);
   }
 
-  #limitsFor({ format }: ExperimentOrder) {
+  get #limits(): Omit<ExperimentLimits, 'conditions' | 'brainSeconds' | 'tableRows'> {
     const { environment } = this;
-    const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } = environment;
     return {
-      conditions: MAXIMUM_CONDITIONS,
       selectedNeurons: environment.EXPERIMENT_SELECTED_NEURONS,
-      // What a minute's budget never allows is too expensive, and not to be tried again.
-      brainSeconds: perMinute === 0 ? atOnce : Math.min(atOnce, perMinute),
       inputEventsPerTrial: environment.EXPERIMENT_INPUT_EVENTS,
       synapticEventsPerTrial: environment.EXPERIMENT_SYNAPTIC_EVENTS,
-      tableRows: isTable(format) ? environment.EXPERIMENT_TABLE_SPIKES : environment.EXPERIMENT_JSON_SPIKES,
       rates: environment.EXPERIMENT_RATES,
     };
   }
+
+  #tableRowsOf(format: Format): number {
+    const { EXPERIMENT_TABLE_SPIKES, EXPERIMENT_JSON_SPIKES } = this.environment;
+    return isTable(format) ? EXPERIMENT_TABLE_SPIKES : EXPERIMENT_JSON_SPIKES;
+  }
+
+  #plan(
+    document: unknown,
+    limits: ExperimentLimits,
+  ): { readonly model: LoadedModel; readonly plan: ExperimentPlan } {
+    const model = this.health.modelForRuns();
+    const { connectome } = model;
+    const parsed = parseDocument(
+      // No body at all means that every default is wanted; null is a body.
+      document === undefined ? {} : document,
+      { conditions: limits.conditions, ids: this.environment.EXPERIMENT_IDS },
+      connectome.metadata.channels.map(({ id }) => id),
+    );
+    const resolver = new NodeSetResolver(connectome, parsed);
+    return { model, plan: planExperiment(connectome, parsed, resolver, limits) };
+  }
+}
+
+/**
+ * What cannot be written is not to be computed first.
+ * @throws CodedError INVALID_PARAMETER
+ */
+function checkOrder(order: AnswerOrder, plan: ExperimentPlan): void {
+  const { connectome, head } = plan;
+  if (isTable(order.format)) tableOf({ ...tableChoice(order), connectome, experiment: head.experiment });
+  plan.checkFrom(order.from);
 }
 
 /** An experiment under way. */
@@ -137,7 +196,7 @@ export class RunningExperiment {
         },
       },
     );
-    const bytes = await bytesOf(this.#counted(events), order, plan, model.connectome);
+    const bytes = await bytesOf(this.#counted(events), order, plan);
     if (order.format !== 'ndjson') return bytes;
     const lines = withProgress(bytes, () => this.#progressLine(), PROGRESS_EVERY_MS);
     return withFailureLine(lines);
@@ -180,21 +239,20 @@ function isTable(format: Format): boolean {
   return (TABLE_FORMATS as readonly Format[]).includes(format);
 }
 
-function tableChoice({ table, names }: ExperimentOrder): Pick<ExperimentOrder, 'table' | 'names'> {
+function tableChoice({ table, names }: AnswerOrder): TableChoice {
   return { ...(table !== undefined && { table }), ...(names !== undefined && { names }) };
 }
 
 async function bytesOf(
   events: AsyncGenerator<ExperimentEvent, void, void>,
-  order: ExperimentOrder,
-  plan: ExperimentPlan,
-  connectome: Connectome,
+  order: AnswerOrder,
+  { connectome, head: { experiment } }: ExperimentPlan,
 ): Promise<Bytes> {
   const { format } = order;
-  if (format === 'json') return answerJson(events, connectome);
-  const { experiment } = plan.head;
+  if (format === 'json') return inTurns(answerJson(events, connectome));
   const writer = await answerWriter(format, { ...tableChoice(order), connectome, experiment });
-  return (async function* () {
+  const pieces = (async function* () {
     for await (const event of events) yield* writer.write(event);
   })();
+  return inTurns(pieces);
 }

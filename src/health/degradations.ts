@@ -3,7 +3,7 @@ import { Injectable, Logger } from '@nestjs/common';
 /** A part that works with restrictions while the service as a whole continues. */
 export interface Degradation {
   /** From a fixed list, because it is a label of the metrics. */
-  readonly part: 'workers' | 'rate_limit' | 'gpu';
+  readonly part: 'workers' | 'rate_limit' | 'gpu' | 'jobs';
   /** One sentence for operators. */
   readonly reason: string;
 }

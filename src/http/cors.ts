@@ -13,6 +13,9 @@ const EXPOSED_HEADERS = [
   'Traceparent',
   'ETag',
   'Allow',
+  'Location',
+  'Preference-Applied',
+  'Job-Status',
 ];
 
 /**
@@ -21,7 +24,7 @@ const EXPOSED_HEADERS = [
  */
 export const CORS: FastifyCorsOptions = {
   origin: '*',
-  methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+  methods: ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'],
   exposedHeaders: EXPOSED_HEADERS,
   maxAge: 86_400,
   // A plain OPTIONS, without the headers of a preflight, gets the same answer.

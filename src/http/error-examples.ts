@@ -30,6 +30,7 @@ export const EXAMPLE_MESSAGES = {
     'The model cannot be served at present (CONNECTOME_MISSING). The connectome file does not exist or cannot be ' +
     'read. The service keeps trying.',
   QUEUE_FULL: 'The queue is full: 64 runs are waiting; try again shortly.',
+  JOBS_UNAVAILABLE: 'Jobs cannot be reached at present; try again in a moment.',
   DEADLINE_PASSED: 'The run did not finish within 30000 ms of its arrival; try again.',
   DRAINING: 'The service is shutting down; try again in a moment.',
   WORKER_LOST: 'The worker that computed this ended before it answered; try again.',
@@ -44,5 +45,6 @@ const SINCE_VERSION_2: readonly PublicErrorCode[] = [
   'EMPTY_NODE_SET',
   'NOT_ACCEPTABLE',
   'TOO_EXPENSIVE',
+  'JOBS_UNAVAILABLE',
 ];
 export const ERROR_CODES_OF_V1 = PUBLIC_ERROR_CODES.filter((code) => !SINCE_VERSION_2.includes(code));

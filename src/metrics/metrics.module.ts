@@ -1,5 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ExperimentsModule } from '../experiments/experiments.module.js';
+import { JobsModule } from '../jobs/jobs.module.js';
 import { RunModule } from '../run/run.module.js';
 import { Metrics } from './metrics.js';
 import { MetricsServer } from './metrics-server.js';
@@ -10,7 +11,7 @@ export class MetricsModule {
   static with(serving: DynamicModule): DynamicModule {
     return {
       module: MetricsModule,
-      imports: [RunModule, ExperimentsModule, serving],
+      imports: [RunModule, ExperimentsModule, JobsModule, serving],
       providers: [Metrics, MetricsServer],
     };
   }

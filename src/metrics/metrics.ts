@@ -7,6 +7,8 @@ import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
 import { Admission } from '../experiments/admission.js';
 import { experimentReportOf, outcomeOf } from '../experiments/experiment-report.js';
+import { CHUNK_OUTCOMES, ChunkWorker } from '../jobs/chunk-worker.js';
+import { JobsService } from '../jobs/jobs.service.js';
 import { reportOf } from '../run/run-report.js';
 import { ModelLoader } from '../serving/model-loader.js';
 import { RunService, type CacheStatus, type Timings } from '../run/run.service.js';
@@ -14,6 +16,7 @@ import { RunService, type CacheStatus, type Timings } from '../run/run.service.j
 /** From 0.1 ms, for a small brain, to the default time limit of a run. */
 const STEP_BUCKETS_S = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const TOTAL_BUCKETS_S = STEP_BUCKETS_S.filter((bound) => bound >= 0.001);
+const CHUNK_BUCKETS_S = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 const RUN_PATH = apiPath('1', 'run');
 const EXPERIMENTS_PATH = apiPath('2', 'experiments');
 /** Source of a response; `shared` is the simulation of an equal request in progress. */
@@ -64,6 +67,18 @@ export class Metrics {
     'nes_experiment_brain_seconds_total',
     'Simulated time of the trials that were begun for open experiments',
   );
+  readonly #jobTrials = this.#counter('nes_job_trials_total', 'Trials that this process simulated for jobs');
+  readonly #jobChunks = this.#counter(
+    'nes_job_chunks_total',
+    'Chunks of jobs that this process computed, by outcome: done, ended with their job, retried or failed',
+    ['outcome'],
+  );
+  readonly #jobChunk = new Histogram({
+    name: 'nes_job_chunk_duration_seconds',
+    help: 'Time from the beginning of a chunk to its end, including what its trials waited for workers',
+    buckets: CHUNK_BUCKETS_S,
+    registers: [this.registry],
+  });
   readonly #total = new Histogram({
     name: 'nes_run_duration_seconds',
     help: 'Time from the arrival of a run to the last byte of its response, successful runs only',
@@ -90,9 +105,17 @@ export class Metrics {
     private readonly degradations: Degradations,
     private readonly runs: RunService,
     private readonly admission: Admission,
+    private readonly jobs: JobsService,
+    private readonly chunks: ChunkWorker,
   ) {
     runs.simulated.subscribe((simulation) => this.#countSimulation(simulation));
+    chunks.reports.subscribe(({ outcome, ms, trials }) => {
+      this.#jobChunks.inc({ outcome });
+      this.#jobTrials.inc(trials);
+      if (outcome === 'done') this.#jobChunk.observe(ms / 1000);
+    });
     this.#watchModel();
+    this.#watchJobs();
     this.#watchService();
     collectDefaultMetrics({ register: this.registry });
   }
@@ -185,6 +208,33 @@ export class Metrics {
     });
   }
 
+  #watchJobs(): void {
+    // Zero from the start: a rate needs a first value.
+    for (const outcome of CHUNK_OUTCOMES) this.#jobChunks.inc({ outcome }, 0);
+    this.#gauge('nes_job_chunks_computing', 'Chunks of jobs that this process computes', [], (gauge) =>
+      gauge.set(this.chunks.computing),
+    );
+    const load =
+      (read: (load: Awaited<ReturnType<JobsService['load']>>) => number) => async (gauge: Gauge) => {
+        // While the jobs cannot be reached, nes_degraded says so.
+        const known = await this.jobs.load().catch(() => undefined);
+        if (known !== undefined) gauge.set(read(known));
+        else gauge.reset();
+      };
+    this.#gauge(
+      'nes_jobs_unfinished',
+      'Jobs that are waiting or running, of all processes that share them',
+      [],
+      load(({ unfinished }) => unfinished),
+    );
+    this.#gauge(
+      'nes_job_chunks_waiting',
+      'Chunks of jobs that wait for a worker, of all processes that share them',
+      [],
+      load(({ chunksWaiting }) => chunksWaiting),
+    );
+  }
+
   #watchService(): void {
     this.#gauge('nes_cache_bytes', 'Size of the result cache', [], (gauge) =>
       gauge.set(this.runs.cacheBytes),
@@ -223,7 +273,7 @@ export class Metrics {
     name: string,
     help: string,
     labelNames: Label[],
-    read: (gauge: Gauge<Label>) => void,
+    read: (gauge: Gauge<Label>) => void | Promise<void>,
   ): void {
     new Gauge({
       name,
@@ -231,7 +281,7 @@ export class Metrics {
       labelNames,
       registers: [this.registry],
       collect() {
-        read(this);
+        return read(this);
       },
     });
   }

@@ -1,12 +1,13 @@
 /**
- * The queue in front of the workers. It has two classes of jobs. Runs of version 1 always go first, in order of
- * arrival. Trials of version 2 use the workers that no run needs, one client after another; with two workers or more
- * they never use all of them, so a run finds a worker that is free of trials.
+ * The queue in front of the workers. Runs of version 1 always go first, in order of arrival. Trials of version 2 use
+ * the workers that no run needs; with two workers or more they never use all of them, so a run finds a worker that is
+ * free of trials. Trials that somebody waits for go before those of background work; within each, clients take turns.
  *
  * Each worker has the job that it computes and one that is queued ahead, so that it need not wait for this thread
  * between two jobs (see lane.ts). All others wait here, so the queue has a length and no client fills it alone. A job
  * can be withdrawn until a worker begins it. A run is never queued ahead behind a trial; if a run waits, the trials
- * that are queued ahead are withdrawn, so it waits for one trial at most.
+ * that are queued ahead are withdrawn, so it waits for one trial at most. So do trials that somebody waits for, behind
+ * those of background work.
  *
  * Where there is a GPU, it simulates waiting jobs in batches, runs before trials (see gpu/batch-stage.ts); the workers
  * then only write the responses, or read the trials.
@@ -15,11 +16,11 @@
  * first and the GPU is busy.
  */
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
-import { CodedError } from '../errors.js';
 import type { Trial as SimulatedTrial } from '../engine/simulation.js';
+import { CodedError } from '../errors.js';
 import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
+import { TrialLine } from './gpu/trial-line.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
-import { RoundRobin } from './round-robin.js';
 import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
@@ -64,6 +65,10 @@ export interface TrialOptions {
   readonly owner: string;
   /** Rejects the trial with its reason at once; a worker that computes it finishes it for nobody. */
   readonly signal?: AbortSignal;
+  /** Whether nobody waits for it: it is then computed once no other trial needs the worker. */
+  readonly isBackground?: boolean;
+  /** Told how long the worker took, when it is done. */
+  readonly onComputed?: (ms: number) => void;
 }
 
 export class ExperimentQueue {
@@ -74,12 +79,10 @@ export class ExperimentQueue {
   #waiting = new Set<Run>();
   /** Of the line: back from the stage, simulated or not, and with no worker; the next for the workers. */
   #prepared = new Set<Run>();
-  /** Trials with no worker, neither simulated nor about to be. */
-  readonly #trials = new RoundRobin<Trial>();
-  /** Trials in a batch. */
-  readonly #simulatedTrials = new Set<Trial>();
-  /** Trials with no worker, back from the stage, simulated or not. */
-  readonly #preparedTrials = new RoundRobin<Trial>();
+  /** Trials with no worker that somebody waits for. */
+  readonly #urgentTrials = new TrialLine<Trial>(() => this.#comesFirst);
+  /** And those of background work. */
+  readonly #backgroundTrials = new TrialLine<Trial>(() => this.#comesFirst);
   /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
   readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
   readonly #lanes: readonly Lane[];
@@ -107,7 +110,18 @@ export class ExperimentQueue {
 
   /** Trials that no worker has yet, and those that the workers compute; what is queued ahead is neither. */
   get trials(): { readonly waiting: number; readonly running: number } {
-    return { waiting: this.#trialsWaiting, running: this.#computing('v2-trial') };
+    const waiting = this.#urgentTrials.size + this.#backgroundTrials.size;
+    return { waiting, running: this.#computing('v2-trial') };
+  }
+
+  /** Whether background work would be computed now, and not only wait for others. */
+  get hasRoomForBackground(): boolean {
+    return this.#urgentTrials.size === 0 && this.#nextRun() === undefined;
+  }
+
+  /** How many trials are computed at the same time, at most. */
+  get trialsAtOnce(): number {
+    return this.#mostTrialLanes;
   }
 
   /** Whether any worker computes. */
@@ -149,18 +163,21 @@ export class ExperimentQueue {
    * @throws CodedError the failure of the trial; WORKER_LOST when two workers have ended over it; DEADLINE_PASSED when
    *   its worker hung; the reason of the signal
    */
-  async runTrial(trial: TrialTask, { owner, signal }: TrialOptions): Promise<TrialReading> {
+  async runTrial(trial: TrialTask, options: TrialOptions): Promise<TrialReading> {
+    const { owner, signal, isBackground = false, onComputed } = options;
     signal?.throwIfAborted();
     const { promise, resolve, reject } = promiseWithResolvers<TrialReading>();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
-    const job = new Trial(trial, owner, signal ?? owner, trialTimeoutMs, { resolve, reject }, (returned) =>
-      this.#putBackTrial(returned),
-    );
+    const waiting = isBackground ? this.#backgroundTrials : this.#urgentTrials;
+    const group = signal ?? owner;
+    const job = new Trial(trial, owner, group, trialTimeoutMs, { resolve, reject }, waiting);
     if (signal !== undefined) this.#listen(signal, job);
-    this.#trials.add(owner, job);
+    waiting.add(job);
     this.dispatch();
     try {
-      return await promise;
+      const reading = await promise;
+      onComputed?.(job.computedMs);
+      return reading;
     } finally {
       if (signal !== undefined) this.#stopListening(signal, job);
     }
@@ -172,8 +189,13 @@ export class ExperimentQueue {
     this.#dispatchRuns();
     // Runs that still wait have found no worker, so trials would find none either.
     if (this.#nextRun() === undefined) {
-      this.#dispatchTrials();
-      this.#employIdleWorkers();
+      this.#dispatchTrials(this.#urgentTrials);
+      if (this.#urgentTrials.peek() === undefined) {
+        this.#dispatchTrials(this.#backgroundTrials);
+        this.#employIdleWorkers();
+      } else {
+        for (const lane of this.#lanes) if (this.#isBackground(lane.ahead)) this.#returnAhead(lane);
+      }
     } else {
       for (const lane of this.#lanes) if (lane.kind === 'v2-trial') this.#returnAhead(lane);
     }
@@ -189,11 +211,7 @@ export class ExperimentQueue {
   }
 
   get #isIdle(): boolean {
-    return !this.isComputing && this.#line.size === 0 && this.#trialsWaiting === 0;
-  }
-
-  get #trialsWaiting(): number {
-    return this.#trials.size + this.#simulatedTrials.size + this.#preparedTrials.size;
+    return !this.isComputing && this.#line.size === 0 && this.trials.waiting === 0;
   }
 
   get #comesFirst(): boolean {
@@ -283,8 +301,7 @@ export class ExperimentQueue {
 
   #abort(trials: ReadonlySet<Trial>, reason: unknown): void {
     for (const trial of trials) {
-      this.#trials.delete(trial.owner, trial);
-      this.#preparedTrials.delete(trial.owner, trial);
+      trial.waiting.delete(trial);
       withdrawJob(trial);
       trial.reject(reason);
     }
@@ -319,18 +336,13 @@ export class ExperimentQueue {
       void this.#simulateRuns(stage, runs.slice(0, ofRuns));
       return;
     }
-    // Runs that may fill the next batch are not kept waiting for trials.
+    // Runs that have to go through the stage are not kept waiting by trials.
     if (stage.comesFirst && runs.length > 0) return;
-    const trials: Trial[] = [];
-    for (const trial of this.#trials.inOrder()) {
-      if (trials.length === room) break;
-      // What ended its worker is left to a worker.
-      if (trial.losses === 0) trials.push(trial);
-    }
+    const urgent = this.#urgentTrials.candidates(room);
+    const trials = [...urgent, ...this.#backgroundTrials.candidates(room - urgent.length)];
     const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
-    if (ofTrials > 0 && this.#preparedTrials.size <= ofTrials) {
-      void this.#simulateTrials(stage, trials.slice(0, ofTrials));
-    }
+    const prepared = this.#urgentTrials.prepared + this.#backgroundTrials.prepared;
+    if (ofTrials > 0 && prepared <= ofTrials) void this.#simulateTrials(stage, trials.slice(0, ofTrials));
   }
 
   #dispatchRuns(): void {
@@ -346,26 +358,16 @@ export class ExperimentQueue {
     }
   }
 
-  #dispatchTrials(): void {
-    for (let next = this.#nextTrials().peek(); next !== undefined; next = this.#nextTrials().peek()) {
+  #dispatchTrials(trials: TrialLine<Trial>): void {
+    for (let next = trials.peek(); next !== undefined; next = trials.peek()) {
       const wasLost = next.losses > 0;
       const lane =
         this.#freeLaneForTrials() ??
         (wasLost ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v2-trial')));
       if (lane === undefined) return;
-      this.#nextTrials().take();
+      trials.take();
       lane.hand(next);
     }
-  }
-
-  /** Where the next trial for a worker waits. */
-  #nextTrials(): RoundRobin<Trial> {
-    return this.#preparedTrials.size > 0 || this.#comesFirst ? this.#preparedTrials : this.#trials;
-  }
-
-  #putBackTrial(trial: Trial): void {
-    const trials = trial.isPrepared ? this.#preparedTrials : this.#trials;
-    trials.putBack(trial.owner, trial);
   }
 
   /** Nothing else waits: an idle worker takes what is queued ahead in another. */
@@ -384,8 +386,12 @@ export class ExperimentQueue {
       this.#putBack(ahead);
       this.dispatch();
     } else if (ahead instanceof Trial) {
-      this.#putBackTrial(ahead);
+      ahead.waiting.putBack(ahead);
     }
+  }
+
+  #isBackground(job: Job | undefined): boolean {
+    return job instanceof Trial && job.waiting === this.#backgroundTrials;
   }
 
   async #simulateRuns(stage: BatchStage, runs: readonly Run[]): Promise<void> {
@@ -408,17 +414,13 @@ export class ExperimentQueue {
   }
 
   async #simulateTrials(stage: BatchStage, trials: readonly Trial[]): Promise<void> {
-    for (const trial of trials) {
-      this.#trials.delete(trial.owner, trial);
-      this.#simulatedTrials.add(trial);
-    }
+    for (const trial of trials) trial.waiting.begin(trial);
+    const startedMs = performance.now();
     const simulated = await stage.simulate(trials.map(({ batchJob }) => batchJob));
+    const gpuMs = (performance.now() - startedMs) / trials.length;
     trials.forEach((trial, i) => {
-      this.#simulatedTrials.delete(trial);
-      // Cancelled meanwhile: nobody reads it.
-      if (trial.isSettled) return;
-      trial.prepare(simulated[i]);
-      this.#preparedTrials.add(trial.owner, trial);
+      // Otherwise it was cancelled meanwhile, and nobody reads it.
+      if (trial.waiting.end(trial)) trial.prepare(simulated[i], gpuMs);
     });
     this.dispatch();
   }
@@ -502,39 +504,42 @@ class Trial implements Job {
   isPrepared = false;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
+  /** How long its worker took, and its share of a batch on the GPU. */
+  computedMs = 0;
+  #begunMs = 0;
   #workersKilled = 0;
   #isSettled = false;
 
+  /**
+   * @param group trials of one group are alike
+   * @param waiting where it waits while it has no worker
+   */
   constructor(
     trial: TrialTask,
     readonly owner: string,
-    /** Trials of one group are alike. */
     group: object | string,
     readonly timeoutMs: number,
     private readonly settle: Settle<TrialReading>,
-    private readonly onReturned: (trial: Trial) => void,
+    readonly waiting: TrialLine<Trial>,
   ) {
     this.task = { kind: 'v2-trial', trial };
     this.batchJob = { protocol: trial.protocol, group };
   }
 
-  /** It was answered, or nobody waits for it any more. */
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
   /** @param simulated undefined where the GPU could not simulate it */
-  prepare(simulated: SimulatedTrial | undefined): void {
+  prepare(simulated: SimulatedTrial | undefined, gpuMs: number): void {
     this.isPrepared = true;
+    this.computedMs = gpuMs;
     if (simulated !== undefined) this.task = { ...this.task, simulated };
   }
 
   begin(): void {
-    // Nothing counts the trials that wait.
+    this.#begunMs = performance.now();
   }
 
   resolve(reading: TrialReading): void {
     this.#isSettled = true;
+    this.computedMs += performance.now() - this.#begunMs;
     this.settle.resolve(reading);
   }
 
@@ -553,7 +558,7 @@ class Trial implements Job {
     } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
       this.reject(error);
     } else {
-      this.onReturned(this);
+      this.waiting.putBack(this);
     }
   }
 }

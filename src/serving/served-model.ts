@@ -78,6 +78,7 @@ export class ServedModel implements LoadedModel {
       const queue = new ExperimentQueue(pool.members, {
         limit: environment.QUEUE_LIMIT,
         runTimeoutMs: environment.RUN_TIMEOUT_MS,
+        keepsWorkerForRuns: environment.ROLE === 'service',
         ...(gpu && {
           batches: { stage: gpu, jobOf: ({ experiment }) => batchJobOf(connectome, experiment) },
         }),

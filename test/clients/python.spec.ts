@@ -103,6 +103,57 @@ answer({'json': result.json, 'document': result.document, 'id': result.id,
     expect(again).toEqual(json);
   });
 
+  it('follows a job to its end: the result is that of a request', async () => {
+    const { result, saved, states, name, again } = (await answered(`
+document = json.loads(${JSON.stringify(JSON.stringify(DOCUMENT))})
+job = lab.submit(**document)
+states = []
+result = job.wait(progress=states.append, every_s=0.05)
+path = job.download('job.csv', table='spikes')
+print_job_state(states[-1])
+answer({'result': result.json, 'saved': path.read_text(), 'name': job.name,
+        'states': [[s.status, s.progress, s.conditions_done, s.conditions] for s in states],
+        'again': [lab.job(job.name).results().json == result.json, result.is_partial]})`)) as {
+      result: object;
+      saved: string;
+      states: [string, number, number, number][];
+      name: string;
+      again: boolean[];
+    };
+    expect(JSON.stringify(result)).toBe((await posted('format=json')).toString());
+    // Python reads line ends as \n.
+    expect(saved).toBe((await posted('format=csv&table=spikes')).toString().replaceAll('\r\n', '\n'));
+    const [status, progress, done, all] = states.at(-1)!;
+    expect([status, progress, done]).toEqual(['successful', 100, all]);
+    expect(name).toMatch(/^[\w-]{24}$/);
+    expect(again).toEqual([true, false]);
+  });
+
+  it('ends a job, and says why one is not found or has failed', async () => {
+    const script = `
+endless = dict(inputs={'a': 'S_sugar'}, trials=100, duration_ms=200, reports={'r': 'C_walk'},
+  sweep={'set': 'seed', 'from': 1, 'to': 10000, 'step': 1})
+job = lab.submit(**endless)
+while job.state.conditions_done < 2: pass
+partial = job.results()
+ended = job.end()
+failures = []
+for failing in (job.wait, lab.job('nobody').wait, lambda: lab.submit(**{**endless, 'trials': 0})):
+    try: failing()
+    except LabError as error: failures.append([error.status, error.code])
+answer([ended.status, partial.is_partial, len(partial.json['conditions']) >= 2, failures])`;
+    expect(await answered(script)).toEqual([
+      'dismissed',
+      true,
+      true,
+      [
+        [404, 'NOT_FOUND'],
+        [404, 'NOT_FOUND'],
+        [400, 'INVALID_PARAMETER'],
+      ],
+    ]);
+  });
+
   it('says what an experiment would cost', async () => {
     expect(await answered(`${RUN}answer(lab.dry_run(**document))`)).toEqual(
       JSON.parse((await posted('format=json&dry_run=true')).toString()),

@@ -50,9 +50,12 @@ interface ComposeService {
   readonly [member: string]: unknown;
 }
 
-const { services, networks } = parse(readFileSync('docker/compose.yaml', 'utf8'), { merge: true }) as {
+const { services, networks, volumes } = parse(readFileSync('docker/compose.yaml', 'utf8'), {
+  merge: true,
+}) as {
   services: Record<string, ComposeService>;
   networks: Record<string, object | null>;
+  volumes: Record<string, object | null>;
 };
 
 /** As Compose fills in what the shell does not set. */
@@ -72,6 +75,7 @@ describe('docker/compose.yaml', () => {
       'replica-2': 'replicas',
       nginx: 'replicas',
       redis: 'replicas',
+      'redis-jobs': 'replicas',
       prometheus: 'replicas',
     });
   });
@@ -103,15 +107,23 @@ describe('docker/compose.yaml', () => {
     },
   );
 
-  it('lets Redis be reached by the replicas alone', () => {
+  it.each(['redis', 'redis-jobs'])('lets %s be reached by the replicas alone', (redis) => {
     const inside = (network: string) =>
       Object.keys(services).filter((name) =>
         (services[name]!['networks'] as string[] | undefined)?.includes(network),
       );
-    const [network, ...others] = services['redis']!['networks'] as string[];
+    const [network, ...others] = services[redis]!['networks'] as string[];
     expect(others).toEqual([]);
-    expect(inside(network!)).toEqual(['replica-1', 'replica-2', 'redis']);
+    expect(inside(network!)).toEqual(['replica-1', 'replica-2', redis]);
     expect(networks[network!]).toEqual({ internal: true });
+  });
+
+  it('gives jobs a Redis that evicts nothing and outlasts a restart', () => {
+    const command = (name: string) => (services[name]!['command'] as string[]).join(' ');
+    expect(command('redis-jobs')).toContain('--appendonly yes --dir /data --maxmemory 1gb');
+    expect(command('redis-jobs')).toContain('--maxmemory-policy noeviction');
+    expect(services['redis-jobs']!.volumes).toEqual(['jobs:/data']);
+    expect(Object.keys(volumes)).toEqual(['jobs']);
   });
 
   it('asks for a GPU and leaves what the driver is to bring along to the image', () => {
@@ -131,8 +143,10 @@ describe('docker/compose.yaml', () => {
   });
 
   it('mounts files and folders that are there, or Docker would make them as root, and depends on services that are there', () => {
+    const namedVolumes = volumes;
     for (const { volumes = [], depends_on = [] } of Object.values(services)) {
-      const files = volumes.map((volume) => byDefault(volume).split(':')[0]!);
+      const sources = volumes.map((volume) => byDefault(volume).split(':')[0]!);
+      const files = sources.filter((source) => !(source in namedVolumes));
       expect(files.filter((file) => !existsSync(`docker/${file}`))).toEqual([]);
       const names = Array.isArray(depends_on) ? depends_on : Object.keys(depends_on);
       expect(names.filter((name: string) => services[name] === undefined)).toEqual([]);
@@ -178,9 +192,11 @@ describe('docker/kubernetes.yaml', () => {
     documents.find(({ kind, metadata }) => kind === wanted && metadata.name === name);
   const NAME = 'neural-experiment-service';
   const REDIS = 'neural-experiment-redis';
+  const REDIS_JOBS = 'neural-experiment-redis-jobs';
+  const WORKER = 'neural-experiment-worker';
   const service = named('Service', NAME);
   const deployments = documents.filter(
-    ({ kind, metadata }) => kind === 'Deployment' && metadata.name !== REDIS,
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name.startsWith(NAME),
   );
 
   it('has a service and what guards it, Redis, and a deployment for either image', () => {
@@ -192,7 +208,14 @@ describe('docker/kubernetes.yaml', () => {
       ['NetworkPolicy', REDIS],
       ['Service', REDIS],
       ['Deployment', REDIS],
+      ['NetworkPolicy', REDIS_JOBS],
+      ['Service', REDIS_JOBS],
+      ['PersistentVolumeClaim', REDIS_JOBS],
+      ['Deployment', REDIS_JOBS],
       ['Deployment', NAME],
+      ['Deployment', WORKER],
+      ['NetworkPolicy', WORKER],
+      ['HorizontalPodAutoscaler', WORKER],
       ['Deployment', `${NAME}-gpu`],
     ]);
     const targets = deployments.map(({ spec }) => spec.template.spec.containers[0].image.split(':')[1]);
@@ -221,6 +244,7 @@ describe('docker/kubernetes.yaml', () => {
       expect(() => readEnvironment(set)).not.toThrow();
       const { port } = named('Service', REDIS).spec.ports[0];
       expect(set['REDIS_URL']).toBe(`redis://:$(REDIS_PASSWORD)@${REDIS}:${port}`);
+      expect(set['REDIS_JOBS_URL']).toBe(`redis://:$(REDIS_PASSWORD)@${REDIS_JOBS}:${port}`);
       // A core for each worker and one for the rest.
       expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
     });
@@ -255,10 +279,13 @@ describe('docker/kubernetes.yaml', () => {
     });
   });
 
-  it('runs the Redis of Compose, which no service selects but its own', () => {
+  it.each([
+    [REDIS, 'redis', 'REDIS_URL'],
+    [REDIS_JOBS, 'redis-jobs', 'REDIS_JOBS_URL'],
+  ])('runs the Redis of Compose, which no service selects but its own: %s', (REDIS, composed, variable) => {
     const { template, selector } = named('Deployment', REDIS).spec;
     const [container] = template.spec.containers;
-    const { image, command, user } = services['redis']!;
+    const { image, command, user } = services[composed]!;
     const unescaped = (command as string[]).map((word) => word.replaceAll('$$', '$'));
     expect([container.image, container.args]).toEqual([image, unescaped]);
     const { runAsUser, runAsGroup, runAsNonRoot } = template.spec.securityContext;
@@ -270,8 +297,44 @@ describe('docker/kubernetes.yaml', () => {
     expect(named('Service', REDIS).spec.ports).toEqual([
       expect.objectContaining({ port: containerPort, targetPort: name }),
     ]);
-    const { REDIS_URL } = services['replica-1']!.environment as Record<string, string>;
-    expect(REDIS_URL).toMatch(new RegExp(`:${containerPort}$`));
+    const { [variable]: url } = services['replica-1']!.environment as Record<string, string>;
+    expect(url).toMatch(new RegExp(`@${composed}:${containerPort}$`));
+  });
+
+  it('keeps jobs on a volume that one Redis at a time writes to', () => {
+    const { strategy, template } = named('Deployment', REDIS_JOBS).spec;
+    expect(strategy).toEqual({ type: 'Recreate' });
+    const [{ volumeMounts }] = template.spec.containers;
+    const [{ name, persistentVolumeClaim }] = template.spec.volumes;
+    expect(volumeMounts).toEqual([{ name, mountPath: '/data' }]);
+    expect(named('PersistentVolumeClaim', persistentVolumeClaim.claimName)).toBeDefined();
+    expect(template.spec.securityContext.fsGroup).toBe(template.spec.securityContext.runAsGroup);
+  });
+
+  it('runs workers for jobs, which get no requests and grow with the chunks that wait', () => {
+    const { template, selector, replicas } = named('Deployment', WORKER).spec;
+    const { labels } = template.metadata;
+    expect(labels).toMatchObject(selector.matchLabels);
+    expect(labels).not.toMatchObject(service.spec.selector);
+    const [container] = template.spec.containers;
+    const [{ spec }] = deployments;
+    expect(container.image).toBe(spec.template.spec.containers[0].image);
+    const set = Object.fromEntries(
+      container.env
+        .filter(({ name }: Variable) => name !== 'REDIS_PASSWORD')
+        .map(({ name, value }: Variable) => [name, value]),
+    );
+    expect(set).toMatchObject({ ROLE: 'worker', REDIS_JOBS_URL: expect.stringContaining(REDIS_JOBS) });
+    expect(() => readEnvironment(set)).not.toThrow();
+    expect(Number(container.resources.requests.cpu)).toBe(Number(set['WORKERS']) + 1);
+    expect(template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(DEFAULTS.SHUTDOWN_MS);
+    expect(named('NetworkPolicy', WORKER).spec.podSelector.matchLabels).toEqual({
+      'app.kubernetes.io/name': WORKER,
+    });
+    const { scaleTargetRef, metrics } = named('HorizontalPodAutoscaler', WORKER).spec;
+    expect([scaleTargetRef.name, replicas]).toEqual([WORKER, undefined]);
+    expect(metrics[0].external.metric).toEqual({ name: 'nes_job_chunks_waiting' });
+    expect(readFileSync('docs/operations.md', 'utf8')).toMatch(/^\| `nes_job_chunks_waiting` /m);
   });
 
   it('lets the replicas reach Redis and nobody else, and Prometheus the metrics', () => {
@@ -283,6 +346,13 @@ describe('docker/kubernetes.yaml', () => {
     }
     expect(labels(REDIS)).toMatchObject(redis.podSelector.matchLabels);
     expect(labels(REDIS)).toMatchObject(own.egress[0].to[0].podSelector.matchLabels);
+    const jobs = named('NetworkPolicy', REDIS_JOBS).spec;
+    expect(labels(REDIS_JOBS)).toMatchObject(own.egress[0].to[1].podSelector.matchLabels);
+    expect(labels(REDIS_JOBS)).toMatchObject(jobs.podSelector.matchLabels);
+    expect(labels(NAME)).toMatchObject(jobs.ingress[0].from[0].podSelector.matchLabels);
+    expect(labels(WORKER)).toMatchObject(jobs.ingress[0].from[1].podSelector.matchLabels);
+    const worker = named('NetworkPolicy', WORKER).spec;
+    expect(labels(REDIS_JOBS)).toMatchObject(worker.egress[0].to[0].podSelector.matchLabels);
     expect([redis.ingress.length, redis.ingress[0].from.length, redis.egress]).toEqual([1, 1, undefined]);
     expect(redis.policyTypes).toEqual(['Ingress', 'Egress']);
     const open = own.ingress.filter(({ from }: { from?: object }) => from === undefined);

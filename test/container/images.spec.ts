@@ -47,7 +47,8 @@ describeOnDemand(['podman'], 'containers', () => {
     mkdirSync(context);
     writeFileSync(
       join(context, 'Containerfile'),
-      `FROM ${base}\nRUN apt-get update && apt-get install -y --no-install-recommends nginx-light redis-server\n`,
+      `FROM ${base}\nRUN apt-get update && apt-get install -y --no-install-recommends nginx-light redis-server\n` +
+        'RUN mkdir /data && chown 999:1000 /data\n',
     );
     const standIns = await timed('nginx and Redis', () => engine.build('stand-ins', [], context));
     images = { cpu, gpu, standIns };
@@ -257,15 +258,19 @@ describeOnDemand(['podman'], 'containers', () => {
         );
       }
       services['redis']!['image'] = images.standIns;
+      services['redis-jobs']!['image'] = images.standIns;
       // The command of the image that is replaced.
       Object.assign(services['nginx']!, {
         image: images.standIns,
         command: ['nginx', '-g', 'daemon off;'],
         ports: [`127.0.0.1:${port}:8080`],
       });
-      const { networks } = parse(readFileSync('docker/compose.yaml', 'utf8')) as { networks: object };
+      const { networks, volumes } = parse(readFileSync('docker/compose.yaml', 'utf8')) as {
+        networks: object;
+        volumes: object;
+      };
       const file = join(engine.folder, 'compose.yaml');
-      writeFileSync(file, stringify({ services, networks }));
+      writeFileSync(file, stringify({ services, networks, volumes }));
       Object.assign(engine.environment, {
         REDIS_PASSWORD: PASSWORD,
         RATE_LIMIT: String(LIMIT),
@@ -276,12 +281,15 @@ describeOnDemand(['podman'], 'containers', () => {
       for (const replica of replicas) await replica.untilReady(DEFAULTS.PORT, network('front'));
     }, 3 * MINUTES);
 
-    it.each(['replica-1', 'replica-2', 'nginx', 'redis'])('%s runs without rights', async (service) => {
-      const { Config, HostConfig, EffectiveCaps, State } = await container(service).inspect();
-      expect([State.Status, HostConfig.ReadonlyRootfs, EffectiveCaps ?? []]).toEqual(['running', true, []]);
-      expect(Config.User).toMatch(/^[1-9]\d*:[1-9]\d*$/);
-      expect(HostConfig.Memory).toBeGreaterThan(0);
-    });
+    it.each(['replica-1', 'replica-2', 'nginx', 'redis', 'redis-jobs'])(
+      '%s runs without rights',
+      async (service) => {
+        const { Config, HostConfig, EffectiveCaps, State } = await container(service).inspect();
+        expect([State.Status, HostConfig.ReadonlyRootfs, EffectiveCaps ?? []]).toEqual(['running', true, []]);
+        expect(Config.User).toMatch(/^[1-9]\d*:[1-9]\d*$/);
+        expect(HostConfig.Memory).toBeGreaterThan(0);
+      },
+    );
 
     it('share one rate limit for each client, whom nginx names', async () => {
       const statuses: number[] = [];
@@ -363,9 +371,11 @@ describeOnDemand(['podman'], 'containers', () => {
         await engine.podman('network', 'create', network);
         const redis = await play('neural-experiment-redis', images.standIns);
         await until(async () => (await redis.log()).includes('Ready to accept connections'));
+        const redisJobs = await play('neural-experiment-redis-jobs', images.standIns);
+        await until(async () => (await redisJobs.log()).includes('Ready to accept connections'));
         const service = await play('neural-experiment-service', images.cpu);
         const url = await service.untilReady(DEFAULTS.PORT, network);
-        for (const container of [redis, service]) {
+        for (const container of [redis, redisJobs, service]) {
           const { HostConfig, EffectiveCaps } = await container.inspect();
           expect([HostConfig.ReadonlyRootfs, EffectiveCaps ?? []]).toEqual([true, []]);
           expect(HostConfig.Memory).toBeGreaterThan(0);

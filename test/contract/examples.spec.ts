@@ -108,4 +108,56 @@ describe('version 2', () => {
     const { value } = responses[status].content['application/json'].examples[code];
     expect([refused.status, await refused.json()]).toEqual([status, value]);
   });
+
+  it('the examples of jobs are states of a job of the first request, but for its name and its times', async () => {
+    const paths = DOCUMENT_OF_V2.paths as Record<
+      string,
+      Record<string, { responses: Record<string, unknown> }>
+    >;
+    const example = (path: string, method: string, status: number, name: string) => {
+      const { content } = paths[path]![method]!.responses[status] as {
+        content: Record<string, { examples: Record<string, { value: Record<string, unknown> }> }>;
+      };
+      return content['application/json']!.examples[name]!.value;
+    };
+    /** Without what differs from job to job. */
+    const shapeOf = (state: Record<string, unknown>) => {
+      const { jobID, created, started, updated, finished, seconds_left, ...rest } = state;
+      const times = [created, started, updated, finished];
+      expect(times.every((time) => time === undefined || !Number.isNaN(Date.parse(String(time))))).toBe(true);
+      expect(seconds_left === undefined || Number.isInteger(seconds_left)).toBe(true);
+      return JSON.parse(JSON.stringify(rest).replaceAll(String(jobID), 'JOB'));
+    };
+    const JOB = '/api/v2/experiments/{job}';
+    const begun = await service.post(requests['sugar']!.value, '/api/v2/experiments', {
+      'content-type': 'application/json',
+      prefer: 'respond-async',
+    });
+    const location = begun.headers.get('location')!;
+    expect(shapeOf(await begun.json())).toEqual(
+      shapeOf(example('/api/v2/experiments', 'post', 202, 'accepted')),
+    );
+    const state = async () => (await service.get(location)).json();
+    while ((await state()).status !== 'successful') await new Promise((next) => setTimeout(next, 20));
+    const running = { ...example(JOB, 'get', 200, 'running') };
+    expect(shapeOf(await state())).toEqual({
+      ...shapeOf(running),
+      status: 'successful',
+      progress: 100,
+      conditions_done: running['conditions'],
+    });
+    const { value } = answers['application/json'].examples.answer;
+    expect(await (await service.get(`${location}/results`)).json()).toEqual(value);
+    const dismissed = example(JOB, 'delete', 200, 'dismissed');
+    expect(shapeOf(await (await service.delete(location)).json())).toEqual({
+      ...shapeOf(dismissed),
+      progress: 99,
+      conditions_done: dismissed['conditions'],
+    });
+    const unknown = example(JOB, 'get', 404, 'NOT_FOUND');
+    const missing = await service.get(
+      `/api/v2/experiments/${String(example(JOB, 'get', 200, 'running')['jobID'])}`,
+    );
+    expect(await missing.json()).toEqual(unknown);
+  });
 });

@@ -285,7 +285,12 @@ describeWith(['nginx'], 'nginx alone', () => {
     ['BODY_TOO_LARGE', 'a large body', `POST ${RUN} HTTP/1.1\r\n${head}Content-Length: 2000000\r\n\r\n`],
     ['HEADERS_TOO_LARGE', 'a large header', `GET / HTTP/1.1\r\n${head}X-Y: ${long}\r\n\r\n`],
     ['HEADERS_TOO_LARGE', 'a long path', `GET /${long} HTTP/1.1\r\n${head}\r\n`],
-    ['METHOD_NOT_ALLOWED', 'TRACE', `TRACE / HTTP/1.1\r\n${head}\r\n`, { allow: 'GET, HEAD, OPTIONS, POST' }],
+    [
+      'METHOD_NOT_ALLOWED',
+      'TRACE',
+      `TRACE / HTTP/1.1\r\n${head}\r\n`,
+      { allow: 'DELETE, GET, HEAD, OPTIONS, POST' },
+    ],
     ['MALFORMED_REQUEST', 'no HTTP at all', 'GARBAGE\r\n\r\n'],
     ['MALFORMED_REQUEST', 'TLS', '\x16\x03\x01\r\n\r\n'],
     ['MALFORMED_REQUEST', 'a version that is none', `GET / HTTP/3.0\r\n${head}\r\n`],

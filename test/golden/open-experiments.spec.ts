@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { SIDES, type Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import type { RunTrial } from '../../src/answers/v2/run-experiment.js';
+import type { RunTrial } from '../../src/answers/v2/run-conditions.js';
 import { neuronIndexById, parseGolden, type GoldenRun } from '../../src/engine/golden.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { answerOf, groupsIn, localTrials, planOf, rowsOf, tableIn } from '../support/open-experiments.js';

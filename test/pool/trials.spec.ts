@@ -92,9 +92,11 @@ async function open(workerCount: number, options: Partial<QueueOptions> = {}) {
   const queue = new ExperimentQueue(watched, { limit: 64, runTimeoutMs: 30_000, ...options });
   const run = (seed: number) =>
     queue.submit(runTask(seed), `owner of ${seed}`).result.then(() => 'computed', codeOf);
+  const background = (seed: number, owner = 'job') =>
+    queue.runTrial(trialTask(seed), { owner, isBackground: true }).catch(codeOf);
   const trial = (seed: number, owner = 'laboratory', signal?: AbortSignal) =>
     queue.runTrial(trialTask(seed), { owner, ...(signal && { signal }) }).catch(codeOf);
-  return { queue, run, trial, computed, names: () => computed.map(([name]) => name) };
+  return { queue, run, trial, background, computed, names: () => computed.map(([name]) => name) };
 }
 
 const codeOf = (error: unknown) => (error as CodedError).code ?? error;
@@ -134,6 +136,36 @@ describe('trials', () => {
     const order = names().filter((name) => name !== 'trial 0');
     expect(names()[0]).toBe('trial 0');
     expect(order).toEqual(['run 0', 'run 1', 'run 2', ...seeds(5, 1).map((seed) => `trial ${seed}`)]);
+  });
+
+  it('of background work wait for all others, and each of these waits for one of them', async () => {
+    const { queue, run, trial, background, names } = await open(1);
+    workers.hold('v2-trial');
+    const behind = seeds(5).map((seed) => background(seed));
+    expect(queue.hasRoomForBackground).toBe(true);
+    const urgent = seeds(3, 10).map((seed) => trial(seed));
+    // One is computed; the one that was queued ahead waits again.
+    expect(queue.trials).toEqual({ waiting: 7, running: 1 });
+    expect(queue.hasRoomForBackground).toBe(false);
+    const first = run(1);
+    await until(() => queue.isComputing);
+    workers.release();
+    await Promise.all([...behind, ...urgent, first]);
+    expect(names()).toEqual([
+      'trial 0',
+      'run 1',
+      ...seeds(3, 10).map((seed) => `trial ${seed}`),
+      ...seeds(4, 1).map((seed) => `trial ${seed}`),
+    ]);
+  });
+
+  it('say how long their worker took', async () => {
+    const { queue } = await open(1);
+    const took: number[] = [];
+    const options = { owner: 'job', isBackground: true, onComputed: (ms: number) => void took.push(ms) };
+    await Promise.all(seeds(3).map((seed) => queue.runTrial(trialTask(seed), options)));
+    expect(took).toHaveLength(3);
+    for (const ms of took) expect(ms).toBeGreaterThan(0);
   });
 
   it('leave one of several workers to runs, even while that worker has nothing to do', async () => {

@@ -23,7 +23,12 @@ const FAILURE = '#/components/schemas/ErrorResponse';
 /** Headers that depend on what the client accepts or sends, and on whether runs are limited at all. */
 const SOMETIMES = /^(Content-Encoding|Traceparent|RateLimit-\w+)$/;
 // Selectors of version 2 take values of several types, which strictTypes would have spelled out in every branch.
-const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true });
+const ajv = new Ajv2020({
+  strict: true,
+  strictTypes: false,
+  allErrors: true,
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
+});
 for (const [id, document] of [
   ['openapi', DOCUMENT],
   ['openapi-v2', DOCUMENT_OF_V2],
@@ -40,7 +45,7 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
   if (!/^[\w.:-]{1,64}$/.test(headers.get('x-request-id') ?? '')) throw new Error(`${what} without an id`);
   const isOfV2 = path.startsWith('/api/v2/');
   const [id, document] = isOfV2 ? ['openapi-v2', DOCUMENT_OF_V2] : ['openapi', DOCUMENT];
-  const operation = document.paths[path.split('?', 1)[0]!]?.[method.toLowerCase()];
+  const operation = document.paths[templateOf(path.split('?', 1)[0]!, document)]?.[method.toLowerCase()];
   const response = operation?.responses[status] as ResponseObject | undefined;
   if (operation !== undefined && response === undefined) throw new Error(`${what}, which is not documented`);
   for (const [name, header] of Object.entries(response?.headers ?? {})) {
@@ -66,6 +71,13 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
   if (mediaType === 'application/x-ndjson') {
     for (const line of text.trimEnd().split('\n')) check(what, content.schema, JSON.parse(line), id);
   }
+}
+
+/** The path of the description that a path is one of. */
+function templateOf(path: string, { paths }: { readonly paths: object }): string {
+  return (
+    Object.keys(paths).find((each) => new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}$`).test(path)) ?? path
+  );
 }
 
 /** Throws unless a value fits a schema of a description. */

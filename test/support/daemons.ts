@@ -7,14 +7,28 @@ import { join, resolve } from 'node:path';
 import { freePort } from './free-port.js';
 import { until } from './service-process.js';
 
-/** A real redis-server that keeps nothing on disk. */
+/** A real redis-server that keeps nothing on disk, or, for jobs, every command. */
 export class RedisServer {
   #child: ChildProcess | undefined;
 
-  private constructor(readonly port: number) {}
+  private constructor(
+    readonly port: number,
+    private readonly options: readonly string[],
+  ) {}
 
   static async start(): Promise<RedisServer> {
-    const server = new RedisServer(await freePort());
+    return RedisServer.#startWith(['--appendonly', 'no']);
+  }
+
+  /** As the one of jobs in docker/compose.yaml. */
+  static async startForJobs(maximumMemory = '256mb'): Promise<RedisServer> {
+    const memory = ['--maxmemory', maximumMemory, '--maxmemory-policy', 'noeviction'];
+    const directory = mkdtempSync(join(tmpdir(), 'redis-'));
+    return RedisServer.#startWith(['--appendonly', 'yes', '--dir', directory, ...memory]);
+  }
+
+  static async #startWith(options: readonly string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), options);
     await server.start();
     return server;
   }
@@ -24,7 +38,7 @@ export class RedisServer {
   }
 
   async start(): Promise<void> {
-    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+    const options = ['--port', String(this.port), '--bind', '127.0.0.1', '--save', '', ...this.options];
     this.#child = spawn('redis-server', options, { stdio: 'ignore', cwd: tmpdir() });
     await until(() => accepts(this.port));
   }

@@ -13,7 +13,8 @@ import type {
   GroupResult,
   SpikeTable,
 } from '../../src/answers/v2/result.js';
-import { runExperiment, type RunOptions, type RunTrial } from '../../src/answers/v2/run-experiment.js';
+import type { RunTrial } from '../../src/answers/v2/run-conditions.js';
+import { runExperiment, type RunOptions } from '../../src/answers/v2/run-experiment.js';
 import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
 
 export const NO_LIMITS: ExperimentLimits = {

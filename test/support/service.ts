@@ -19,6 +19,7 @@ export interface Service {
   readonly url: string;
   post(body?: unknown, path?: string, headers?: Record<string, string>): Promise<Answer>;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  delete(path: string): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -58,6 +59,7 @@ export async function startService(
         body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
       }),
     get: (path, headers = {}) => send(path, { method: 'GET', headers }),
+    delete: (path) => send(path, { method: 'DELETE' }),
     stop: () => app.close(),
   };
 }

@@ -35,12 +35,7 @@ export class Baselines {
     private readonly grid: Grid,
   ) {}
 
-  /** Whether the counts of a condition decide on others. */
-  decidesOthers(index: number): boolean {
-    return this.grid.placesOf(index).some((place, axis) => place === 0 && this.#decides(axis));
-  }
-
-  /** To be asked in ascending order of the index. */
+  /** To be asked once what decides is known (Grid.decidersOf), or in ascending order of the index. */
   decide(index: number): Decision {
     const { grid } = this;
     const places = grid.placesOf(index);
@@ -77,7 +72,7 @@ export class Baselines {
     const places = grid.placesOf(index);
     const origin = grid.originOf(index);
     grid.axes.forEach((axis, at) => {
-      if (axis.kind === 'values' || places[at] !== 0 || !this.#decides(at)) return;
+      if (axis.kind === 'values' || places[at] !== 0 || !grid.isDecidedByBaseline(at)) return;
       const key = keyOf(index, at);
       if (axis.kind === 'responders' && index === origin) {
         this.#responders.set(key, respondersOf(this.#divisionOf(axis), axis.top, counts));
@@ -101,11 +96,6 @@ export class Baselines {
       this.#divisions.set(axis, division);
     }
     return division;
-  }
-
-  #decides(axis: number): boolean {
-    const swept = this.grid.axes[axis]!;
-    return swept.kind === 'responders' || (swept.kind === 'groups' && swept.name === 'silence');
   }
 
   /** What was found of a condition holds for another with the same spikes. */

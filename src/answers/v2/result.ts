@@ -86,6 +86,8 @@ export interface ExperimentTotals {
   readonly cost: ExperimentCost;
   readonly warnings: readonly ExperimentWarning[];
   readonly cite: readonly string[];
+  /** Of a job that is not finished: only the conditions that are done are there, and count. */
+  readonly partial?: true;
 }
 
 /** The answer without results. Of an axis of responders only the baseline is among the conditions. */

@@ -6,7 +6,8 @@ import { encodeConnectome, openConnectome } from '../../connectome/format.js';
 import { answerJson, conditionJson } from './answer-json.js';
 import type { ExperimentPlan } from './plan.js';
 import type { ConditionResult } from './result.js';
-import { runExperiment, type ExperimentProgress, type RunOptions, type RunTrial } from './run-experiment.js';
+import type { RunTrial } from './run-conditions.js';
+import { runExperiment, type ExperimentProgress, type RunOptions } from './run-experiment.js';
 import type { TrialReading } from './trial.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);

@@ -1,13 +1,9 @@
 /** Runs the conditions of a plan, whatever computes their trials. */
 import { Baselines } from './baselines.js';
-import type { Condition, ExperimentPlan } from './plan.js';
-import type { ConditionParameters, ExperimentEvent, ExperimentTotals } from './result.js';
-import { ConditionSummary } from './summary.js';
-import type { TrialReading, TrialTask } from './trial.js';
-import { RUNAWAY_NEURONS, runawayWarning } from './warnings.js';
-
-/** Computes a trial. It ends its work, or rejects, when the signal is aborted. */
-export type RunTrial = (task: TrialTask, signal: AbortSignal) => Promise<TrialReading>;
+import { TotalsSum } from './totals.js';
+import type { ExperimentPlan } from './plan.js';
+import type { ExperimentEvent, ExperimentTotals } from './result.js';
+import { ConditionRun, type FinishedCondition, type NextCondition, type RunTrial } from './run-conditions.js';
 
 export interface RunOptions {
   /** The first condition of the answer; before it only baselines that decide on later ones are run. */
@@ -28,14 +24,10 @@ export interface ExperimentProgress {
   readonly brainSecondsBegun: number;
 }
 
-/** Trials that are begun before the oldest unfinished one, for each that is computed at once: bounds what waits. */
-const AHEAD = 2;
-
 /**
  * Yields the head, the conditions in the order of their index, and the totals. What it yields depends on the plan and
  * on `from` alone: neither on the order in which trials end nor on how many run at once. With `from` the conditions
  * are those of the whole experiment; the totals count what this answer ran and list what is unchanged from there on.
- * Memory holds the readings of a few trials and the sums of a few conditions.
  * @throws what a trial rejects with; no further trial is begun then
  */
 export async function* runExperiment(
@@ -53,198 +45,93 @@ export async function* runExperiment(
   }
 }
 
-/** A condition whose trials are under way. */
-interface OpenCondition {
-  readonly condition: Condition;
-  readonly summary: ConditionSummary;
-  /** Spikes of every neuron, where they decide on other conditions. */
-  readonly counts?: Uint32Array;
-  /** Whether the answer has it. */
-  readonly isAnswered: boolean;
-}
-
-interface OpenTrial {
-  readonly open: OpenCondition;
-  readonly trial: number;
-  /** When it has ended. */
-  reading?: TrialReading;
-}
-
 class ExperimentRun {
   readonly #baselines: Baselines;
   readonly #needed: Uint8Array;
   readonly #from: number;
-  readonly #stop = new AbortController();
-  readonly #forwardAbort = () => this.#fail(this.options.signal!.reason);
-  /** Trials that were begun and are not yet summed up, oldest first. */
-  readonly #openTrials: OpenTrial[] = [];
-  #running = 0;
-  #failed = false;
-  /** What it failed with. */
-  #reason: unknown;
-  /** Called when a trial ends or the experiment fails. */
-  #wake = () => {};
+  readonly #run: ConditionRun;
+  readonly #totals: TotalsSum;
   /** The next condition of the grid. */
   #index = 0;
-  #current: { readonly open: OpenCondition; nextTrial: number } | undefined;
-
   #trials: number;
-  #trialsDone = 0;
-  #msBegun = 0;
-  #msDone = 0;
-  #inputEvents = 0;
-  #synapticEvents = 0;
-  readonly #unchanged: ConditionParameters['parameters'][] = [];
-  readonly #runaways: number[] = [];
 
   constructor(
     private readonly plan: ExperimentPlan,
-    private readonly runTrial: RunTrial,
-    private readonly options: RunOptions,
+    runTrial: RunTrial,
+    { from = 0, onProgress, ...options }: RunOptions,
   ) {
-    this.#from = options.from ?? 0;
+    this.#from = from;
     this.#baselines = new Baselines(plan.connectome, plan.grid);
-    this.#needed = plan.grid.neededFrom(this.#from);
+    this.#needed = plan.grid.neededFrom(from);
     this.#trials = plan.trials * this.#needed.reduce((sum, each) => sum + each, 0);
-    const { signal } = options;
-    if (signal?.aborted) this.#fail(signal.reason);
-    else signal?.addEventListener('abort', this.#forwardAbort, { once: true });
+    this.#totals = new TotalsSum(plan);
+    this.#run = new ConditionRun(
+      plan,
+      runTrial,
+      {
+        ...options,
+        onProgress: () =>
+          onProgress?.({
+            trials: this.#trials,
+            trialsDone: this.#run.trialsDone,
+            brainSecondsBegun: this.#run.msBegun / 1000,
+          }),
+      },
+      () => this.#nextCondition(),
+    );
   }
 
   async *conditions(): AsyncGenerator<ExperimentEvent, void, void> {
-    for (;;) {
-      this.#begin();
-      const oldest = this.#openTrials[0];
-      // Trials under way are not waited for: any of them may be the one that failed.
-      if (this.#failed) throw this.#reason;
-      if (oldest === undefined) return;
-      if (oldest.reading === undefined) {
-        await new Promise<void>((resolve) => (this.#wake = resolve));
-        continue;
-      }
-      this.#openTrials.shift();
-      if (!this.#sumUp(oldest, oldest.reading)) continue;
-      const { summary, isAnswered } = oldest.open;
+    for await (const finished of this.#run.finished()) {
+      const { index } = finished.condition;
+      const isAnswered = index >= this.#from;
+      this.#count(finished, isAnswered);
       if (isAnswered) {
-        this.#begin();
-        yield { kind: 'condition', condition: summary.result() };
+        this.#run.begin();
+        yield { kind: 'condition', condition: finished.result() };
       }
     }
   }
 
   totals(): ExperimentTotals {
-    const warnings = [...this.plan.warnings];
-    if (this.#runaways.length > 0) warnings.push(runawayWarning(this.#runaways));
-    return {
-      unchanged: this.#unchanged,
-      cost: {
-        brain_seconds: this.#msDone / 1000,
-        input_events: this.#inputEvents,
-        synaptic_events: this.#synapticEvents,
-      },
-      warnings,
-      cite: this.plan.cite,
-    };
+    return this.#totals.totals();
   }
 
-  /** Trials that were not begun never are; those under way are told. */
   end(): void {
-    this.options.signal?.removeEventListener('abort', this.#forwardAbort);
-    this.#stop.abort();
+    this.#run.end();
   }
 
-  /** Begins as many trials as may run. */
-  #begin(): void {
-    const { inFlight } = this.options;
-    while (
-      !this.#stop.signal.aborted &&
-      this.#running < inFlight &&
-      this.#openTrials.length < AHEAD * inFlight
-    ) {
-      this.#current ??= this.#nextCondition();
-      if (this.#current === undefined) return;
-      const { open, nextTrial } = this.#current;
-      if (++this.#current.nextTrial === this.plan.trials) this.#current = undefined;
-      const openTrial: OpenTrial = { open, trial: nextTrial };
-      this.#openTrials.push(openTrial);
-      void this.#run(openTrial);
-    }
-  }
-
-  /** Never rejects. */
-  async #run(openTrial: OpenTrial): Promise<void> {
-    const { condition, counts } = openTrial.open;
-    this.#running++;
-    this.#msBegun += condition.durationMs;
-    this.#report();
-    try {
-      const task = condition.task(openTrial.trial, counts !== undefined);
-      openTrial.reading = await this.runTrial(task, this.#stop.signal);
-      this.#trialsDone++;
-    } catch (error) {
-      this.#fail(error);
-    } finally {
-      this.#running--;
-    }
-    if (this.#failed) return;
-    this.#report();
-    this.#begin();
-    this.#wake();
+  #count(finished: FinishedCondition, isAnswered: boolean): void {
+    const { condition, counts } = finished;
+    if (counts !== undefined) this.#baselines.conclude(condition.index, counts);
+    this.#totals.addRun({
+      ...finished,
+      index: condition.index,
+      isRunaway: finished.isRunaway && isAnswered,
+      brainMs: condition.durationMs * this.plan.trials,
+    });
   }
 
   /** @returns undefined where there is none, or where it depends on a baseline that is under way */
-  #nextCondition(): { readonly open: OpenCondition; nextTrial: number } | undefined {
+  #nextCondition(): NextCondition | undefined {
     const { plan } = this;
     for (; this.#index < plan.grid.size; this.#index++) {
       const index = this.#index;
       if (this.#needed[index] === 0) continue;
       const decision = this.#baselines.decide(index);
       if (decision.kind === 'undecided') return undefined;
-      const isAnswered = index >= this.#from;
       if (decision.kind === 'run') {
         this.#index++;
-        const condition = plan.condition(index, decision.values);
-        const summary = new ConditionSummary(condition, plan.reports, plan.trials, plan.inputNames);
-        const decides = this.#baselines.decidesOthers(index);
-        const counts = decides ? new Uint32Array(plan.connectome.neuronCount) : undefined;
-        return { open: { condition, summary, isAnswered, ...(counts && { counts }) }, nextTrial: 0 };
+        return {
+          condition: plan.condition(index, decision.values),
+          countsAll: plan.grid.decidesOthers(index),
+        };
       }
       this.#trials -= plan.trials;
-      if (decision.kind === 'unchanged' && isAnswered) {
-        this.#unchanged.push(plan.parametersOf(decision.values));
+      if (decision.kind === 'unchanged' && index >= this.#from) {
+        this.#totals.addUnchanged(plan.parametersOf(decision.values));
       }
     }
     return undefined;
-  }
-
-  /** @returns whether it was the last trial of its condition */
-  #sumUp({ open, trial }: OpenTrial, reading: TrialReading): boolean {
-    const { condition, summary, counts } = open;
-    summary.add(reading);
-    reading.counts?.neurons.forEach((neuron, at) => (counts![neuron]! += reading.counts!.spikes[at]!));
-    this.#msDone += condition.durationMs;
-    this.#inputEvents += reading.inputEvents;
-    this.#synapticEvents += reading.synapticEvents;
-    if (trial < this.plan.trials - 1) return false;
-    if (counts !== undefined) this.#baselines.conclude(condition.index, counts);
-    if (open.isAnswered && summary.mostResponding > RUNAWAY_NEURONS) this.#runaways.push(condition.index);
-    return true;
-  }
-
-  #report(): void {
-    this.options.onProgress?.({
-      trials: this.#trials,
-      trialsDone: this.#trialsDone,
-      brainSecondsBegun: this.#msBegun / 1000,
-    });
-  }
-
-  #fail(reason: unknown): void {
-    if (!this.#failed) {
-      this.#failed = true;
-      this.#reason = reason;
-    }
-    this.#stop.abort(reason);
-    this.#wake();
   }
 }

@@ -79,6 +79,42 @@ export class Grid {
     return this.axes[axis]!.kind !== 'values';
   }
 
+  /** Whether the spikes of a baseline of this axis decide what its other conditions are, or whether they are run. */
+  isDecidedByBaseline(axis: number): boolean {
+    const swept = this.axes[axis]!;
+    return swept.kind === 'responders' || (swept.kind === 'groups' && swept.name === 'silence');
+  }
+
+  /** Whether the spikes of a condition decide on others. */
+  decidesOthers(index: number): boolean {
+    return this.placesOf(index).some((place, axis) => place === 0 && this.isDecidedByBaseline(axis));
+  }
+
+  /** On how many axes a condition is decided by a baseline. Conditions with fewer such axes have to be run before it. */
+  levelOf(index: number): number {
+    return this.placesOf(index).filter((place, axis) => place > 0 && this.isDecidedByBaseline(axis)).length;
+  }
+
+  /** The conditions that have to be known before this one can be decided, ascending; all have a lower level. */
+  decidersOf(index: number): number[] {
+    const deciders = new Set<number>();
+    const collect = (from: number): void => {
+      this.placesOf(from).forEach((place, axis) => {
+        if (place === 0 || !this.isDecidedByBaseline(axis)) return;
+        const { kind, name } = this.axes[axis]!;
+        const next = kind === 'responders' ? [this.originOf(from)] : [];
+        if (name === 'silence') next.push(this.baselineOf(from, axis));
+        for (const each of next) {
+          if (deciders.has(each)) continue;
+          deciders.add(each);
+          collect(each);
+        }
+      });
+    };
+    collect(index);
+    return [...deciders].sort((a, b) => a - b);
+  }
+
   /**
    * The conditions from a number on, and those before it whose spikes decide which of these are run: all 1, others 0.
    */

@@ -46,6 +46,14 @@ const TOTALS: Readonly<Record<string, Schema>> = {
   warnings: listOf('What to bear in mind about the results.', ref('Warning')),
   cite: listOf('What to cite.', { type: 'string' }),
 };
+const PARTIAL: Readonly<Record<string, Schema>> = {
+  'partial?': {
+    type: 'boolean',
+    const: true,
+    description:
+      'There in the results of a job that is not finished: they are those of the conditions that are done.',
+  },
+};
 const COST: Readonly<Record<string, Schema>> = {
   brain_seconds: number('Conditions x trials x duration, in seconds of simulated time.', { minimum: 0 }),
   input_events: number('Events that stimulated neurons got.', { minimum: 0 }),
@@ -57,11 +65,16 @@ const LABELS: Readonly<Record<string, Schema>> = {
   'super_class?': text('Super-class of the group.'),
 };
 
+function time(description: string): Schema {
+  return text(description, { format: 'date-time' });
+}
+
 export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   ExperimentAnswer: object('The answer to an experiment.', {
     ...HEAD,
     conditions: listOf('The conditions, in the order of their indices.', ref('Condition')),
     ...TOTALS,
+    ...PARTIAL,
   }),
   DryRunAnswer: object(
     'The answer to an experiment with dry_run=true: all that is known without simulating.',
@@ -84,7 +97,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
       trials: count('Trials of the experiment.'),
     }),
   }),
-  ExperimentTotals: object('Last line of an NDJSON answer.', TOTALS),
+  ExperimentTotals: object('Last line of an NDJSON answer.', { ...TOTALS, ...PARTIAL }),
   ResolvedSet: object('The neurons that a selector stands for.', {
     neurons: count('How many.'),
     sides: mapOf('How many on each side.', { type: 'integer', minimum: 1 }),
@@ -186,6 +199,36 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     EXAMPLES.nodeSet,
   ),
+  JobStatus: object('The state of a job, as in OGC API - Processes, with members of our own.', {
+    jobID: text('Name of the job.', { pattern: '^[\\w-]{24}$' }),
+    type: text('What the job is one of.', { const: 'process' }),
+    status: text('accepted: it waits for a worker. dismissed: it was ended.', {
+      enum: ['accepted', 'running', 'successful', 'failed', 'dismissed'],
+    }),
+    progress: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 100,
+      description: 'Per cent of the simulated time that is done; 100 once it has succeeded.',
+    },
+    created: time('When it was accepted.'),
+    'started?': time('When it was begun.'),
+    updated: time('When this state last changed.'),
+    'finished?': time('When it succeeded, failed or was dismissed.'),
+    id: ID,
+    model: text('Names the model, as `id` of GET /api/v1/model.'),
+    conditions: count('Conditions of the experiment.', 1),
+    conditions_done: count('Of these, the ones that are done.'),
+    brain_seconds: number('Conditions x trials x duration, at most.', { minimum: 0 }),
+    'seconds_left?': count('Estimate of the time left, from the pace so far.', 1),
+    'error?': ref('ErrorResponse', 'What the job failed with.'),
+    links: listOf('Where its state and its results are.', ref('Link')),
+  }),
+  Link: object('Where something is.', {
+    href: text('Path on this service.'),
+    rel: text('What it is.'),
+    type: text('Media type.'),
+  }),
   Warning: object('Something to bear in mind about the results.', {
     code: text('For programs.', { enum: WARNING_CODES }),
     message: text('For people.'),

@@ -6,6 +6,7 @@ import { COMMON_HEADERS, NOT_STORED_HEADER, type HeaderDescriptions } from '../.
 import { bodyTooLargeMessage } from '../../../http/error-of.js';
 import type { PublicErrorCode } from '../../../http/error-examples.js';
 import { FORMATS } from '../formats/formats.js';
+import { JOB_EXAMPLES } from './job-examples.js';
 import { EXAMPLES } from './openapi-examples.js';
 import { ref } from './schema.js';
 
@@ -23,7 +24,7 @@ const BUDGET_HEADERS: HeaderDescriptions = {
     schema: { type: 'integer', minimum: 1 },
   },
 };
-const ANSWER_HEADERS: HeaderDescriptions = {
+export const ANSWER_HEADERS: HeaderDescriptions = {
   'Server-Timing': {
     description: 'Milliseconds spent until the answer began.',
     schema: { type: 'string' },
@@ -35,6 +36,49 @@ const ANSWER_HEADERS: HeaderDescriptions = {
   Vary: {
     description: 'The format follows Accept; text is gzipped where the client accepts that.',
     schema: { type: 'string' },
+  },
+};
+
+/** What an answer is in formats other than JSON. */
+export const OTHER_FORMATS: Readonly<Record<string, object>> = {
+  [FORMATS.ndjson.mediaType]: {
+    schema: {
+      description:
+        'A line: ExperimentHead comes first, then conditions in order and progress between them, ExperimentTotals ' +
+        'last. After a failure the last line is an ErrorResponse.',
+      anyOf: ['ExperimentHead', 'Condition', 'ExperimentProgress', 'ExperimentTotals', 'ErrorResponse'].map(
+        (name) => ref(name),
+      ),
+    } as object,
+    examples: Object.fromEntries(
+      EXAMPLES.lines.map((value, at) => [
+        `line${at + 1}`,
+        { summary: `Line ${at + 1} of the answer to the first example`, value },
+      ]),
+    ),
+  },
+  [FORMATS.csv.mediaType]: {
+    schema: {
+      type: 'string',
+      description:
+        'One table with a header. `rates` has a row for each condition, report and group: condition, the swept ' +
+        'parameters, report, its groups, neurons, responding, rate_hz_mean, rate_hz_sd, trials.',
+    },
+    examples: { rates: { summary: 'Of the first example', value: EXAMPLES.csv } },
+  },
+  [FORMATS.arrow.mediaType]: {
+    schema: {
+      type: 'string',
+      contentMediaType: FORMATS.arrow.mediaType,
+      description: 'One table as an Arrow IPC stream.',
+    } as object,
+  },
+  [FORMATS.parquet.mediaType]: {
+    schema: {
+      type: 'string',
+      contentMediaType: FORMATS.parquet.mediaType,
+      description: 'One table as a Parquet file.',
+    } as object,
   },
 };
 
@@ -61,10 +105,20 @@ export const FAILURES_OF_V2: Partial<Record<PublicErrorCode, FailureDescription>
     },
   },
   QUEUE_FULL: {
-    meaning: 'Too many experiments are under way, of all clients or of this one.',
+    meaning: 'Too many experiments or jobs are under way, of all clients or of this one.',
     example: { error: 'The queue is full: 4 experiments of this client are under way; try again shortly.' },
   },
 };
+
+export function ApiAcceptedFormats(): MethodDecorator {
+  return ApiHeader({
+    name: 'Accept',
+    required: false,
+    description:
+      'Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it.',
+    schema: { type: 'string' },
+  });
+}
 
 /** Documents POST /api/v2/experiments. */
 export function ApiExperiments(): MethodDecorator {
@@ -75,13 +129,15 @@ export function ApiExperiments(): MethodDecorator {
       description:
         'Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is ' +
         'optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and ' +
-        'what the experiment costs. An NDJSON answer comes line by line as conditions finish, in order.',
+        'what the experiment costs. An NDJSON answer comes line by line as conditions finish, in order. With ' +
+        'Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.',
     }),
+    ApiAcceptedFormats(),
     ApiHeader({
-      name: 'Accept',
+      name: 'Prefer',
       required: false,
       description:
-        'Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it.',
+        'respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits.',
       schema: { type: 'string' },
     }),
     ApiBody({
@@ -102,48 +158,28 @@ export function ApiExperiments(): MethodDecorator {
             dryRun: { summary: 'Of the same, with dry_run=true', value: EXAMPLES.dryRun },
           },
         },
-        [FORMATS.ndjson.mediaType]: {
-          schema: {
-            description:
-              'A line: ExperimentHead comes first, then conditions in order and progress between them, ExperimentTotals ' +
-              'last. After a failure the last line is an ErrorResponse.',
-            anyOf: [
-              'ExperimentHead',
-              'Condition',
-              'ExperimentProgress',
-              'ExperimentTotals',
-              'ErrorResponse',
-            ].map((name) => ref(name)),
-          } as object,
-          examples: Object.fromEntries(
-            EXAMPLES.lines.map((value, at) => [
-              `line${at + 1}`,
-              { summary: `Line ${at + 1} of the answer to the first example`, value },
-            ]),
-          ),
+        ...OTHER_FORMATS,
+      },
+    }),
+    ApiResponse({
+      status: 202,
+      description: 'With Prefer: respond-async: the experiment is a job, and this is its state.',
+      headers: {
+        ...COMMON_HEADERS,
+        ...NOT_STORED_HEADER,
+        Location: {
+          description: 'Where the job is. Its name is random: only those who were told can follow or end it.',
+          schema: { type: 'string', pattern: '^/api/v2/experiments/[\\w-]{24}$' } as object,
         },
-        [FORMATS.csv.mediaType]: {
-          schema: {
-            type: 'string',
-            description:
-              'One table with a header. `rates` has a row for each condition, report and group: condition, the swept ' +
-              'parameters, report, its groups, neurons, responding, rate_hz_mean, rate_hz_sd, trials.',
-          },
-          examples: { rates: { summary: 'Of the first example', value: EXAMPLES.csv } },
+        'Preference-Applied': {
+          description: 'The preference that was followed.',
+          schema: { type: 'string', const: 'respond-async' } as object,
         },
-        [FORMATS.arrow.mediaType]: {
-          schema: {
-            type: 'string',
-            contentMediaType: FORMATS.arrow.mediaType,
-            description: 'One table as an Arrow IPC stream.',
-          } as object,
-        },
-        [FORMATS.parquet.mediaType]: {
-          schema: {
-            type: 'string',
-            contentMediaType: FORMATS.parquet.mediaType,
-            description: 'One table as a Parquet file.',
-          } as object,
+      },
+      content: {
+        [FORMATS.json.mediaType]: {
+          schema: ref('JobStatus') as { $ref: string },
+          examples: { accepted: { summary: 'Of the first example', value: JOB_EXAMPLES.accepted } },
         },
       },
     }),
@@ -161,6 +197,7 @@ export function ApiExperiments(): MethodDecorator {
         'MODEL_LOADING',
         'MODEL_FAILED',
         'QUEUE_FULL',
+        'JOBS_UNAVAILABLE',
         'DEADLINE_PASSED',
         'DRAINING',
         'WORKER_LOST',

@@ -17,6 +17,12 @@ RateLimit-Limit says otherwise. They are charged before the experiment begins; w
 **Long experiments.** Ask for application/x-ndjson: each condition comes when it is done, and at least every 5 seconds
 there is a line. Where a connection breaks, \`from\` goes on at a condition. A client that disconnects ends its experiment.
 
+**Jobs.** What is too large for one request, up to 20,000 conditions and 300,000 brain seconds, is sent with
+\`Prefer: respond-async\`. The answer is 202 with the Location of a job: GET says how far it is, GET with /results gives
+its results in every format (those of the conditions that are done, until all are), DELETE ends it. Jobs are computed
+when no other request needs the workers. They cost no brain seconds of the minute; those of the unfinished jobs of a
+client are bounded together. A job is kept for a day after its end.
+
 **Neurons.** A selector is the name of a node set of the document, a published one (@sugar, see /api/v2/node-sets), a
 cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these. Find cell types
 with /api/v2/neurons. Root ids are strings: as numbers they would exceed 2^53. On synthetic wiring single neurons are
@@ -38,6 +44,7 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
   description: DESCRIPTION,
   tags: {
     'Open experiments': 'Experiments on any neurons.',
+    Jobs: 'Experiments that nobody waits for.',
     Neurons: 'What a selector can name.',
     Descriptions: 'How the interface works.',
   },

@@ -1,0 +1,229 @@
+/**
+ * npm run bench:jobs: a job computed by one process without a queue, and by one, two and three processes that share it,
+ * each time with the same number of workers in all; and what the queue costs for each chunk and each condition.
+ *
+ * Processes, Redis and this command share one machine, so it shows what sharing costs and not what more machines give.
+ * The cases take turns in every round, and each is compared with the first one of its round.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { runCommand } from '../dist/cli/command.js';
+import { BullChunkQueue } from '../dist/jobs/bull-chunk-queue.js';
+import { RedisJobStore } from '../dist/jobs/redis-job-store.js';
+import { median, printRows, rounded, wholeNumber } from './measure.mjs';
+
+const PROCESSES = [1, 2, 3];
+/** Each of these divides it. */
+const WORKERS_STEP = 6;
+const POLL_MS = 50;
+const CHUNKS = 2_000;
+/** As large as that of a condition with a few groups. */
+const OUTCOME_BYTES = 600;
+
+const screen = (conditions) => ({
+  inputs: { sugar: { node_set: '@stimulus/sugar', rate_hz: 150 } },
+  duration_ms: 200,
+  trials: 5,
+  reports: { all: { node_set: { super_class: '*' } } },
+  sweep: [{ set: 'seed', from: 1, to: conditions, step: 1 }],
+});
+
+await runCommand({
+  name: 'bench:jobs',
+  summary: 'Measures jobs on one, two and three processes, and the cost of the queue.',
+  options: {
+    connectome: {
+      type: 'string',
+      value: 'FILE',
+      default: 'data/default.connectome',
+      help: 'What is served.',
+    },
+    workers: { type: 'string', value: 'N', default: '6', help: 'Workers in all, a multiple of 6.' },
+    conditions: { type: 'string', value: 'N', default: '60', help: 'Of 5 trials of 200 ms each.' },
+    rounds: { type: 'string', value: 'N', default: '5', help: 'How often each case is measured.' },
+    json: { type: 'boolean', help: 'Print JSON.' },
+  },
+  async run({ connectome, workers, conditions, rounds, json }) {
+    const total = WORKERS_STEP * Math.ceil(wholeNumber('workers', workers, 600) / WORKERS_STEP);
+    const document = screen(wholeNumber('conditions', conditions, 20_000));
+    const redis = await startRedis();
+    const groups = [];
+    try {
+      groups.push(await startGroup('without a queue', 1, { connectome, total }));
+      for (const [at, count] of PROCESSES.entries()) {
+        const variables = { REDIS_JOBS_URL: `${redis.url}/${at}` };
+        groups.push(await startGroup('with Redis', count, { connectome, total, variables }));
+      }
+      for (let round = 0; round < wholeNumber('rounds', rounds, 1000); round++) {
+        let first;
+        for (const group of groups) {
+          const seconds = await secondsOf(group.urls[0], document);
+          first ??= seconds;
+          group.seconds.push(seconds);
+          group.ratios.push(seconds / first);
+        }
+      }
+      const rows = groups.map(({ name, urls, seconds, ratios }) => ({
+        case: name,
+        processes: urls.length,
+        workers: total,
+        seconds: rounded(median(seconds), 2),
+        ratio: rounded(median(ratios), 3),
+      }));
+      printRows(rows, json);
+      printRows([await queueCost(`${redis.url}/9`)], json);
+    } finally {
+      await Promise.all(groups.map(({ stop }) => stop()));
+      await redis.stop();
+    }
+  },
+});
+
+async function secondsOf(url, document) {
+  const startedMs = performance.now();
+  const begun = await fetch(`${url}/api/v2/experiments`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', prefer: 'respond-async' },
+    body: JSON.stringify(document),
+  });
+  if (begun.status !== 202) throw new Error(`the job was answered with ${await begun.text()}`);
+  for (;;) {
+    const { status, error } = await (await fetch(url + begun.headers.get('location'))).json();
+    if (status === 'successful') return (performance.now() - startedMs) / 1000;
+    if (status === 'failed') throw new Error(error.error);
+    await new Promise((next) => setTimeout(next, POLL_MS));
+  }
+}
+
+/** What a chunk costs that takes no time, and a condition that is kept. */
+async function queueCost(url) {
+  const redis = new Redis(url, { maxRetriesPerRequest: null });
+  const connect = () => new Redis(url, { maxRetriesPerRequest: null });
+  const queue = new BullChunkQueue({ redis, connect });
+  const chunks = Array.from({ length: CHUNKS }, (_, at) => ({
+    job: 'bench',
+    model: 'bench',
+    phase: 0,
+    from: at,
+    to: at + 1,
+    before: 0,
+  }));
+  let left = CHUNKS;
+  const startedMs = performance.now();
+  await queue.add(chunks);
+  const addedMs = performance.now();
+  await new Promise((resolve) =>
+    queue.start({
+      model: 'bench',
+      atOnce: 4,
+      hasRoom: () => true,
+      compute: async () => void (--left === 0 && resolve()),
+      giveUp: async () => undefined,
+    }),
+  );
+  const doneMs = performance.now();
+  const store = new RedisJobStore(redis, {
+    perClient: 9,
+    atOnce: 9,
+    brainMsPerClient: 1e9,
+    resultBytes: 1e9,
+    kept: 9,
+    keptMs: 60_000,
+  });
+  const record = { id: 'bench', client: 'bench', brainMs: 1, conditions: CHUNKS, createdMs: Date.now() };
+  await store.create(record);
+  await store.begin('bench');
+  const outcome = Buffer.alloc(OUTCOME_BYTES, 'outcome');
+  const keptFromMs = performance.now();
+  for (let index = 0; index < CHUNKS; index++) {
+    await store.keep('bench', { index, phase: 0, outcome, brainMs: 1, costMs: 1 }, CHUNKS);
+  }
+  const keptMs = performance.now() - keptFromMs;
+  await queue.close();
+  redis.disconnect();
+  return {
+    chunks: CHUNKS,
+    addMs: rounded((addedMs - startedMs) / CHUNKS, 3),
+    chunkMs: rounded((doneMs - addedMs) / CHUNKS, 3),
+    keepMs: rounded(keptMs / CHUNKS, 3),
+  };
+}
+
+/** Processes that share the workers out. */
+async function startGroup(name, count, { connectome, total, variables = {} }) {
+  const services = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const port = await freePort();
+      const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+        env: {
+          PATH: process.env.PATH,
+          HOST: '127.0.0.1',
+          PORT: String(port),
+          METRICS_PORT: '0',
+          CONNECTOME_FILE: connectome,
+          WORKERS: String(total / count),
+          ROLE: 'worker',
+          BACKEND: 'cpu',
+          LOG_LEVEL: 'warn',
+          ...variables,
+        },
+        stdio: ['ignore', 'inherit', 'inherit'],
+      });
+      const url = `http://127.0.0.1:${port}`;
+      const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;
+      while (!(await isReady())) {
+        if (child.exitCode !== null) throw new Error('the service ended before it was ready');
+        await new Promise((next) => setTimeout(next, POLL_MS));
+      }
+      return { url, child };
+    }),
+  );
+  return {
+    name,
+    urls: services.map(({ url }) => url),
+    seconds: [],
+    ratios: [],
+    stop: () => Promise.all(services.map(({ child }) => stopped(child))),
+  };
+}
+
+async function startRedis() {
+  const port = await freePort();
+  const directory = mkdtempSync(join(tmpdir(), 'bench-jobs-'));
+  const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes'];
+  const child = spawn('redis-server', [...options, '--dir', directory], { stdio: 'ignore' });
+  const url = `redis://127.0.0.1:${port}`;
+  const redis = new Redis(url, { retryStrategy: () => POLL_MS });
+  redis.on('error', () => undefined);
+  await redis.ping();
+  redis.disconnect();
+  return {
+    url,
+    stop: async () => {
+      await stopped(child);
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+async function stopped(child) {
+  if (child.exitCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exit;
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}

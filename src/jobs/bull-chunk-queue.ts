@@ -1,0 +1,154 @@
+import { Logger } from '@nestjs/common';
+import { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { ANSWER_VERSION } from '../answers/v2/plan.js';
+import { MOST_TRIES, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
+import type { Chunk } from './job.js';
+
+/** All keys of BullMQ begin with it. */
+const PREFIX = 'nes:bull';
+/** A chunk whose process says nothing of it for so long is done again. */
+const LOCK_MS = 10_000;
+const STALLED_EVERY_MS = 5_000;
+/** A chunk takes a second; that many processes that die over it have died of something else, or of it. */
+const MOST_STALLS = 20;
+/** The largest that BullMQ takes. */
+const LOWEST_PRIORITY = 2 ** 21;
+/** How often is looked whether this process has room. */
+const LOOK_EVERY_MS = 50;
+/** Nobody reads the events of a queue. */
+const EVENTS_KEPT = 100;
+
+interface ChunkOptions {
+  /** Of adding chunks. */
+  readonly redis: Redis;
+  /** Makes the connections of a worker, which waits on one of them. */
+  readonly connect: () => Redis;
+}
+
+/** Chunks that several processes share: BullMQ, with a queue for each model and version of the answers. */
+export class BullChunkQueue implements ChunkQueue {
+  readonly #log = new Logger('jobs');
+  readonly #queues = new Map<string, Queue<Chunk>>();
+  #worker: Worker<Chunk> | undefined;
+  #workerModel = '';
+  #workerRedis: Redis | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(private readonly options: ChunkOptions) {}
+
+  async add(chunks: readonly Chunk[]): Promise<void> {
+    const [first] = chunks;
+    if (first === undefined) return;
+    await this.#queueOf(first.model).addBulk(
+      chunks.map((chunk) => ({
+        name: 'chunk',
+        data: chunk,
+        opts: {
+          // A chunk that is there already is not added again.
+          jobId: `${chunk.job}-${chunk.phase}-${chunk.from}`,
+          priority: Math.min(LOWEST_PRIORITY, 1 + chunk.before + chunk.from),
+          attempts: MOST_TRIES,
+          backoff: { type: 'exponential', delay: RETRY_MS },
+          removeOnComplete: true,
+          removeOnFail: true,
+          // The stack of a failure is in the log of the process that computed it.
+          stackTraceLimit: 0,
+        },
+      })),
+    );
+  }
+
+  /** They stay: whoever takes one sees that its job has ended, which costs a millisecond. */
+  async remove(): Promise<void> {}
+
+  async waiting(model: string): Promise<number> {
+    const queue = this.#queueOf(model);
+    const [waiting, prioritized, delayed] = await Promise.all([
+      queue.getWaitingCount(),
+      queue.getPrioritizedCount(),
+      queue.getDelayedCount(),
+    ]);
+    return waiting + prioritized + delayed;
+  }
+
+  start(work: ChunkWork): void {
+    this.#timer = setInterval(() => this.#look(work), LOOK_EVERY_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#closeWorker();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  #queueOf(model: string): Queue<Chunk> {
+    let queue = this.#queues.get(model);
+    if (queue === undefined) {
+      queue = new Queue<Chunk>(nameOf(model), {
+        connection: this.options.redis,
+        prefix: PREFIX,
+        streams: { events: { maxLen: EVENTS_KEPT } },
+      });
+      queue.on('error', (error) => this.#log.debug(`The queue of chunks: ${error.message}`));
+      this.#queues.set(model, queue);
+    }
+    return queue;
+  }
+
+  /** Takes chunks while there is room for them. */
+  #look(work: ChunkWork): void {
+    const { model } = work;
+    if (this.#isClosed) return;
+    if (model === undefined) {
+      void this.#worker?.pause(true);
+      return;
+    }
+    if (this.#worker === undefined || this.#workerModel !== model) {
+      if (this.#worker !== undefined) void this.#closeWorker();
+      this.#open(model, work);
+      return;
+    }
+    this.#worker.concurrency = work.atOnce;
+    const hasRoom = work.hasRoom();
+    if (hasRoom && this.#worker.isPaused()) void this.#worker.resume();
+    else if (!hasRoom && !this.#worker.isPaused()) void this.#worker.pause(true);
+  }
+
+  #open(model: string, work: ChunkWork): void {
+    const redis = (this.#workerRedis = this.options.connect());
+    const worker = new Worker<Chunk>(nameOf(model), async ({ data }) => work.compute(data), {
+      connection: redis,
+      prefix: PREFIX,
+      concurrency: work.atOnce,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_EVERY_MS,
+      maxStalledCount: MOST_STALLS,
+      runRetryDelay: RETRY_MS,
+    });
+    worker.on('error', (error) => this.#log.debug(`The worker of chunks: ${error.message}`));
+    worker.on('failed', (job, error) => {
+      if (job === undefined || this.#isClosed) return;
+      // BullMQ tries it again, unless it was tried too often or its processes have died too often.
+      if (job.attemptsMade >= MOST_TRIES || job.finishedOn !== undefined) void work.giveUp(job.data, error);
+    });
+    this.#worker = worker;
+    this.#workerModel = model;
+  }
+
+  async #closeWorker(): Promise<void> {
+    const [worker, redis] = [this.#worker, this.#workerRedis];
+    this.#worker = undefined;
+    // Redis may be away, and then it would be waited for.
+    const isThere = redis?.status === 'ready';
+    await worker?.close(!isThere);
+    redis?.disconnect();
+  }
+}
+
+/** No other version computes the same. */
+function nameOf(model: string): string {
+  return `chunks-${model}-${ANSWER_VERSION}`;
+}

@@ -1,0 +1,67 @@
+import type { Failure } from '../errors.js';
+import type { Job, JobRecord } from './job.js';
+
+export interface JobLimits {
+  /** Unfinished jobs of a client, and of all clients. */
+  readonly perClient: number;
+  readonly atOnce: number;
+  /** Simulated time of the unfinished jobs of a client. */
+  readonly brainMsPerClient: number;
+  /** Results of one job. */
+  readonly resultBytes: number;
+  /** Finished jobs. */
+  readonly kept: number;
+  readonly keptMs: number;
+}
+
+/** A condition that was computed. */
+export interface ComputedCondition {
+  readonly index: number;
+  readonly phase: number;
+  readonly outcome: Buffer;
+  /** Simulated time that the plan expected of it. */
+  readonly brainMs: number;
+  /** What it took of one core; 0 where that is not known. */
+  readonly costMs: number;
+}
+
+/** Where jobs and their results are: in this process, or in a Redis that several processes share. */
+export interface JobStore {
+  /** @throws CodedError QUEUE_FULL, TOO_EXPENSIVE where the client or all clients have too much already */
+  create(record: JobRecord): Promise<void>;
+
+  /** @returns undefined where it is not known, or no longer */
+  find(id: string): Promise<Job | undefined>;
+
+  /** Says that the job is being computed. Tells whether it is still wanted. */
+  begin(id: string): Promise<boolean>;
+
+  /**
+   * Keeps the outcome of a condition. One that is there already stays, and nothing is counted twice. The job succeeds
+   * with its last condition, and fails when its results need too many bytes.
+   * @param conditions of the job
+   * @returns whether the job is still wanted
+   */
+  keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean>;
+
+  /** In the order of the indices; undefined where a condition is not done. */
+  outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]>;
+
+  /** Conditions of a phase that are done. */
+  doneInPhase(id: string, phase: number): Promise<number>;
+
+  /** The most that a condition took of one core, as far as is known; 0 where it is of none. */
+  highestCostMs(id: string): Promise<number>;
+
+  /** Fixes how long the chunks of a phase are, for all who ask. The first who asks decides. */
+  fixChunkLength(id: string, phase: number, length: number): Promise<number>;
+
+  /** Jobs that are not finished. */
+  unfinished(): Promise<number>;
+
+  /** Ends a job that is not finished. */
+  fail(id: string, failure: Failure): Promise<void>;
+
+  /** Ends a job and removes its results. */
+  dismiss(id: string): Promise<Job | undefined>;
+}

@@ -1,0 +1,65 @@
+/** A job: an experiment that nobody waits for. Everything here is plain data, which other processes may read. */
+import type { ExperimentDocument } from '../answers/v2/document.js';
+import type { ExperimentLimits } from '../answers/v2/plan.js';
+import type { Failure } from '../errors.js';
+
+/** As in OGC API - Processes. */
+export const JOB_STATUSES = ['accepted', 'running', 'successful', 'failed', 'dismissed'] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+/** What a job is, from its beginning on. With the connectome of the model it decides every byte of the results. */
+export interface JobRecord {
+  /** Random, so that only those know it who were told. */
+  readonly id: string;
+  readonly client: string;
+  /** Id of the model, with the digest of its connectome. */
+  readonly model: string;
+  readonly experimentId: string;
+  /** Complete. */
+  readonly document: ExperimentDocument;
+  /** Those of the service that accepted the job hold for all that compute it. */
+  readonly limits: ExperimentLimits;
+  readonly conditions: number;
+  /** Simulated time of all conditions, at most. */
+  readonly brainMs: number;
+  /** Since the epoch, as are all other times. */
+  readonly createdMs: number;
+}
+
+/** How far a job is. */
+export interface JobProgress {
+  readonly status: JobStatus;
+  /** When its first chunk began. */
+  readonly startedMs?: number;
+  readonly updatedMs: number;
+  /** When it succeeded, failed or was dismissed. */
+  readonly finishedMs?: number;
+  readonly conditionsDone: number;
+  /** Simulated time of these conditions, at most. */
+  readonly brainMsDone: number;
+  readonly resultBytes: number;
+  /** Of a job that failed. */
+  readonly failure?: Failure;
+}
+
+export interface Job {
+  readonly record: JobRecord;
+  readonly progress: JobProgress;
+}
+
+export function isFinished({ status }: Pick<JobProgress, 'status'>): boolean {
+  return status !== 'accepted' && status !== 'running';
+}
+
+/** Some conditions of a phase of a job, which are computed together. */
+export interface Chunk {
+  readonly job: string;
+  /** Of the job: other models cannot compute it. */
+  readonly model: string;
+  readonly phase: number;
+  /** Places in the list of the phase: from `from` up to, not including, `to`. */
+  readonly from: number;
+  readonly to: number;
+  /** Conditions of the job in the phases before it. */
+  readonly before: number;
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto';
+import { decodeOutcome, neededIndices, type ConditionOutcome } from '../answers/v2/outcomes.js';
+import type { ExperimentLimits, ExperimentPlan } from '../answers/v2/plan.js';
+import { CodedError, describeValue } from '../errors.js';
+import type { ChunkQueue } from './chunk-queue.js';
+import type { ChunkWorker } from './chunk-worker.js';
+import type { Job, JobRecord } from './job.js';
+import type { JobStore } from './job-store.js';
+import { chunksOf, phasesOf } from './phases.js';
+
+/** In base64url, of which 24 characters nobody guesses. */
+const NAME_BYTES = 18;
+/** Outcomes that are read from the store at once. */
+const READ_AT_ONCE = 32;
+
+/** An experiment that was found good and is to become a job. */
+export interface JobOrder {
+  readonly client: string;
+  readonly model: string;
+  readonly plan: ExperimentPlan;
+  readonly limits: ExperimentLimits;
+}
+
+/** The jobs that clients begin, follow and end. */
+export class JobsService {
+  constructor(
+    private readonly store: JobStore,
+    private readonly queue: ChunkQueue,
+    private readonly worker: ChunkWorker,
+    /** Makes failures of the store and the queue those that clients understand. */
+    private readonly reach: <T>(ask: () => Promise<T>) => Promise<T> = (ask) => ask(),
+  ) {}
+
+  /**
+   * @returns the job as it was accepted
+   * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE, and as all methods JOBS_UNAVAILABLE
+   */
+  async begin({ client, model, plan, limits }: JobOrder): Promise<Job> {
+    const record: JobRecord = {
+      id: randomBytes(NAME_BYTES).toString('base64url'),
+      client,
+      model,
+      experimentId: plan.head.id,
+      document: plan.head.experiment,
+      limits,
+      conditions: plan.conditions,
+      brainMs: plan.brainSeconds() * 1000,
+      createdMs: Date.now(),
+    };
+    return this.reach(async () => {
+      await this.store.create(record);
+      const job = known(record.id, await this.store.find(record.id));
+      await this.queue.add(chunksOf(record, phasesOf(plan.grid), 0, 1));
+      return job;
+    });
+  }
+
+  /** Jobs and chunks, of all processes that share them; for the metrics. */
+  async load(): Promise<{ readonly unfinished: number; readonly chunksWaiting: number }> {
+    const { model } = this.worker;
+    return this.reach(async () => ({
+      unfinished: await this.store.unfinished(),
+      chunksWaiting: model === undefined ? 0 : await this.queue.waiting(model),
+    }));
+  }
+
+  /** @throws CodedError NOT_FOUND */
+  async job(id: string): Promise<Job> {
+    return known(id, await this.reach(() => this.store.find(id)));
+  }
+
+  /**
+   * Ends a job and removes its results.
+   * @throws CodedError NOT_FOUND
+   */
+  async dismiss(id: string): Promise<Job> {
+    const job = known(id, await this.reach(() => this.store.dismiss(id)));
+    this.worker.stop(id);
+    await this.reach(() => this.queue.remove(id));
+    return job;
+  }
+
+  /**
+   * What eventsOfOutcomes takes.
+   * @param from the first condition of the answer
+   */
+  async *outcomes(
+    id: string,
+    plan: ExperimentPlan,
+    from: number,
+  ): AsyncGenerator<readonly [index: number, outcome: ConditionOutcome | undefined], void, void> {
+    const indices = neededIndices(plan, from);
+    for (let at = 0; at < indices.length; at += READ_AT_ONCE) {
+      const some = indices.slice(at, at + READ_AT_ONCE);
+      const outcomes = await this.reach(() => this.store.outcomes(id, some));
+      for (const [place, index] of some.entries()) {
+        const bytes = outcomes[place];
+        yield [index, bytes && decodeOutcome(bytes)];
+      }
+    }
+  }
+}
+
+function known(id: string, job: Job | undefined): Job {
+  if (job !== undefined) return job;
+  throw new CodedError(
+    'NOT_FOUND',
+    `There is no job ${describeValue(id)}: it was never there, or its results were kept long enough.`,
+  );
+}

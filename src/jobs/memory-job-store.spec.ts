@@ -1,0 +1,125 @@
+import type { JobRecord } from './job.js';
+import type { ComputedCondition } from './job-store.js';
+import { MemoryJobStore, type MemoryLimits } from './memory-job-store.js';
+
+const LIMITS: MemoryLimits = {
+  perClient: 10,
+  atOnce: 20,
+  brainMsPerClient: 1e9,
+  resultBytes: 100,
+  kept: 3,
+  keptMs: 60_000,
+  keptBytes: 250,
+};
+
+const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
+  id,
+  client: 'laboratory',
+  model: 'model',
+  experimentId: 'e',
+  document: { trials: 10 } as JobRecord['document'],
+  limits: {} as JobRecord['limits'],
+  conditions: 2,
+  brainMs: 2000,
+  createdMs: 0,
+  ...more,
+});
+const condition = (index: number, bytes: number): ComputedCondition => ({
+  index,
+  phase: 0,
+  outcome: Buffer.alloc(bytes, index),
+  brainMs: 1000,
+  costMs: 5,
+});
+
+async function finishedJob(store: MemoryJobStore, id: string, bytes: number): Promise<void> {
+  await store.create(record(id));
+  await store.keep(id, condition(0, bytes / 2), 2);
+  await store.keep(id, condition(1, bytes / 2), 2);
+}
+const statuses = (store: MemoryJobStore, ...ids: string[]) =>
+  Promise.all(ids.map(async (id) => (await store.find(id))?.progress.status));
+
+it('keeps an outcome once, whoever brings it again', async () => {
+  const store = new MemoryJobStore(LIMITS, () => 7);
+  await store.create(record('a'));
+  expect(await store.begin('a')).toBe(true);
+  for (let times = 0; times < 3; times++) expect(await store.keep('a', condition(1, 40), 2)).toBe(true);
+  expect(await store.keep('a', { ...condition(1, 90), phase: 1, costMs: 99 }, 2)).toBe(true);
+  expect((await store.find('a'))!.progress).toMatchObject({
+    status: 'running',
+    startedMs: 7,
+    conditionsDone: 1,
+    brainMsDone: 1000,
+    resultBytes: 40,
+  });
+  expect([await store.doneInPhase('a', 0), await store.doneInPhase('a', 1)]).toEqual([1, 0]);
+  expect(await store.highestCostMs('a')).toBe(5);
+  expect((await store.outcomes('a', [0, 1])).map((bytes) => bytes?.length)).toEqual([undefined, 40]);
+  await store.keep('a', condition(0, 10), 2);
+  expect(await statuses(store, 'a')).toEqual(['successful']);
+  expect(await store.keep('a', condition(0, 10), 2)).toBe(false);
+  expect([await store.fixChunkLength('a', 1, 8), await store.fixChunkLength('a', 1, 2)]).toEqual([8, 8]);
+});
+
+it('removes the jobs that finished longest ago: beyond their number, and where memory is needed', async () => {
+  const store = new MemoryJobStore(LIMITS);
+  await store.create(record('unfinished'));
+  for (const id of ['a', 'b', 'c']) await finishedJob(store, id, 40);
+  expect(await statuses(store, 'a', 'b', 'c')).toEqual(['successful', 'successful', 'successful']);
+  await finishedJob(store, 'd', 80);
+  expect(await statuses(store, 'a', 'b', 'c', 'd')).toEqual([
+    undefined,
+    'successful',
+    'successful',
+    'successful',
+  ]);
+  // 160 of 250 bytes are used.
+  await store.create(record('e'));
+  await store.keep('e', condition(0, 90), 2);
+  expect(await statuses(store, 'b', 'c')).toEqual(['successful', 'successful']);
+  await store.create(record('f'));
+  await store.keep('f', condition(0, 60), 2);
+  expect(await statuses(store, 'b', 'c', 'd')).toEqual([undefined, undefined, 'successful']);
+  expect(await statuses(store, 'unfinished', 'e', 'f')).toEqual(['accepted', 'accepted', 'accepted']);
+});
+
+it('fails a job whose results are too large, or for which unfinished jobs leave no memory', async () => {
+  const store = new MemoryJobStore(LIMITS);
+  await store.create(record('a'));
+  expect(await store.keep('a', condition(0, 60), 2)).toBe(true);
+  expect(await store.keep('a', condition(1, 60), 2)).toBe(false);
+  expect((await store.find('a'))!.progress).toMatchObject({
+    status: 'failed',
+    failure: { code: 'TOO_EXPENSIVE' },
+  });
+  for (const id of ['b', 'c', 'd']) {
+    await store.create(record(id));
+    await store.keep(id, condition(0, 80), 2);
+  }
+  await finishedJob(store, 'e', 20);
+  expect(await statuses(store, 'b', 'c', 'd', 'e')).toEqual(['accepted', 'accepted', 'accepted', 'failed']);
+  await store.dismiss('b');
+  await finishedJob(store, 'f', 20);
+  expect(await statuses(store, 'b', 'f')).toEqual(['dismissed', 'successful']);
+});
+
+describe('with a clock that a test turns', () => {
+  beforeEach(() => jest.useFakeTimers());
+  afterEach(() => jest.useRealTimers());
+
+  it('forgets a job some time after its end, not before', async () => {
+    const store = new MemoryJobStore(LIMITS);
+    await store.create(record('unfinished'));
+    await finishedJob(store, 'a', 40);
+    jest.advanceTimersByTime(40_000);
+    await store.create(record('b'));
+    await store.dismiss('b');
+    jest.advanceTimersByTime(19_999);
+    expect(await statuses(store, 'a', 'b')).toEqual(['successful', 'dismissed']);
+    jest.advanceTimersByTime(1);
+    expect(await statuses(store, 'a', 'b')).toEqual([undefined, 'dismissed']);
+    jest.advanceTimersByTime(40_000);
+    expect(await statuses(store, 'b', 'unfinished')).toEqual([undefined, 'accepted']);
+  });
+});

@@ -1,0 +1,190 @@
+import { failureOf, type Failure } from '../errors.js';
+import { isFinished, type Job, type JobProgress, type JobRecord } from './job.js';
+import { checkBounds, resultsTooLarge } from './job-bounds.js';
+import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+
+/** setTimeout takes no longer one. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+interface KeptJob {
+  readonly record: JobRecord;
+  progress: JobProgress;
+  readonly outcomes: Map<number, Buffer>;
+  readonly doneInPhase: Map<number, number>;
+  readonly chunkLengths: Map<number, number>;
+  highestCostMs: number;
+  expiry?: NodeJS.Timeout;
+}
+
+export interface MemoryLimits extends JobLimits {
+  /** Results of all jobs together. */
+  readonly keptBytes: number;
+}
+
+/** The jobs of this process, in its memory. They end with it. */
+export class MemoryJobStore implements JobStore {
+  /** Finished ones in the order in which they finished, the others anywhere among them. */
+  readonly #jobs = new Map<string, KeptJob>();
+  #bytes = 0;
+
+  constructor(
+    private readonly limits: MemoryLimits,
+    private readonly nowMs: () => number = Date.now,
+  ) {}
+
+  async create(record: JobRecord): Promise<void> {
+    const unfinished = [...this.#jobs.values()].filter(({ progress }) => !isFinished(progress));
+    const own = unfinished.filter((job) => job.record.client === record.client);
+    checkBounds(
+      record,
+      {
+        jobs: unfinished.length,
+        ownJobs: own.length,
+        ownBrainMs: own.reduce((sum, job) => sum + job.record.brainMs, 0),
+      },
+      this.limits,
+    );
+    this.#jobs.set(record.id, {
+      record,
+      progress: {
+        status: 'accepted',
+        updatedMs: record.createdMs,
+        conditionsDone: 0,
+        brainMsDone: 0,
+        resultBytes: 0,
+      },
+      outcomes: new Map(),
+      doneInPhase: new Map(),
+      chunkLengths: new Map(),
+      highestCostMs: 0,
+    });
+  }
+
+  async find(id: string): Promise<Job | undefined> {
+    const job = this.#jobs.get(id);
+    return job && { record: job.record, progress: job.progress };
+  }
+
+  async begin(id: string): Promise<boolean> {
+    const job = this.#unfinished(id);
+    if (job?.progress.status === 'accepted') {
+      this.#change(job, { status: 'running', startedMs: this.nowMs() });
+    }
+    return job !== undefined;
+  }
+
+  async keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean> {
+    const job = this.#unfinished(id);
+    if (job === undefined) return false;
+    const { index, phase, outcome, brainMs, costMs } = condition;
+    if (job.outcomes.has(index)) return true;
+    const { conditionsDone, brainMsDone, resultBytes } = job.progress;
+    this.#makeRoom(outcome.length);
+    if (
+      resultBytes + outcome.length > this.limits.resultBytes ||
+      this.#bytes + outcome.length > this.limits.keptBytes
+    ) {
+      await this.fail(
+        id,
+        failureOf(resultsTooLarge(Math.min(this.limits.resultBytes, this.limits.keptBytes))),
+      );
+      return false;
+    }
+    job.outcomes.set(index, outcome);
+    this.#bytes += outcome.length;
+    job.doneInPhase.set(phase, (job.doneInPhase.get(phase) ?? 0) + 1);
+    job.highestCostMs = Math.max(job.highestCostMs, costMs);
+    this.#change(job, {
+      conditionsDone: conditionsDone + 1,
+      brainMsDone: brainMsDone + brainMs,
+      resultBytes: resultBytes + outcome.length,
+    });
+    if (job.outcomes.size === conditions) this.#finish(job, { status: 'successful' });
+    return true;
+  }
+
+  async outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]> {
+    const job = this.#jobs.get(id);
+    return indices.map((index) => job?.outcomes.get(index));
+  }
+
+  async doneInPhase(id: string, phase: number): Promise<number> {
+    return this.#jobs.get(id)?.doneInPhase.get(phase) ?? 0;
+  }
+
+  async highestCostMs(id: string): Promise<number> {
+    return this.#jobs.get(id)?.highestCostMs ?? 0;
+  }
+
+  async fixChunkLength(id: string, phase: number, length: number): Promise<number> {
+    const lengths = this.#jobs.get(id)?.chunkLengths;
+    if (lengths?.has(phase) === false) lengths.set(phase, length);
+    return lengths?.get(phase) ?? length;
+  }
+
+  async unfinished(): Promise<number> {
+    return [...this.#jobs.values()].filter(({ progress }) => !isFinished(progress)).length;
+  }
+
+  async fail(id: string, failure: Failure): Promise<void> {
+    const job = this.#unfinished(id);
+    if (job === undefined) return;
+    this.#removeResults(job);
+    this.#finish(job, { status: 'failed', failure });
+  }
+
+  async dismiss(id: string): Promise<Job | undefined> {
+    const job = this.#jobs.get(id);
+    if (job === undefined) return undefined;
+    this.#removeResults(job);
+    if (job.progress.status !== 'dismissed') this.#finish(job, { status: 'dismissed' });
+    return this.find(id);
+  }
+
+  #unfinished(id: string): KeptJob | undefined {
+    const job = this.#jobs.get(id);
+    return job === undefined || isFinished(job.progress) ? undefined : job;
+  }
+
+  #change(job: KeptJob, change: Partial<JobProgress>): void {
+    job.progress = { ...job.progress, ...change, updatedMs: this.nowMs() };
+  }
+
+  #finish(job: KeptJob, change: Pick<JobProgress, 'status' | 'failure'>): void {
+    const { id } = job.record;
+    this.#change(job, { ...change, finishedMs: this.nowMs() });
+    // At the end of those that finished.
+    this.#jobs.delete(id);
+    this.#jobs.set(id, job);
+    clearTimeout(job.expiry);
+    job.expiry = setTimeout(() => this.#remove(job), Math.min(this.limits.keptMs, LONGEST_TIMER_MS)).unref();
+    const finished = this.#finished();
+    for (const oldest of finished.slice(0, Math.max(0, finished.length - this.limits.kept))) {
+      this.#remove(oldest);
+    }
+  }
+
+  /** Removes the jobs that finished longest ago while results would need too much memory. */
+  #makeRoom(bytes: number): void {
+    for (const job of this.#finished()) {
+      if (this.#bytes + bytes <= this.limits.keptBytes) return;
+      this.#remove(job);
+    }
+  }
+
+  /** Oldest first. */
+  #finished(): KeptJob[] {
+    return [...this.#jobs.values()].filter(({ progress }) => isFinished(progress));
+  }
+
+  #remove(job: KeptJob): void {
+    clearTimeout(job.expiry);
+    this.#removeResults(job);
+    this.#jobs.delete(job.record.id);
+  }
+
+  #removeResults(job: KeptJob): void {
+    for (const outcome of job.outcomes.values()) this.#bytes -= outcome.length;
+    job.outcomes.clear();
+  }
+}

@@ -1,0 +1,72 @@
+import { Grid, type Axis } from '../answers/v2/sweep.js';
+import type { Groups } from '../answers/v2/groups.js';
+import { chunkLength, chunksOf, phasesOf } from './phases.js';
+
+const values = (...list: number[]): Axis => ({ kind: 'values', name: 'seed', values: list });
+const groups = (name: string, count: number): Axis => ({ kind: 'groups', name, groups: { count } as Groups });
+const responders = (name: string, top: number): Axis => ({
+  kind: 'responders',
+  name,
+  top,
+  groupBy: ['type'],
+});
+
+/** With what decides on each condition worked out by hand. */
+it.each<[string, Axis[], number[][]]>([
+  ['one condition', [], [[0]]],
+  [
+    'values alone',
+    [values(1, 2, 3, 4, 5)],
+    [
+      [0, 2, 4],
+      [1, 3],
+    ],
+  ],
+  [
+    'inputs, which no baseline decides',
+    [groups('inputs.a', 4)],
+    [
+      [0, 2, 4],
+      [1, 3],
+    ],
+  ],
+  ['lesions, which the baseline decides', [groups('silence', 4)], [[0], [1, 3, 4], [2]]],
+  // At each of two values: the baseline, then its two lesions.
+  ['lesions at two values', [values(1, 2), groups('silence', 2)], [[0, 3], [1, 4, 5], [2]]],
+  // Places (a, b) of 3 x 3: (0,0); then one of them; then both.
+  ['two lesions', [groups('silence', 2), responders('inputs.a', 2)], [[0], [1, 3, 6], [2], [4, 7, 8], [5]]],
+  // The inputs themselves are decided by nothing, the lesions by the baseline of each input.
+  ['inputs and lesions', [groups('inputs.a', 1), groups('silence', 2)], [[0, 3], [1, 4, 5], [2]]],
+])('conditions follow those that decide on them: %s', (_, axes, expected) => {
+  const grid = new Grid(axes);
+  const phases = phasesOf(grid);
+  expect(phases).toEqual(expected);
+  const known = new Set<number>();
+  for (const phase of phases) {
+    for (const index of phase) {
+      expect(grid.decidersOf(index).filter((decider) => !known.has(decider))).toEqual([]);
+    }
+    for (const index of phase) known.add(index);
+  }
+  expect(known.size).toBe(grid.size);
+});
+
+it('a condition is decided by its baselines, and by what decides on these', () => {
+  const grid = new Grid([groups('silence', 2), groups('silence', 3), responders('inputs.a', 4)]);
+  // The origin has the responders; each lesion is decided by the condition without it.
+  const at = (...places: number[]) =>
+    places.reduce((sum, place, axis) => sum + place * grid.strides[axis]!, 0);
+  expect(grid.decidersOf(at(2, 3, 4))).toEqual([at(0, 0, 0), at(0, 0, 4), at(0, 3, 4), at(2, 0, 4)]);
+  expect(grid.decidersOf(at(0, 0, 0))).toEqual([]);
+});
+
+it('chunks cover each condition of a phase once, and take about half a second', () => {
+  expect([0, 1, 40, 250, 251, 10_000].map(chunkLength)).toEqual([1, 256, 12, 2, 1, 1]);
+  const phases = [[0], [1, 2], Array.from({ length: 10 }, (_, at) => 3 + at)];
+  const common = { job: 'job', model: 'model', phase: 2, before: 3 };
+  expect(chunksOf({ id: 'job', model: 'model' }, phases, 2, 4)).toEqual([
+    { ...common, from: 0, to: 4 },
+    { ...common, from: 4, to: 8 },
+    { ...common, from: 8, to: 10 },
+  ]);
+});

@@ -1,0 +1,245 @@
+import type { Redis } from 'ioredis';
+import { failureOf, type Failure } from '../errors.js';
+import type { Job, JobProgress, JobRecord, JobStatus } from './job.js';
+import { checkBounds, resultsTooLarge } from './job-bounds.js';
+import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
+
+const JOB_PREFIX = 'nes:job:';
+/** Unfinished jobs: client and simulated time by id. */
+const OPEN = 'nes:jobs:open';
+/** Finished jobs by the time of their end. */
+const FINISHED = 'nes:jobs:finished';
+
+const keyOf = (id: string) => `${JOB_PREFIX}${id}`;
+const outcomesKeyOf = (id: string) => `${JOB_PREFIX}${id}:outcomes`;
+
+/**
+ * What several scripts need. Redis runs a script as a whole, so no two processes see a job half changed; its clock is
+ * the one of all times but that of creation. KEYS of each: the job, its outcomes, OPEN, FINISHED.
+ */
+const COMMON = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function unfinished()
+  local status = redis.call('HGET', KEYS[1], 'status')
+  return status == 'accepted' or status == 'running'
+end
+local function expire(keptMs)
+  redis.call('PEXPIRE', KEYS[1], keptMs)
+  redis.call('PEXPIRE', KEYS[2], keptMs)
+end
+local function finish(id, status, kept, keptMs)
+  redis.call('HSET', KEYS[1], 'status', status, 'finished', now, 'updated', now)
+  redis.call('HDEL', KEYS[3], id)
+  redis.call('ZREM', KEYS[4], id)
+  redis.call('ZADD', KEYS[4], now, id)
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - keptMs)
+  for _, oldest in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1 - kept)) do
+    redis.call('DEL', '${JOB_PREFIX}' .. oldest, '${JOB_PREFIX}' .. oldest .. ':outcomes')
+    redis.call('ZREM', KEYS[4], oldest)
+  end
+  redis.call('PEXPIRE', KEYS[4], keptMs)
+  expire(keptMs)
+end
+`;
+
+/** ARGV: id, client, brainMs, record, createdMs, atOnce, perClient, brainMsPerClient, keptMs. */
+const CREATE = `${COMMON}
+local jobs, own, ownBrainMs = 0, 0, 0
+local open = redis.call('HGETALL', KEYS[3])
+for at = 1, #open, 2 do
+  if redis.call('EXISTS', '${JOB_PREFIX}' .. open[at]) == 0 then
+    redis.call('HDEL', KEYS[3], open[at])
+  else
+    local brainMs, client = string.match(open[at + 1], '^(%d+) (.*)$')
+    jobs = jobs + 1
+    if client == ARGV[2] then
+      own = own + 1
+      ownBrainMs = ownBrainMs + tonumber(brainMs)
+    end
+  end
+end
+local fits = jobs < tonumber(ARGV[6]) and own < tonumber(ARGV[7])
+  and ownBrainMs + tonumber(ARGV[3]) <= tonumber(ARGV[8])
+if fits then
+  redis.call('HSET', KEYS[1], 'record', ARGV[4], 'status', 'accepted', 'updated', ARGV[5])
+  redis.call('HSET', KEYS[3], ARGV[1], ARGV[3] .. ' ' .. ARGV[2])
+  redis.call('PEXPIRE', KEYS[3], ARGV[9])
+  redis.call('PEXPIRE', KEYS[1], ARGV[9])
+end
+return { fits and 1 or 0, jobs, own, ownBrainMs }
+`;
+
+/** ARGV: keptMs. */
+const BEGIN = `${COMMON}
+if not unfinished() then return 0 end
+if redis.call('HGET', KEYS[1], 'status') == 'accepted' then
+  redis.call('HSET', KEYS[1], 'status', 'running', 'started', now, 'updated', now)
+end
+expire(ARGV[1])
+redis.call('PEXPIRE', KEYS[3], ARGV[1])
+return 1
+`;
+
+/** ARGV: id, index, phase, outcome, brainMs, costMs, conditions, resultBytes, failure, kept, keptMs. */
+const KEEP = `${COMMON}
+if not unfinished() then return 0 end
+if redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[4]) == 0 then return 1 end
+local bytes = redis.call('HINCRBY', KEYS[1], 'bytes', #ARGV[4])
+if bytes > tonumber(ARGV[8]) then
+  redis.call('DEL', KEYS[2])
+  redis.call('HSET', KEYS[1], 'failure', ARGV[9])
+  finish(ARGV[1], 'failed', ARGV[10], ARGV[11])
+  return 0
+end
+redis.call('HINCRBY', KEYS[1], 'phase:' .. ARGV[3], 1)
+redis.call('HINCRBY', KEYS[1], 'brainMs', ARGV[5])
+if tonumber(ARGV[6]) > tonumber(redis.call('HGET', KEYS[1], 'costMs') or 0) then
+  redis.call('HSET', KEYS[1], 'costMs', ARGV[6])
+end
+redis.call('HSET', KEYS[1], 'updated', now)
+if redis.call('HINCRBY', KEYS[1], 'done', 1) == tonumber(ARGV[7]) then
+  finish(ARGV[1], 'successful', ARGV[10], ARGV[11])
+else
+  expire(ARGV[11])
+end
+return 1
+`;
+
+/** ARGV: id, status, failure, kept, keptMs. Only dismissal ends what is finished. */
+const END = `${COMMON}
+local status = redis.call('HGET', KEYS[1], 'status')
+if not status then return 0 end
+if not unfinished() and (ARGV[2] ~= 'dismissed' or status == 'dismissed') then return 0 end
+if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'failure', ARGV[3]) else redis.call('HDEL', KEYS[1], 'failure') end
+finish(ARGV[1], ARGV[2], ARGV[4], ARGV[5])
+return 1
+`;
+
+const SCRIPTS = { nesCreateJob: CREATE, nesBeginJob: BEGIN, nesKeepCondition: KEEP, nesEndJob: END } as const;
+type RunScript = (...keysAndArguments: readonly (string | number | Buffer)[]) => Promise<unknown>;
+
+/** Jobs that several processes share, in Redis. What of them is not written for a while expires there. */
+export class RedisJobStore implements JobStore {
+  readonly #scripts: Readonly<Record<keyof typeof SCRIPTS, RunScript>>;
+
+  constructor(
+    private readonly redis: Redis,
+    private readonly limits: JobLimits,
+  ) {
+    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 4, lua });
+    this.#scripts = redis as unknown as Readonly<Record<keyof typeof SCRIPTS, RunScript>>;
+  }
+
+  async create(record: JobRecord): Promise<void> {
+    const { atOnce, perClient, brainMsPerClient, keptMs } = this.limits;
+    const reply = await this.#scripts.nesCreateJob(
+      ...keysOf(record.id),
+      record.id,
+      record.client,
+      record.brainMs,
+      JSON.stringify(record),
+      record.createdMs,
+      atOnce,
+      perClient,
+      brainMsPerClient,
+      keptMs,
+    );
+    const [fits, jobs, ownJobs, ownBrainMs] = reply as [number, number, number, number];
+    if (fits !== 1) checkBounds(record, { jobs, ownJobs, ownBrainMs }, this.limits);
+  }
+
+  async find(id: string): Promise<Job | undefined> {
+    const fields = await this.redis.hgetall(keyOf(id));
+    const { record } = fields;
+    return record === undefined
+      ? undefined
+      : { record: JSON.parse(record) as JobRecord, progress: progressOf(fields) };
+  }
+
+  async begin(id: string): Promise<boolean> {
+    return (await this.#scripts.nesBeginJob(...keysOf(id), this.limits.keptMs)) === 1;
+  }
+
+  async keep(id: string, condition: ComputedCondition, conditions: number): Promise<boolean> {
+    const { index, phase, outcome, brainMs, costMs } = condition;
+    const { resultBytes, kept, keptMs } = this.limits;
+    const failure = JSON.stringify(failureOf(resultsTooLarge(resultBytes)));
+    const reply = await this.#scripts.nesKeepCondition(
+      ...keysOf(id),
+      id,
+      index,
+      phase,
+      outcome,
+      brainMs,
+      costMs,
+      conditions,
+      resultBytes,
+      failure,
+      kept,
+      keptMs,
+    );
+    return reply === 1;
+  }
+
+  async outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]> {
+    if (indices.length === 0) return [];
+    const found = await this.redis.hmgetBuffer(outcomesKeyOf(id), ...indices.map(String));
+    return found.map((bytes) => bytes ?? undefined);
+  }
+
+  async doneInPhase(id: string, phase: number): Promise<number> {
+    return Number(await this.redis.hget(keyOf(id), `phase:${phase}`));
+  }
+
+  async highestCostMs(id: string): Promise<number> {
+    return Number(await this.redis.hget(keyOf(id), 'costMs'));
+  }
+
+  async fixChunkLength(id: string, phase: number, length: number): Promise<number> {
+    const field = `length:${phase}`;
+    // Of a job that has expired meanwhile nothing must be made that never does.
+    if ((await this.redis.exists(keyOf(id))) === 1) await this.redis.hsetnx(keyOf(id), field, length);
+    return Number((await this.redis.hget(keyOf(id), field)) ?? length);
+  }
+
+  /** Those that expired unfinished are counted until the next job is begun. */
+  async unfinished(): Promise<number> {
+    return this.redis.hlen(OPEN);
+  }
+
+  async fail(id: string, failure: Failure): Promise<void> {
+    await this.#end(id, 'failed', JSON.stringify(failure));
+  }
+
+  async dismiss(id: string): Promise<Job | undefined> {
+    await this.#end(id, 'dismissed', '');
+    return this.find(id);
+  }
+
+  async #end(id: string, status: JobStatus, failure: string): Promise<void> {
+    const { kept, keptMs } = this.limits;
+    await this.#scripts.nesEndJob(...keysOf(id), id, status, failure, kept, keptMs);
+    // Apart from the script, which a Redis that is full would refuse as a whole.
+    const ended = await this.redis.hget(keyOf(id), 'status');
+    if (ended === status) await this.redis.unlink(outcomesKeyOf(id));
+  }
+}
+
+function keysOf(id: string): string[] {
+  return [keyOf(id), outcomesKeyOf(id), OPEN, FINISHED];
+}
+
+function progressOf(fields: Readonly<Record<string, string>>): JobProgress {
+  const { status, started, updated, finished, failure } = fields;
+  return {
+    status: status as JobStatus,
+    ...(started !== undefined && { startedMs: Number(started) }),
+    updatedMs: Number(updated),
+    ...(finished !== undefined && { finishedMs: Number(finished) }),
+    conditionsDone: Number(fields['done'] ?? 0),
+    brainMsDone: Number(fields['brainMs'] ?? 0),
+    resultBytes: Number(fields['bytes'] ?? 0),
+    ...(failure !== undefined && { failure: JSON.parse(failure) as Failure }),
+  };
+}

@@ -1,0 +1,240 @@
+/** Jobs that several processes share: real processes, a real Redis, and what may befall both. */
+import { Redis } from 'ioredis';
+import { RedisServer } from '../support/daemons.js';
+import { describeWith } from '../support/requirements.js';
+import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
+import { extent, IS_FULL, observed } from './extent.js';
+
+const PATH = '/api/v2/experiments';
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** Each trial takes so much longer: jobs last for seconds, and every fault strikes in the middle. */
+const DELAY_MS = 4;
+const KEPT_S = extent({ short: 20, full: 60 });
+/** Baselines, conditions that these decide, and some that change nothing. */
+const SCREEN = {
+  inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150 } },
+  duration_ms: 50,
+  trials: 4,
+  reports: {
+    walk: { node_set: '@channel/walk', group_by: ['side'] },
+    all: { node_set: { super_class: '*' } },
+  },
+  sweep: [
+    { set: 'seed', from: 1, to: extent({ short: 12, full: 120 }), step: 1 },
+    { each: { responders_of: 'baseline', top: 5 }, group_by: ['type'], as: 'silence' },
+  ],
+};
+
+interface State {
+  readonly status: string;
+  readonly conditions: number;
+  readonly conditions_done: number;
+  readonly progress: number;
+}
+
+describeWith(['redis'], 'jobs that replicas share', () => {
+  let redis: RedisServer;
+  let replicas: ServiceProcess[] = [];
+  let variables: Record<string, string>;
+  let expected: string | undefined;
+
+  beforeEach(async () => {
+    redis = await RedisServer.startForJobs();
+    variables = {
+      REDIS_JOBS_URL: redis.url,
+      WORKERS: '2',
+      JOBS_KEPT_S: String(KEPT_S),
+      EXPERIMENT_BRAIN_SECONDS: '9999',
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0',
+    };
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    replicas = [];
+    await redis.kill();
+  });
+
+  async function start(count: number): Promise<void> {
+    replicas = await Promise.all(Array.from({ length: count }, () => replica()));
+    // The answer is that of one process without any queue, whatever is done to jobs.
+    expected ??= await immediateAnswer();
+  }
+  async function replica(more: Record<string, string> = {}): Promise<ServiceProcess> {
+    const started = await startProcess({ ...variables, ...more }, { FAULT_DELAY_MS: String(DELAY_MS) });
+    await started.untilReady();
+    return started;
+  }
+  async function immediateAnswer(): Promise<string> {
+    const other = await startProcess({ ...variables, REDIS_JOBS_URL: '' });
+    await other.untilReady();
+    const answer = await fetch(`${other.url}${PATH}`, {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: JSON.stringify(SCREEN),
+    });
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    await other.stop();
+    return text;
+  }
+
+  async function begin(at = 0, document: object = SCREEN): Promise<string> {
+    const answer = await fetch(`${replicas[at]!.url}${PATH}`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, prefer: 'respond-async' },
+      body: JSON.stringify(document),
+    });
+    expect(answer.status).toBe(202);
+    return answer.headers.get('location')!;
+  }
+  const ask = (location: string, at = 0) => fetch(`${replicas[at]!.url}${location}`);
+  const state = async (location: string, at = 0) => (await (await ask(location, at)).json()) as State;
+  /** In the middle of the job. */
+  const half = (location: string, at = 0) => until(async () => (await state(location, at)).progress >= 30);
+
+  /** Waits for the end, and compares results with those of an immediate answer. */
+  async function expectEqualBytes(location: string, at = 0): Promise<void> {
+    await until(async () => !['accepted', 'running'].includes((await state(location, at)).status));
+    const last = await state(location, at);
+    expect(last).toMatchObject({ status: 'successful', progress: 100, conditions_done: last.conditions });
+    expect(await (await ask(`${location}/results`, at)).text()).toBe(expected);
+  }
+  const elapsed = async (what: string, work: () => Promise<void>) => {
+    const startedMs = performance.now();
+    await work();
+    observed(what, `equal bytes after ${Math.round(performance.now() - startedMs)} ms`);
+  };
+  const trialsOf = async (at: number) => (await replicas[at]!.metric('nes_job_trials_total')) ?? 0;
+
+  it('are computed by all of them, and every one gives the same results; nothing stays in Redis', async () => {
+    variables['JOBS_KEPT_S'] = '5';
+    await start(extent({ short: 2, full: 3 }));
+    await elapsed(`${replicas.length} replicas`, async () => {
+      const location = await begin();
+      await expectEqualBytes(location);
+      for (const [at] of replicas.entries()) {
+        expect(await (await ask(`${location}/results`, at)).text()).toBe(expected);
+        expect(await trialsOf(at)).toBeGreaterThan(0);
+      }
+      const client = new Redis(redis.url);
+      const ofJobs = async () =>
+        (await client.keys('nes:*')).filter(
+          (key) => !/^nes:bull:[^:]+:(meta|id|events|stalled-check|marker)$/.test(key),
+        );
+      expect((await ofJobs()).length).toBeGreaterThan(0);
+      await until(async () => (await ofJobs()).length === 0);
+      client.disconnect();
+      expect((await ask(location)).status).toBe(404);
+    });
+  });
+
+  it('a replica is killed: its chunks are done again', async () => {
+    await start(extent({ short: 2, full: 3 }));
+    await elapsed('one replica killed', async () => {
+      const location = await begin(1);
+      await half(location, 1);
+      replicas[0]!.child.kill('SIGKILL');
+      await expectEqualBytes(location, 1);
+    });
+  });
+
+  it('Redis goes away and comes back: jobs wait, and requests are told', async () => {
+    await start(extent({ short: 1, full: 3 }));
+    await elapsed('Redis killed and started again', async () => {
+      const location = await begin();
+      await half(location);
+      await redis.kill();
+      await until(async () => (await replicas[0]!.metric('nes_degraded{part="jobs"}')) === 1);
+      const refused = await ask(location);
+      expect([refused.status, await refused.json()]).toEqual([
+        503,
+        expect.objectContaining({ code: 'JOBS_UNAVAILABLE' }),
+      ]);
+      expect(refused.headers.get('retry-after')).toBe('5');
+      expect((await fetch(`${replicas[0]!.url}/api/v1/run`, { method: 'POST' })).status).toBe(200);
+      await redis.start();
+      await until(async () => (await ask(location)).status === 200);
+      await expectEqualBytes(location);
+    });
+  });
+
+  it('a job is ended and begun again: equal bytes, and what was ended gives none', async () => {
+    await start(extent({ short: 1, full: 3 }));
+    const location = await begin();
+    await half(location);
+    const ended = await fetch(`${replicas[0]!.url}${location}`, { method: 'DELETE' });
+    expect([ended.status, ((await ended.json()) as State).status]).toEqual([200, 'dismissed']);
+    expect((await ask(`${location}/results`)).status).toBe(404);
+    await elapsed('a job ended and begun again', async () => expectEqualBytes(await begin()));
+    expect((await state(location)).status).toBe('dismissed');
+  });
+
+  it('a Redis that lost its data: the job is not found, and the next one is computed', async () => {
+    await start(1);
+    const location = await begin();
+    await half(location);
+    const client = new Redis(redis.url);
+    await client.flushall();
+    client.disconnect();
+    expect((await ask(location)).status).toBe(404);
+    await expectEqualBytes(await begin());
+  });
+
+  (IS_FULL ? it : it.skip)('Redis is full: no job is begun, and all is well when there is room', async () => {
+    await start(1);
+    const location = await begin();
+    await half(location);
+    const client = new Redis(redis.url);
+    await client.config('SET', 'maxmemory', '1mb');
+    const refused = await fetch(`${replicas[0]!.url}${PATH}`, {
+      method: 'POST',
+      headers: { ...JSON_TYPE, prefer: 'respond-async' },
+      body: JSON.stringify(SCREEN),
+    });
+    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+      503,
+      'JOBS_UNAVAILABLE',
+    ]);
+    await new Promise((next) => setTimeout(next, 3_000));
+    await client.config('SET', 'maxmemory', '256mb');
+    client.disconnect();
+    await until(async () => !['accepted', 'running'].includes((await state(location)).status));
+    observed('Redis full for 3 s', `the job was ${(await state(location)).status} in the end`);
+    await expectEqualBytes(await begin());
+  });
+
+  (IS_FULL ? it : it.skip)(
+    'Redis freezes: requests are told within seconds, and the job goes on',
+    async () => {
+      await start(2);
+      await elapsed('Redis frozen for 15 s', async () => {
+        const location = await begin();
+        await half(location);
+        redis.freeze();
+        const refused = await ask(location);
+        expect(refused.status).toBe(503);
+        await new Promise((next) => setTimeout(next, 15_000));
+        redis.thaw();
+        await until(async () => (await ask(location)).status === 200);
+        await expectEqualBytes(location);
+      });
+    },
+  );
+
+  (IS_FULL ? it : it.skip)('every replica is replaced while the job runs', async () => {
+    await start(3);
+    await elapsed('three replicas replaced, one after the other', async () => {
+      const location = await begin();
+      for (const at of [0, 1, 2]) {
+        const before = (await state(location, (at + 1) % 3)).conditions_done;
+        expect(await replicas[at]!.stop()).toBe(0);
+        replicas[at] = await replica();
+        await until(async () => {
+          const now = await state(location, at);
+          return now.conditions_done > before || now.status === 'successful';
+        });
+      }
+      await expectEqualBytes(location);
+    });
+  });
+});
