@@ -26,7 +26,8 @@ export default {
     '/node_modules/(?!(@nestjs|cookie|content-disposition|hyparquet|hyparquet-compressors|hyparquet-writer|hysnappy|fzstd)/)',
   ],
   globalSetup: '<rootDir>/test/support/built-sources.ts',
-  testTimeout: 60_000,
+  // For what hangs; on a busy machine everything takes five times as long.
+  testTimeout: 180_000,
   reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],
   // One more than the two cores of a small machine: a tenth of the time the files wait, for timeouts or for services.
   maxWorkers: 3,

@@ -16,9 +16,24 @@ const PICTURES = [
   { file: 'page-wide.jpg', width: 1440, height: 900, colorScheme: 'dark', top: 'body' },
   { file: 'page-phone.jpg', width: 390, height: 844, colorScheme: 'light', top: '#stage' },
 ];
-/** The picture that links to the page show: the brain alone, in the size that such pictures have. */
+/** The picture that links to the pages show: brain and fly, in the size that such pictures have. */
 const PREVIEW = { file: 'src/dashboard/page/preview.jpg', width: 1200, height: 630 };
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
+/** A dose curve of the sugar circuit. */
+const DOSES = {
+  inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } },
+  reports: { MN9: { node_set: '@MN9', group_by: ['side'] } },
+  sweep: [{ set: 'inputs.sugar.rate_hz', values: [10, 25, 50, 75, 100, 150, 200] }],
+  trials: 10,
+};
+const LABORATORY = {
+  file: 'laboratory.jpg',
+  // Wide enough for the result to stand beside the document.
+  width: 2000,
+  height: 1000,
+  colorScheme: 'dark',
+  hash: `#document=${encodeURIComponent(JSON.stringify(DOSES))}`,
+};
 const READY_WITHIN_MS = 60_000;
 /** For the brain to be drawn at its last size. */
 const SETTLE_MS = 1500;
@@ -37,6 +52,20 @@ try {
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   });
   mkdirSync(FOLDER, { recursive: true });
+  {
+    const { file, width, height, colorScheme, hash } = LABORATORY;
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme, reducedMotion: 'reduce' });
+    await page.goto(`${url}/laboratory${hash}`);
+    await page.locator('#run:enabled').click();
+    await page.locator('#progress').waitFor({ state: 'hidden' });
+    await page.evaluate(`
+      document.activeElement.blur();
+      scrollTo({ top: 0, behavior: 'instant' });
+    `);
+    await page.screenshot({ path: join(FOLDER, file), type: 'jpeg', quality: 88 });
+    console.log(join(FOLDER, file));
+    await page.close();
+  }
   for (const { file, width, height, colorScheme, top } of PICTURES) {
     const page = await browser.newPage({
       viewport: { width, height },

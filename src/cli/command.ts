@@ -40,12 +40,21 @@ export interface Positionals {
   readonly maximum: number;
 }
 
+export interface Example {
+  /** In a few words. */
+  readonly what: string;
+  /** What follows `npm run NAME --`. */
+  readonly args: string;
+}
+
 export interface Command<O extends Options> {
   /** As in `npm run NAME --`. */
   readonly name: string;
   readonly summary: string;
   readonly options: O;
   readonly positionals?: Positionals;
+  /** Shown at the end of --help. */
+  readonly examples?: readonly Example[];
   /**
    * @param progress of this command. It has to be ended before anything is written to standard output; in any case it
    *   is ended after the command and before an error is printed
@@ -56,6 +65,11 @@ export interface Command<O extends Options> {
     positionals: readonly string[],
     progress: ProgressLine,
   ): Promise<number | void>;
+}
+
+/** For the types of the options, where a command is defined apart from where it is run. */
+export function defineCommand<const O extends Options>(command: Command<O>): Command<O> {
+  return command;
 }
 
 /** Runs a command with the arguments of this process and sets the exit status of the process. */
@@ -161,7 +175,7 @@ export function usage(command: { readonly name: string }, what: string): CodedEr
   return new CodedError('USAGE', `${command.name}: ${what}. See npm run ${command.name} -- --help.`);
 }
 
-function helpOf({ name, summary, options, positionals }: Command<Options>): string {
+export function helpOf({ name, summary, options, positionals, examples = [] }: Command<Options>): string {
   const described = [
     ...(positionals === undefined ? [] : [[positionals.name, positionals.help] as const]),
     ...Object.entries(options).map(([option, each]) => {
@@ -169,7 +183,7 @@ function helpOf({ name, summary, options, positionals }: Command<Options>): stri
         each.required === true ? 'required' : '',
         each.default === undefined ? '' : `default ${each.default}`,
       ].filter(Boolean);
-      const value = each.choices?.join('|') ?? each.value ?? 'VALUE';
+      const value = each.value ?? each.choices?.join('|') ?? 'VALUE';
       return [
         each.type === 'boolean' ? `--${option}` : `--${option} ${value}`,
         notes.length === 0 ? each.help : `${each.help} (${notes.join(', ')})`,
@@ -180,7 +194,11 @@ function helpOf({ name, summary, options, positionals }: Command<Options>): stri
   const width = Math.max(...described.map(([what]) => what.length));
   const lines = described.map(([what, help]) => `  ${what.padEnd(width)}  ${help}`);
   const usageText = positionals === undefined ? '' : ` ${placeholderOf(positionals)}`;
-  return `${summary}\n\nusage: npm run ${name} -- [options]${usageText}\n\n${lines.join('\n')}\n`;
+  const shown = examples.map(({ what, args }) => `  # ${what}\n  npm run ${name} -- ${args}\n`);
+  return (
+    `${summary}\n\nusage: npm run ${name} -- [options]${usageText}\n\n${lines.join('\n')}\n` +
+    (shown.length === 0 ? '' : `\nexamples:\n${shown.join('')}`)
+  );
 }
 
 function placeholderOf({ name, minimum, maximum }: Positionals): string {

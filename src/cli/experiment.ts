@@ -1,161 +1,53 @@
-/** npm run experiment: runs experiments locally or on a service and shows the results. */
-import { extname, resolve } from 'node:path';
-import type { Experiment, View } from '../answers/v1/experiment.js';
-import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
-import { neuronsOfTypes } from '../connectome/selection.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { describeValue } from '../errors.js';
-import { plottingLibrary, renderSvg } from '../plot/svg.js';
-import { compileKernel } from '../pool/kernel-file.js';
-import { runCommand } from './command.js';
-import { ARM_OPTIONS, armsOf, COMMAND_NAME, usageError, type Arm } from './experiment-arms.js';
-import { spikesCsv } from './experiment-csv.js';
-import { plotOf } from './experiment-plot.js';
-import type { ExperimentSource, RunBody } from './experiment-source.js';
-import { summaryJson, type Condition } from './experiment-summary.js';
-import { tableOf } from './experiment-table.js';
-import { LocalExperiments, readConnectome } from './local-experiments.js';
-import type { ProgressLine } from './progress.js';
-import { RemoteExperiments } from './remote-experiments.js';
-import { servedFile } from './served-file.js';
-import { writeWhole } from './write-whole.js';
+/**
+ * npm run experiment: an open experiment, which a document or options describe, or runs of version 1, which --stimulus
+ * and its like describe. What only one of them needs is not loaded for the other.
+ */
+import { parseArgs } from 'node:util';
+import { helpOf, runCommand, usage } from './command.js';
+import { COMMAND_NAME } from './experiment-usage.js';
+import { OPEN_OPTIONS } from './open-experiments/options.js';
+import { PRESET_OPTIONS } from './preset-runs/options.js';
 
-await runCommand({
-  name: COMMAND_NAME,
-  summary:
-    'Simulates the response of the brain to a stimulus: spikes, rates and drives.\n' +
-    `Stimuli: ${FIELDS.stimulus.allowed.join(' ')}`,
-  options: {
-    ...ARM_OPTIONS,
-    compare: { type: 'string', value: 'NAME', help: 'Compare with a second stimulus.' },
-    silence: {
-      type: 'string',
-      value: 'TYPE',
-      multiple: true,
-      help: 'Compare with this cell type silenced (outputs removed).',
-    },
-    connectome: { type: 'string', value: 'FILE', help: 'Connectome to use; by default CONNECTOME_FILE.' },
-    url: { type: 'string', value: 'URL', help: 'Use the service at this URL instead.' },
-    json: { type: 'boolean', help: 'Print the HTTP body, or a summary of several runs.' },
-    view: {
-      type: 'string',
-      choices: QUERY_FIELDS.view.allowed,
-      default: QUERY_FIELDS.view.default,
-      help: 'Members of the HTTP body.',
-    },
-    csv: { type: 'string', value: 'FILE', help: 'Write a CSV file with a row for each spike.' },
-    plot: {
-      type: 'string',
-      value: 'FILE',
-      help: 'Write an SVG plot of spikes and rates (.svg).',
-    },
-  },
-  async run({ url, connectome, json, view, csv, plot, ...request }, _, progress) {
-    if (view === 'drive' && (csv !== undefined || plot !== undefined)) {
-      throw usageError('--csv and --plot need the spikes, which --view drive leaves out');
-    }
-    if (csv !== undefined && plot !== undefined && resolve(csv) === resolve(plot)) {
-      throw usageError(`--csv and --plot should be two files, found ${describeValue(csv)} for both`);
-    }
-    if (plot !== undefined && extname(plot).toLowerCase() !== '.svg') {
-      throw usageError(`--plot writes SVG: its file should end in .svg, found ${describeValue(plot)}`);
-    }
-    const arms = armsOf(request);
-    if (plot !== undefined) await plottingLibrary();
-    const sourceOf = await openSources(arms, url, connectome, progress);
-    const single = isSingle(arms) ? await sourceOf(arms[0]!).run(firstOf(arms[0]!), view) : undefined;
-    // Means do not need the spikes, which take much memory for many runs.
-    const needsSpikes = arms.length > 1 || csv !== undefined || plot !== undefined;
-    const conditions =
-      single === undefined
-        ? await runAll(arms, sourceOf, needsSpikes ? 'full' : 'drive', progress)
-        : [{ ...arms[0]!, runs: [parsed(single)] }];
-    const model = () => sourceOf(arms[0]!).model();
-    const labels = () => sourceOf(arms[0]!).labels();
+const openExperiments = async () => (await import('./open-experiments/command.js')).OPEN_EXPERIMENTS;
+const presetRuns = async () => (await import('./preset-runs/command.js')).PRESET_RUNS;
 
-    // Printed before the files are written: the results are not lost if writing fails.
-    if (!json) {
-      process.stdout.write(tableOf(conditions, await model()));
-    } else {
-      process.stdout.write(single ?? summaryJson(conditions));
-    }
-    if (csv !== undefined) {
-      await writeWhole(csv, spikesCsv(conditions, await labels()));
-      progress.note(`Wrote every spike to ${csv}.`);
-    }
-    if (plot !== undefined) {
-      await writeWhole(plot, await renderSvg(plotOf(conditions, await labels(), (await model()).name)));
-      progress.note(`Wrote raster and rates to ${plot}.`);
-    }
-  },
-});
+const args = process.argv.slice(2);
+const { onlyOpen, onlyPreset } = kindsOf(args);
 
-function isSingle(arms: readonly Arm[]): boolean {
-  return arms.length === 1 && arms[0]!.seeds.length === 1;
+if (args.includes('--help') || args.includes('-h')) {
+  process.stdout.write(`${helpOf(await openExperiments())}\n\n${helpOf(await presetRuns())}`);
+} else if (onlyOpen !== undefined && onlyPreset !== undefined) {
+  const error = usage(
+    { name: COMMAND_NAME },
+    `${onlyPreset} is for runs of version 1 and ${onlyOpen} for open experiments, so they cannot be combined` +
+      (onlyPreset === '--stimulus' ? '; --stimulate @stimulus/NAME stimulates the same neurons' : ''),
+  );
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = error.exitCode;
+} else if (onlyOpen !== undefined) {
+  await runCommand(await openExperiments());
+} else {
+  await runCommand(await presetRuns());
 }
 
-function runsOf(arms: readonly Arm[]): number {
-  return arms.reduce((sum, { seeds }) => sum + seeds.length, 0);
-}
-
-function firstOf({ experiment, seeds }: Arm): Experiment {
-  return { ...experiment, seed: seeds[0]! };
-}
-
-async function openSources(
-  arms: readonly Arm[],
-  url: string | undefined,
-  file: string | undefined,
-  progress: ProgressLine,
-): Promise<(arm: Arm) => ExperimentSource> {
-  const lesion = arms.at(-1)!.silenced;
-  if (url !== undefined) {
-    if (file !== undefined || lesion.length > 0) {
-      throw usageError(
-        '--url cannot be combined with --connectome or --silence: a service uses its own connectome',
-      );
-    }
-    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
-      throw usageError(
-        `--url should be an address such as http://localhost:8080, found ${describeValue(url)}`,
-      );
-    }
-    const remote = new RemoteExperiments(url, (seconds) =>
-      progress.note(`Waiting ${seconds} s for the rate limit of the service.`),
-    );
-    return () => remote;
-  }
-  const connectome = await readConnectome(file ?? (await servedFile()));
-  const engine = new KernelEngine(compileKernel(), connectome);
-  const intact = new LocalExperiments(connectome, engine);
-  const lesioned =
-    lesion.length === 0
-      ? intact
-      : new LocalExperiments(connectome, engine, neuronsOfTypes(connectome, lesion));
-  return (arm) => (arm.silenced.length === 0 ? intact : lesioned);
-}
-
-async function runAll(
-  arms: readonly Arm[],
-  sourceOf: (arm: Arm) => ExperimentSource,
-  view: View,
-  progress: ProgressLine,
-): Promise<Condition[]> {
-  progress.begin('Running experiments', runsOf(arms), 'items');
-  const conditions: Condition[] = [];
-  let done = 0;
-  for (const arm of arms) {
-    const runs: RunBody[] = [];
-    for (const seed of arm.seeds) {
-      runs.push(parsed(await sourceOf(arm).run({ ...arm.experiment, seed }, view)));
-      progress.reached(++done);
-    }
-    conditions.push({ ...arm, runs });
-  }
-  progress.end();
-  return conditions;
-}
-
-function parsed(body: Uint8Array): RunBody {
-  return JSON.parse(new TextDecoder().decode(body)) as RunBody;
+/** What among the arguments is of one kind alone. */
+function kindsOf(given: string[]): { readonly onlyOpen?: string; readonly onlyPreset?: string } {
+  const { tokens } = parseArgs({
+    args: given,
+    options: Object.fromEntries(
+      Object.entries({ ...PRESET_OPTIONS, ...OPEN_OPTIONS }).map(([name, { type }]) => [name, { type }]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const onlyOf = (own: object, other: object) =>
+    tokens.find((token) => token.kind === 'option' && token.name in own && !(token.name in other));
+  const document = tokens.find(({ kind }) => kind === 'positional');
+  const [open, preset] = [onlyOf(OPEN_OPTIONS, PRESET_OPTIONS), onlyOf(PRESET_OPTIONS, OPEN_OPTIONS)];
+  return {
+    ...(document?.kind === 'positional' && { onlyOpen: document.value }),
+    ...(open?.kind === 'option' && { onlyOpen: `--${open.name}` }),
+    ...(preset?.kind === 'option' && { onlyPreset: `--${preset.name}` }),
+  };
 }

@@ -41,8 +41,10 @@ export class ProgressLine implements Progress {
     this.stream.write(this.stream.isTTY ? `${this.#fitted()}` : `${step}\n`);
   }
 
-  reached(done: number): void {
+  /** @param total where it has changed since the step began */
+  reached(done: number, total = this.#total): void {
     this.#done = done;
+    this.#total = total;
     const now = this.clock();
     if (now - this.#shownAtMs < (this.stream.isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) {
       return;

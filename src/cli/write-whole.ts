@@ -26,40 +26,81 @@ export async function writeWhole<T = void>(
   content: FileContent,
   verify?: (unfinished: string) => Promise<T>,
 ): Promise<T> {
+  const file = new WholeFile(path, verify === undefined);
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    const there = statSync(path, { throwIfNoEntry: false });
-    if (there?.isDirectory() === true) throw new Error('it is a directory');
-    if (there?.isFile() === false && verify === undefined) {
-      write(path, content);
-      return undefined as T;
-    }
-    const target = there === undefined ? path : realpathSync(path);
-    const unfinished = `${target}.${process.pid}.part`;
-    try {
-      write(unfinished, content);
-      const found = await verify?.(unfinished);
-      renameSync(unfinished, target);
-      return found as T;
-    } catch (error) {
-      rmSync(unfinished, { force: true });
-      throw error;
-    }
+    const pieces = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
+    for (const piece of pieces) file.write(piece);
+    file.close();
+    const found = await verify?.(file.unfinished);
+    file.finish();
+    return found as T;
   } catch (error) {
-    if (error instanceof CodedError) throw error;
-    throw new CodedError('USAGE', `${path} cannot be written: ${(error as Error).message}.`);
+    file.discard();
+    throw error instanceof CodedError ? error : unwritable(path, error);
   }
 }
 
-function write(path: string, content: FileContent): void {
-  const file = openSync(path, 'w');
-  try {
-    const pieces = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
-    for (const piece of pieces) {
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-      for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+/** A file that is written piece by piece, and is there when it is finished. */
+export class WholeFile {
+  /** Where it is written before it is finished. */
+  readonly unfinished: string;
+  readonly #target: string;
+  readonly #descriptor: number;
+  #isOpen = true;
+
+  /**
+   * @param mayBeDevice whether pipes and devices are written directly
+   * @throws CodedError USAGE where it cannot be written; so do write() and finish()
+   */
+  constructor(
+    private readonly path: string,
+    mayBeDevice = true,
+  ) {
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      const there = statSync(path, { throwIfNoEntry: false });
+      if (there?.isDirectory() === true) throw new Error('it is a directory');
+      const isDevice = there?.isFile() === false && mayBeDevice;
+      this.#target = there === undefined || isDevice ? path : realpathSync(path);
+      this.unfinished = isDevice ? path : `${this.#target}.${process.pid}.part`;
+      this.#descriptor = openSync(this.unfinished, 'w');
+    } catch (error) {
+      throw unwritable(path, error);
     }
-  } finally {
-    closeSync(file);
   }
+
+  write(piece: Uint8Array | string): void {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    try {
+      for (let written = 0; written < bytes.length;) {
+        written += writeSync(this.#descriptor, bytes, written);
+      }
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  close(): void {
+    if (this.#isOpen) closeSync(this.#descriptor);
+    this.#isOpen = false;
+  }
+
+  finish(): void {
+    this.close();
+    try {
+      if (this.unfinished !== this.#target) renameSync(this.unfinished, this.#target);
+    } catch (error) {
+      throw unwritable(this.path, error);
+    }
+  }
+
+  /** What was there before stays. */
+  discard(): void {
+    this.close();
+    if (this.unfinished !== this.#target) rmSync(this.unfinished, { force: true });
+  }
+}
+
+function unwritable(path: string, error: unknown): CodedError {
+  return new CodedError('USAGE', `${path} cannot be written: ${(error as Error).message}.`);
 }

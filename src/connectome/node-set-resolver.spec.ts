@@ -18,7 +18,7 @@ const measured = opened({
 const set = (root_ids: string[], types: string[]) => ({
   publication: 'nobody2000',
   description: '',
-  source: '',
+  source: 'Figure 1',
   published_count: 3,
   root_ids,
   types,
@@ -32,6 +32,9 @@ const published = new PublishedNodeSets(
     partly: set([idOf(2), '720575940699999999'], ['S_gone']),
   },
 );
+
+/** Of every published set here. */
+const SOURCE = 'Nobody 2000, doi:10.1000/1: Figure 1';
 
 function opened(content: ReturnType<typeof smallConnectome>): Connectome {
   return openConnectome(encodeConnectome(content).buffer);
@@ -185,6 +188,7 @@ describe('what the model lacks', () => {
       neurons: Uint32Array.from([...Array.from({ length: 12 }, (_, i) => 12 + i), 124]),
       missing: ['S_suga', 'C_wlak', '12', '13'],
       substituted: [],
+      sources: [],
     });
     for (const { selector, path } of others) {
       expect(failure(() => skipping.neuronsOf(selector as SetSelector, path))).toMatchObject({
@@ -237,8 +241,23 @@ describe('a synthetic brain', () => {
       neurons: Uint32Array.from([...Array.from({ length: 12 }, (_, i) => i), 124, 125, 126, 127]),
       missing: [],
       substituted: ['@sweet'],
+      sources: [SOURCE],
     });
     expect(resolver(measured).neuronsOf('@sweet', '/x').substituted).toEqual([]);
+  });
+
+  it('come with their source, wherever in a selector they stand', () => {
+    const selectors: SetSelector[] = [
+      '@sweet:right',
+      { type: 'S_*', except: '@nobody2000/sweet' },
+      ['C_walk', ['@sweet', 'mine']],
+      'mine',
+    ];
+    const context = { node_sets: { mine: '@sweet' } };
+    for (const selector of selectors) {
+      expect(resolver(measured, context).neuronsOf(selector, '/x').sources).toEqual([SOURCE]);
+    }
+    expect(resolver(measured).neuronsOf(['S_sugar', '@channel/escape'], '/x').sources).toEqual([]);
   });
 
   it('lacks sets for which no type stands', () => {

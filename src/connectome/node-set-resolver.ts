@@ -19,6 +19,8 @@ export interface ResolvedSelector {
   readonly missing: readonly string[];
   /** Published sets, with their prefix, for which types stand: the single cells of a synthetic brain were sampled. */
   readonly substituted: readonly string[];
+  /** Where the published sets come from that the selector names: publication and place in it, none twice. */
+  readonly sources: readonly string[];
 }
 
 /** What a document says beside its selectors. */
@@ -53,9 +55,10 @@ interface Found {
   readonly neurons: Uint32Array;
   readonly unknown: readonly Unknown[];
   readonly substituted: readonly string[];
+  readonly sources: readonly string[];
 }
 
-const NOTHING: Found = { neurons: new Uint32Array(0), unknown: [], substituted: [] };
+const NOTHING: Found = { neurons: new Uint32Array(0), unknown: [], substituted: [], sources: [] };
 
 /** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
 const NAMES_WITH_SUGGESTIONS = 10;
@@ -64,6 +67,8 @@ const NAMES_WITH_SUGGESTIONS = 10;
 export class NodeSetResolver {
   readonly #selection: NeuronSelection;
   readonly #references = new Map<string, Found>();
+  /** By label and pattern. */
+  readonly #labelled = new Map<string, Uint32Array>();
 
   /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
   constructor(
@@ -96,12 +101,13 @@ export class NodeSetResolver {
     const found = selectors.map(({ selector, path }) => this.#resolve(selector, path));
     const unknown = found.flatMap((each) => each.unknown);
     if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
-    return found.map(({ neurons, unknown: lacking, substituted }, i) => {
+    return found.map(({ neurons, unknown: lacking, substituted, sources }, i) => {
       if (neurons.length === 0) throw emptyNodeSet(selectors[i]!);
       return {
         neurons,
         missing: distinct(lacking.map(({ name }) => name)),
         substituted: distinct(substituted),
+        sources: distinct(sources),
       };
     });
   }
@@ -109,7 +115,7 @@ export class NodeSetResolver {
   #resolve(selector: SetSelector, path: string): Found {
     if (typeof selector === 'string') return this.#reference(selector, path);
     if (isList(selector)) return this.#list(selector, path);
-    return this.#labelled(selector, path);
+    return this.#agreeing(selector, path);
   }
 
   #union(parts: readonly Found[]): Found {
@@ -120,6 +126,7 @@ export class NodeSetResolver {
       ),
       unknown: parts.flatMap(({ unknown }) => unknown),
       substituted: parts.flatMap(({ substituted }) => substituted),
+      sources: parts.flatMap(({ sources }) => sources),
     };
   }
 
@@ -167,12 +174,36 @@ export class NodeSetResolver {
   }
 
   /** Neurons with any of some values of a label. */
-  #withLabels(label: Label, values: readonly LabelAt[], near: (name: string) => string[]): Found {
-    const matching = values.map(({ pattern }) => this.#selection.matchingLabels(label, pattern));
-    const unknown = values
-      .filter((_, i) => matching[i]!.length === 0)
-      .map(({ pattern: name, path }) => ({ name, path, near: () => near(name) }));
-    return { ...NOTHING, neurons: this.#selection.withAnyLabel(label, matching.flat()), unknown };
+  #withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): Found {
+    const lacking = ({ pattern, path }: LabelAt): Unknown => ({
+      name: pattern,
+      path,
+      near: () => near(pattern),
+    });
+    const [only, ...others] = wanted;
+    if (only !== undefined && others.length === 0) {
+      const neurons = this.#withLabel(label, only.pattern);
+      return { ...NOTHING, neurons, unknown: neurons.length === 0 ? [lacking(only)] : [] };
+    }
+    // Values are united before neurons are: there are far fewer of them.
+    const values = new Set<string>();
+    const unknown: Unknown[] = [];
+    for (const each of wanted) {
+      const matching = this.#selection.matchingLabels(label, each.pattern);
+      if (matching.length === 0) unknown.push(lacking(each));
+      for (const value of matching) values.add(value);
+    }
+    return { ...NOTHING, neurons: this.#selection.withValues(label, values), unknown };
+  }
+
+  #withLabel(label: Label, pattern: string): Uint32Array {
+    const key = `${label} ${pattern}`;
+    let neurons = this.#labelled.get(key);
+    if (neurons === undefined) {
+      neurons = this.#selection.withLabel(label, pattern);
+      this.#labelled.set(key, neurons);
+    }
+    return neurons;
   }
 
   #publishedSet(reference: string, path: string): Found {
@@ -186,10 +217,14 @@ export class NodeSetResolver {
       const reason = 'release 783 has other ids for all neurons of this set';
       return lacks({ name: reference, path, reason, near: () => [] });
     }
-    if (this.connectome.metadata.wiring === 'measured') return this.#withIds(set.root_ids, () => path);
+    const sources = [this.published.sourceOf(set)];
+    if (this.connectome.metadata.wiring === 'measured') {
+      return { ...this.#withIds(set.root_ids, () => path), sources };
+    }
     const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
     if (types.length > 0) {
-      return { ...NOTHING, neurons: this.#selection.withLabels({ type: types }), substituted: [reference] };
+      const neurons = this.#selection.withLabels({ type: types });
+      return { ...NOTHING, neurons, substituted: [reference], sources };
     }
     return lacks({
       name: reference,
@@ -212,7 +247,7 @@ export class NodeSetResolver {
     return undefined;
   }
 
-  #labelled({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): Found {
+  #agreeing({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): Found {
     const parts: Found[] = [];
     for (const label of LABELS) {
       const wanted = patterns[label];
@@ -232,6 +267,7 @@ export class NodeSetResolver {
       neurons: differenceOf(intersectionOf(parts.map(({ neurons }) => neurons)), excepted.neurons),
       unknown: all.flatMap(({ unknown }) => unknown),
       substituted: all.flatMap(({ substituted }) => substituted),
+      sources: all.flatMap(({ sources }) => sources),
     };
   }
 
@@ -257,7 +293,7 @@ export class NodeSetResolver {
       if (neuron === undefined) unknown.push({ name, path: pathOf(i), near: () => [] });
       else neurons.push(neuron);
     }
-    return { neurons: Uint32Array.from(new Set(neurons)).sort(), unknown, substituted: [] };
+    return { ...NOTHING, neurons: Uint32Array.from(new Set(neurons)).sort(), unknown };
   }
 
   /** What a string may have meant: types, sets of the document, published sets, populations. */

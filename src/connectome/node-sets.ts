@@ -39,6 +39,12 @@ export class PublishedNodeSets {
     return second === undefined || set.publication === first ? set : undefined;
   }
 
+  /** For a list of references: the publication, by authors and year, and where in it the set stands. */
+  sourceOf({ publication, source }: NodeSet): string {
+    const { text, doi } = this.publications[publication]!;
+    return `${text.split(',', 1)[0]!}, doi:${doi}: ${source}`;
+  }
+
   names(): string[] {
     return Object.keys(this.sets);
   }

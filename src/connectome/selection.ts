@@ -46,6 +46,7 @@ export type LabelPatterns = { readonly [L in Label]?: string | readonly string[]
 export class NeuronSelection {
   readonly #neuronsByLabel = new Map<Label, Map<string, Uint32Array>>();
   #neuronById: Map<string, number> | undefined;
+  #all: Uint32Array | undefined;
 
   constructor(private readonly neurons: LabelledNeurons) {}
 
@@ -63,9 +64,12 @@ export class NeuronSelection {
       if (wanted === undefined) return [];
       return [this.withAnyLabel(label, typeof wanted === 'string' ? [wanted] : wanted)];
     });
-    return sets.length === 0
-      ? Uint32Array.from({ length: this.neurons.count }, (_, i) => i)
-      : intersectionOf(sets);
+    return sets.length === 0 ? this.#allNeurons() : intersectionOf(sets);
+  }
+
+  #allNeurons(): Uint32Array {
+    this.#all ??= Uint32Array.from({ length: this.neurons.count }, (_, i) => i);
+    return this.#all;
   }
 
   /** Ascending. */
@@ -73,15 +77,20 @@ export class NeuronSelection {
     return this.withAnyLabel(label, [pattern]);
   }
 
-  /** Ascending. Labels are united before neurons are: there are far fewer of them. */
+  /** Ascending. */
   withAnyLabel(label: Label, patterns: readonly string[]): Uint32Array {
+    const values = patterns.flatMap((pattern) => this.matchingLabels(label, pattern));
+    return this.withValues(label, patterns.length === 1 ? values : new Set(values));
+  }
+
+  /**
+   * Ascending.
+   * @param values of a label, each once, which neurons have
+   */
+  withValues(label: Label, values: Iterable<string>): Uint32Array {
     const byLabel = this.#index(label);
-    const values = new Set(patterns.flatMap((pattern) => this.matchingLabels(label, pattern)));
-    if (values.size === 0) return NO_NEURONS;
-    return unionOf(
-      Array.from(values, (value) => byLabel.get(value)!),
-      this.neurons.count,
-    );
+    const sets = Array.from(values, (value) => byLabel.get(value)!);
+    return sets.length === 0 ? NO_NEURONS : unionOf(sets, this.neurons.count);
   }
 
   /** Values of a label. A wildcard stands for text, so it never matches a label that is missing. */

@@ -3,7 +3,8 @@
  * @returns whether a whole text matches; in time that follows the length of both, whatever the pattern is
  */
 export function wildcard(pattern: string): (text: string) => boolean {
-  const [first, ...rest] = pattern.split('*');
+  // Several in a row are one.
+  const [first, ...rest] = pattern.split(/\*+/);
   const last = rest.pop();
   if (last === undefined) return (text) => text === pattern;
   return (text) => {

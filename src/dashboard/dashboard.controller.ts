@@ -5,7 +5,7 @@ import { Environment } from '../config/environment.js';
 import { CodedError, describeValue } from '../errors.js';
 import { publicAddress, SAME_ORIGIN } from '../http/public-address.js';
 import type { StaticBody } from '../http/static-body.js';
-import { PageFiles } from './page-files.js';
+import { PageFiles, type PageName } from './page-files.js';
 
 /** Stricter than what holds for the rest of the service: nothing inline, nothing from anywhere else. */
 const CONTENT_SECURITY_POLICY = [
@@ -28,16 +28,13 @@ export class DashboardController {
   ) {}
 
   @Get()
-  page(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
-    const address = publicAddress(request, this.environment.PUBLIC_URL);
-    const document = this.files.documentAt(address === SAME_ORIGIN ? '' : address);
-    if (document === undefined) {
-      throw new CodedError(
-        'NOT_FOUND',
-        'The page was not built; npm run build does it. The API is at /api/v1.',
-      );
-    }
-    this.#send(document, request, reply);
+  brain(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.#sendPage('index', request, reply);
+  }
+
+  @Get('laboratory')
+  laboratory(@Req() request: FastifyRequest, @Res() reply: FastifyReply): void {
+    this.#sendPage('laboratory', request, reply);
   }
 
   @Get('assets/:file')
@@ -46,6 +43,18 @@ export class DashboardController {
     if (asset === undefined)
       throw new CodedError('NOT_FOUND', `The page has no file ${describeValue(file)}.`);
     this.#send(asset, request, reply);
+  }
+
+  #sendPage(page: PageName, request: FastifyRequest, reply: FastifyReply): void {
+    const address = publicAddress(request, this.environment.PUBLIC_URL);
+    const document = this.files.documentAt(page, address === SAME_ORIGIN ? '' : address);
+    if (document === undefined) {
+      throw new CodedError(
+        'NOT_FOUND',
+        'The page was not built; npm run build does it. The API is at /api/v1.',
+      );
+    }
+    this.#send(document, request, reply);
   }
 
   #send(body: StaticBody, request: FastifyRequest, reply: FastifyReply): void {

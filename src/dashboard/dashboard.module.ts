@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { DashboardController } from './dashboard.controller.js';
 import { PageFiles } from './page-files.js';
 
-/** The page for people, at the root of the service. */
+/** The pages for people: the brain at the root of the service, and the laboratory. */
 @Module({
   controllers: [DashboardController],
   providers: [{ provide: PageFiles, useFactory: () => PageFiles.read() }],

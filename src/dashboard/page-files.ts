@@ -18,28 +18,32 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.json': 'application/json; charset=utf-8',
 };
 
-/** Addresses for which the document is kept. */
-const ADDRESSES = 16;
+/** The pages by the name of their file, as they are linked: the brain, and the laboratory. */
+const PAGES = ['index', 'laboratory'] as const;
+export type PageName = (typeof PAGES)[number];
+
+/** Pages and addresses for which the document is kept. */
+const DOCUMENTS = 16 * PAGES.length;
 /** Whoever shows a link with its picture asks for an absolute address. */
 const PREVIEW = /(<meta property="og:image" content=")(?=\/)/;
 
-/** The files of the page, read and compressed once. Few and small: some 800 kB. */
+/** The files of the pages, read and compressed once. Few and small: some 900 kB. */
 export class PageFiles {
-  readonly #documents = new LRUCache<string, StaticBody>({ max: ADDRESSES });
+  readonly #documents = new LRUCache<string, StaticBody>({ max: DOCUMENTS });
 
   private constructor(
-    /** Nothing where the page was not built. */
-    private readonly html: string | undefined,
+    /** Empty where the pages were not built. */
+    private readonly html: ReadonlyMap<PageName, string>,
     readonly assets: ReadonlyMap<string, StaticBody>,
   ) {}
 
   static read(directory = PAGE_DIRECTORY): PageFiles {
     const assetsDirectory = new URL('assets/', directory);
-    const documentFile = new URL('index.html', directory);
-    if (!existsSync(documentFile)) return new PageFiles(undefined, new Map());
+    const documentOf = (page: PageName) => new URL(`${page}.html`, directory);
+    if (!PAGES.every((page) => existsSync(documentOf(page)))) return new PageFiles(new Map(), new Map());
     const names = readdirSync(assetsDirectory);
     return new PageFiles(
-      readFileSync(documentFile, 'utf8'),
+      new Map(PAGES.map((page) => [page, readFileSync(documentOf(page), 'utf8')])),
       // Their names hold a hash of their content.
       new Map(
         names.map((name) => [
@@ -52,15 +56,16 @@ export class PageFiles {
 
   /**
    * @param origin that the reader used, without a slash at its end; nothing where it is not known
-   * @returns nothing where the page was not built
+   * @returns nothing where the pages were not built
    */
-  documentAt(origin: string): StaticBody | undefined {
-    if (this.html === undefined) return undefined;
-    let document = this.#documents.get(origin);
+  documentAt(page: PageName, origin: string): StaticBody | undefined {
+    const html = this.html.get(page);
+    if (html === undefined) return undefined;
+    const key = `${page} ${origin}`;
+    let document = this.#documents.get(key);
     if (document === undefined) {
-      const html = this.html.replace(PREVIEW, (start) => start + origin);
-      document = bodyOf(Buffer.from(html), '.html', REVALIDATE);
-      this.#documents.set(origin, document);
+      document = bodyOf(Buffer.from(html.replace(PREVIEW, (start) => start + origin)), '.html', REVALIDATE);
+      this.#documents.set(key, document);
     }
     return document;
   }

@@ -6,6 +6,8 @@
 export const STEPS_PER_MS = 10;
 /** 5 s. */
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
+/** Of a Poisson train. */
+export const MAXIMUM_RATE_HZ = 500;
 
 /** Of an experiment of version 1. */
 export const MAXIMUM_INTENSITY = 2;

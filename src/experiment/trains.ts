@@ -4,6 +4,7 @@ import { intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
 import {
   MAXIMUM_INTENSITY,
+  MAXIMUM_RATE_HZ,
   MAXIMUM_TRIAL_STEPS,
   STEPS_PER_MS,
   type PoissonTrain,
@@ -43,8 +44,7 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
  * between has all layers below it and a share of the next one, so a higher rate only adds events, at a cost that
  * follows the rate.
  */
-const LAYER_RATES_HZ = [31.25, 62.5, 125, 250, 500] as const;
-export const MAXIMUM_RATE_HZ = LAYER_RATES_HZ[4];
+const LAYER_RATES_HZ = [31.25, 62.5, 125, 250, MAXIMUM_RATE_HZ] as const;
 /** The number of a layer stands in the top three bits of the block's number. */
 const LAYER_SHIFT = 29;
 /** Set in the word of an input's name; no stream of PHILOX_STREAM has it. */
@@ -83,12 +83,27 @@ function nameWord(name: string): number {
 }
 
 const ROOT_ID = /^(0|[1-9]\d{0,19})$/;
+type IdWords = readonly [low: number, high: number];
+
+/** A sweep draws trains for the same neurons in thousands of trials. More ids than a brain has are never needed. */
+const knownWords = new Map<string, IdWords>();
+const MAXIMUM_KNOWN_WORDS = 2 ** 18;
+
+function idWords(id: string): IdWords {
+  let words = knownWords.get(id);
+  if (words === undefined) {
+    words = wordsOf(id);
+    if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
+    knownWords.set(id, words);
+  }
+  return words;
+}
 
 /**
  * The low and the high word of 64 bits that stand for a neuron: of its root id, which is a number; where the brain
  * was sampled and a neuron has a name instead, of the first eight bytes of the name's SHA-256, big-endian.
  */
-function idWords(id: string): readonly [low: number, high: number] {
+function wordsOf(id: string): IdWords {
   const bits = ROOT_ID.test(id) ? BigInt(id) : createHash('sha256').update(id).digest().readBigUInt64BE();
   return [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { expectedErrorOf, internalError } from '../http/error-of.js';
 import { ErrorResponse } from '../http/error-response.dto.js';
@@ -32,6 +33,17 @@ export async function holdBeginning(bytes: Bytes, limitBytes: number): Promise<H
 async function* following(beginning: Uint8Array, rest: Bytes): Bytes {
   yield beginning;
   yield* rest;
+}
+
+/**
+ * Lets everything else have its turn before the next piece is made. Pieces are made without waiting for anything, so a
+ * large answer to a fast reader would hold up all other requests until its end.
+ */
+export async function* inTurns(bytes: Bytes): Bytes {
+  for await (const piece of bytes) {
+    yield piece;
+    await setImmediate();
+  }
 }
 
 /** Adds a line of progress wherever nothing else has come for a while. */

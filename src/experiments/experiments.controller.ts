@@ -3,12 +3,13 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dryRunJson } from '../answers/v2/answer-json.js';
+import type { ExperimentPlan } from '../answers/v2/plan.js';
 import { ApiExperiments } from '../answers/v2/api/experiments.api.js';
 import { CodedError } from '../errors.js';
 import { apiPath, type ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
-import { DOCUMENT_ROUTE } from '../http/error.filter.js';
+import { DOCUMENT_ROUTE } from '../http/document-route.js';
 import { prefersAsync } from '../http/preferences.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { BrainBudget, type Charge } from '../rate-limit/brain-budget.js';
@@ -45,8 +46,15 @@ export class ExperimentsController {
     const format = answerFormat(query.format, request, isDryRun ? ['json'] : undefined);
     checkTable(query, format);
     report.format = format;
-    if (!isDryRun && prefersAsync(request)) {
+    const isJob = prefersAsync(request);
+    if (isJob && !isDryRun) {
       await this.#begin(query, request, reply, report);
+      return;
+    }
+    if (isJob) {
+      // What a job may cost is more than what one request may.
+      const { plan } = this.experiments.prepareJob(request.body);
+      await this.#answerDryRun(plan, request, reply, report);
       return;
     }
     const prepared = this.experiments.prepare({
@@ -56,14 +64,23 @@ export class ExperimentsController {
       ...(query.table !== undefined && { table: query.table }),
       ...(query.names !== undefined && { names: query.names }),
     });
-    report.id = prepared.plan.head.id;
     if (isDryRun) {
-      report.outcome = 'dry_run';
-      const whole = Buffer.from(dryRunJson(prepared.plan.dryRun()));
-      await sendAnswer({ whole }, format, request, reply);
+      await this.#answerDryRun(prepared.plan, request, reply, report);
       return;
     }
+    report.id = prepared.plan.head.id;
     await this.#run(prepared, request, reply, report);
+  }
+
+  async #answerDryRun(
+    plan: ExperimentPlan,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    report: ExperimentReport,
+  ): Promise<void> {
+    report.id = plan.head.id;
+    report.outcome = 'dry_run';
+    await sendAnswer({ whole: Buffer.from(dryRunJson(plan.dryRun())) }, 'json', request, reply);
   }
 
   /** Makes the experiment a job. */

@@ -16,7 +16,7 @@ import { type LoadedModel, ModelHealth } from '../health/model-health.js';
 import type { Job } from '../jobs/job.js';
 import { JobsService, type JobOrder } from '../jobs/jobs.service.js';
 import { planOf } from '../jobs/opened-job.js';
-import { withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import { inTurns, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 import type { TableChoice } from './answer-format.js';
 import type { ExperimentReport } from './experiment-report.js';
 
@@ -155,17 +155,10 @@ export class ExperimentsService {
  * What cannot be written is not to be computed first.
  * @throws CodedError INVALID_PARAMETER
  */
-function checkOrder(
-  order: AnswerOrder,
-  { connectome, head: { experiment }, conditions }: ExperimentPlan,
-): void {
-  if (isTable(order.format)) tableOf({ ...tableChoice(order), connectome, experiment });
-  if (order.from < conditions) return;
-  throw new CodedError(
-    'INVALID_PARAMETER',
-    `from must be the index of a condition, from 0 to ${conditions - 1}, got ${order.from}.`,
-    { path: '' },
-  );
+function checkOrder(order: AnswerOrder, plan: ExperimentPlan): void {
+  const { connectome, head } = plan;
+  if (isTable(order.format)) tableOf({ ...tableChoice(order), connectome, experiment: head.experiment });
+  plan.checkFrom(order.from);
 }
 
 /** An experiment under way. */
@@ -256,9 +249,10 @@ async function bytesOf(
   { connectome, head: { experiment } }: ExperimentPlan,
 ): Promise<Bytes> {
   const { format } = order;
-  if (format === 'json') return answerJson(events, connectome);
+  if (format === 'json') return inTurns(answerJson(events, connectome));
   const writer = await answerWriter(format, { ...tableChoice(order), connectome, experiment });
-  return (async function* () {
+  const pieces = (async function* () {
     for await (const event of events) yield* writer.write(event);
   })();
+  return inTurns(pieces);
 }

@@ -1,6 +1,7 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import type { Cost } from '../pool/gpu/batch-plan.js';
 import type { GpuState } from '../pool/gpu/gpu-stage.js';
 import { Degradations } from './degradations.js';
 import { backendOf, ModelHealth } from './model-health.js';
@@ -38,7 +39,30 @@ export class HealthController {
 }
 
 function gpuMember(gpu: GpuState): object {
-  return gpu.name === 'ready'
-    ? { state: gpu.name, adapter: gpu.adapter, batch_from: gpu.batchFrom, process_id: gpu.processId }
-    : { state: gpu.name, ...('reason' in gpu && { reason: gpu.reason }) };
+  if (gpu.name !== 'ready') return { state: gpu.name, ...('reason' in gpu && { reason: gpu.reason }) };
+  const { adapter, batchFrom, processId, plan } = gpu;
+  return {
+    state: gpu.name,
+    adapter,
+    batch_from: batchFrom,
+    process_id: processId,
+    ...(plan && {
+      plan: {
+        cpu: { workers: plan.cpu.workers, ...costMember(plan.cpu) },
+        batches: plan.gpu.map(({ width, ...cost }) => ({ width, ...costMember(cost) })),
+      },
+    }),
+  };
+}
+
+function costMember({ msPerStep, msPerEvent }: Cost): object {
+  return {
+    ms_per_1000_steps: rounded(1000 * msPerStep),
+    ms_per_million_synaptic_events: rounded(1e6 * msPerEvent),
+  };
+}
+
+/** To four digits, which is more than was measured. */
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
 }

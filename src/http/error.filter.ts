@@ -1,14 +1,13 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError } from '../errors.js';
+import { isDocumentRoute } from './document-route.js';
 import { expectedErrorOf, internalError } from './error-of.js';
 import { ErrorResponse } from './error-response.dto.js';
 
 /** What a client waits after a 503 that says nothing more precise. */
 const DEFAULT_RETRY_AFTER_S = 1;
 
-/** Config of a route whose body is a document: failures say where in it the fault is. */
-export const DOCUMENT_ROUTE = { isDocumentRoute: true } as const;
 /** Of what is wrong with a body. */
 const BODY_STATUSES: readonly number[] = [400, 413, 415, 422];
 
@@ -31,10 +30,6 @@ export class ErrorFilter implements ExceptionFilter {
     if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
     reply.code(error.status).header('cache-control', 'no-store').send(new ErrorResponse(error));
   }
-}
-
-function isDocumentRoute(config: object | undefined): boolean {
-  return config !== undefined && 'isDocumentRoute' in config;
 }
 
 /** What was found before anybody looked into the document is wrong with the whole of it. */

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, describeValue } from '../errors.js';
+import { repeatedMember } from '../repeated-member.js';
+import { isDocumentRoute } from './document-route.js';
 
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
@@ -17,23 +19,33 @@ export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     try {
-      done(null, parseBody(request.headers['content-type'], body));
+      const { headers, routeOptions } = request;
+      done(null, parseBody(headers['content-type'], body, isDocumentRoute(routeOptions.config)));
     } catch (error) {
       done(error as Error);
     }
   });
 }
 
-/** @throws CodedError UNSUPPORTED_MEDIA_TYPE or MALFORMED_REQUEST */
-function parseBody(contentType: string | undefined, body: Buffer): unknown {
+/** @throws CodedError UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST, or INVALID_PARAMETER of a document */
+function parseBody(contentType: string | undefined, body: Buffer, isDocument: boolean): unknown {
   if (body.length === 0) return undefined;
   checkType(contentType);
-  let text: string;
+  const text = textOf(body);
+  const value = jsonOf(text);
+  if (isDocument) refuseRepeatedMember(text);
+  return value;
+}
+
+function textOf(body: Buffer): string {
   try {
-    text = decoder.decode(body);
+    return decoder.decode(body);
   } catch (error) {
     throw new CodedError('MALFORMED_REQUEST', 'The body is not valid UTF-8.', { cause: error });
   }
+}
+
+function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -41,6 +53,18 @@ function parseBody(contentType: string | undefined, body: Buffer): unknown {
       cause: error,
     });
   }
+}
+
+/** An experiment would lack an input or a report without anybody noticing. */
+function refuseRepeatedMember(text: string): void {
+  const repeated = repeatedMember(text);
+  if (repeated === undefined) return;
+  const { name, path } = repeated;
+  throw new CodedError(
+    'INVALID_PARAMETER',
+    `The document must have each member once, got ${describeValue(name)} twice in the same object.`,
+    { path },
+  );
 }
 
 function checkType(contentType: string | undefined): void {

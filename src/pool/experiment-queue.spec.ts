@@ -1,7 +1,8 @@
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
 import { v1Protocol } from '../experiment/protocol.js';
-import { ExperimentQueue, type BatchStage } from './experiment-queue.js';
+import { ExperimentQueue } from './experiment-queue.js';
+import type { BatchStage } from './gpu/batch-stage.js';
 import type { JobWorker } from './lane.js';
 import type { V1RunResult, V1RunTask } from './task.js';
 import { begin } from './ticket.js';
@@ -10,7 +11,7 @@ const LIMIT = 16;
 const WIDEST = 4;
 
 const PROTOCOL = v1Protocol(new Uint32Array(0), { nominalRateHz: 1, intensity: 1, seed: 1 }, 500);
-const RASTER = { steps: new Uint16Array(0), neurons: new Uint32Array(0) };
+const TRIAL = { steps: new Uint16Array(0), neurons: new Uint32Array(0), deliveredEvents: 0 };
 const RESULT = { body: new Uint8Array(0), timings: { simulateMs: 0, serialiseMs: 0 } } as V1RunResult;
 
 const taskOf = (seed: number): V1RunTask => ({
@@ -31,13 +32,17 @@ function slowWorkerBehindFastStage() {
   let isBusy = false;
   const stage: BatchStage = {
     comesFirst: true,
-    batchOf: (waiting) => (isBusy ? 0 : Math.min(waiting, WIDEST)),
-    simulate: async (protocols) => {
-      batches.push(protocols.length);
+    get room() {
+      return isBusy ? 0 : WIDEST;
+    },
+    jobsAhead: 2 * WIDEST,
+    batchOf: (jobs) => jobs.length,
+    simulate: async (jobs) => {
+      batches.push(jobs.length);
       isBusy = true;
       await settled();
       isBusy = false;
-      return protocols.map(() => RASTER);
+      return jobs.map(() => TRIAL);
     },
   };
   // Like a worker it begins a run once the one before it has ended.
@@ -58,7 +63,7 @@ function slowWorkerBehindFastStage() {
   const queue = new ExperimentQueue([worker], {
     limit: LIMIT,
     runTimeoutMs: 60_000,
-    batches: { stage, protocolOf: () => PROTOCOL },
+    batches: { stage, jobOf: () => ({ protocol: PROTOCOL, group: 'all' }) },
   });
   end = async () => {
     for (const run of begun) {
@@ -123,7 +128,7 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     begun[0]!.end();
     await settled();
     expect(begun.map(({ task }) => task.experiment.seed)).toEqual([1, 3]);
-    expect(begun[1]!.task.simulated).toBe(RASTER);
+    expect(begun[1]!.task.simulated).toBe(TRIAL);
   });
 
   it('drops a run that is withdrawn while it is simulated ahead', async () => {

@@ -9,18 +9,19 @@
  * that are queued ahead are withdrawn, so it waits for one trial at most. So do trials that somebody waits for, behind
  * those of background work.
  *
- * Where there is a GPU, it simulates waiting runs in batches; the workers then only write the responses. Trials never
- * go there: it does not count synaptic events.
+ * Where there is a GPU, it simulates waiting jobs in batches, runs before trials (see gpu/batch-stage.ts); the workers
+ * then only write the responses, or read the trials.
  *
  * Invariant: a run waits, or is queued ahead, only while every worker is busy, or while every run goes through the GPU
  * first and the GPU is busy.
  */
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import { CodedError } from '../errors.js';
-import type { Protocol } from '../experiment/protocol.js';
+import type { Trial as SimulatedTrial } from '../engine/simulation.js';
+import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
 import { RoundRobin } from './round-robin.js';
-import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
+import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
  * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
@@ -31,16 +32,6 @@ const HUNG_TRIAL_MS = 120_000;
 const MOST_WORKERS_KILLED = 2;
 /** A trial that its worker has not answered so many times fails, whatever the cause was. */
 const MOST_TRIAL_LOSSES = 4;
-
-/** Simulates waiting runs, many at once. */
-export interface BatchStage {
-  /** Whether every run goes through it before a worker gets it. */
-  readonly comesFirst: boolean;
-  /** How many of the waiting runs it would take now; 0 while it is busy or away. */
-  batchOf(waiting: number): number;
-  /** Never rejects: what it could not simulate is undefined and left to the workers. */
-  simulate(protocols: readonly Protocol[]): Promise<BatchResult>;
-}
 
 export interface QueueOptions {
   /** Runs that may be here without a worker having begun them. */
@@ -53,8 +44,8 @@ export interface QueueOptions {
   readonly keepsWorkerForRuns?: boolean;
   readonly batches?: {
     readonly stage: BatchStage;
-    /** Called in this thread for the runs of a batch alone. */
-    readonly protocolOf: (run: V1RunTask) => Protocol;
+    /** Called in this thread, once for each run that is offered to the stage. */
+    readonly jobOf: (run: V1RunTask) => BatchJob;
   };
 }
 
@@ -80,9 +71,6 @@ export interface TrialOptions {
   readonly onComputed?: (ms: number) => void;
 }
 
-/** Trials with no worker, of one urgency. */
-type WaitingTrials = RoundRobin<Trial>;
-
 export class ExperimentQueue {
   /** Every run that no worker computes: it waits, is simulated in a batch, was, or is queued ahead. */
   readonly #line = new Set<Run>();
@@ -91,10 +79,10 @@ export class ExperimentQueue {
   #waiting = new Set<Run>();
   /** Of the line: back from the stage, simulated or not, and with no worker; the next for the workers. */
   #prepared = new Set<Run>();
-  /** Trials with no worker that somebody waits for. */
-  readonly #urgentTrials: WaitingTrials = new RoundRobin();
-  /** And those of background work. */
-  readonly #backgroundTrials: WaitingTrials = new RoundRobin();
+  /** Trials that somebody waits for. */
+  readonly #urgentTrials = new WaitingTrials();
+  /** Trials of background work. */
+  readonly #backgroundTrials = new WaitingTrials();
   /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
   readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
   readonly #lanes: readonly Lane[];
@@ -146,9 +134,9 @@ export class ExperimentQueue {
     return Math.max(1, Math.floor(this.options.limit / 2));
   }
 
-  /** How many trials in flight keep every worker busy that trials may use. */
+  /** How many trials in flight keep every worker busy that trials may use, and the stage. */
   get trialsInFlight(): number {
-    return 2 * this.#mostTrialLanes;
+    return 2 * this.#mostTrialLanes + (this.options.batches?.stage.jobsAhead ?? 0);
   }
 
   /**
@@ -181,9 +169,9 @@ export class ExperimentQueue {
     const { promise, resolve, reject } = promiseWithResolvers<TrialReading>();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
     const waiting = isBackground ? this.#backgroundTrials : this.#urgentTrials;
-    const job = new Trial(trial, owner, trialTimeoutMs, { resolve, reject }, waiting);
+    const job = new Trial(trial, owner, signal ?? owner, trialTimeoutMs, { resolve, reject }, waiting);
     if (signal !== undefined) this.#listen(signal, job);
-    waiting.add(owner, job);
+    waiting.fresh.add(owner, job);
     this.dispatch();
     try {
       const reading = await promise;
@@ -201,7 +189,7 @@ export class ExperimentQueue {
     // Runs that still wait have found no worker, so trials would find none either.
     if (this.#nextRun() === undefined) {
       this.#dispatchTrials(this.#urgentTrials);
-      if (this.#urgentTrials.size === 0) {
+      if (this.#urgentTrials.forWorkers(this.#comesFirst).size === 0) {
         this.#dispatchTrials(this.#backgroundTrials);
         this.#employIdleWorkers();
       } else {
@@ -312,7 +300,7 @@ export class ExperimentQueue {
 
   #abort(trials: ReadonlySet<Trial>, reason: unknown): void {
     for (const trial of trials) {
-      trial.waiting.delete(trial.owner, trial);
+      trial.waiting.delete(trial);
       withdrawJob(trial);
       trial.reject(reason);
     }
@@ -336,10 +324,27 @@ export class ExperimentQueue {
 
   #startBatch(): void {
     const { batches } = this.options;
-    const batch = batches?.stage.batchOf(this.#waiting.size) ?? 0;
+    const room = batches?.stage.room ?? 0;
+    if (room === 0) return;
+    const { stage, jobOf } = batches!;
+    const runs = [...this.#waiting].slice(0, room);
+    for (const run of runs) run.batchJob ??= jobOf(run.task);
+    const ofRuns = stage.batchOf(runs.map(({ batchJob }) => batchJob!));
     // One batch ahead is enough; a faster stage would only pile up rasters.
-    if (batch > 0 && this.#prepared.size <= batch) {
-      void this.#simulateBatch(batches!, [...this.#waiting].slice(0, batch));
+    if (ofRuns > 0 && this.#prepared.size <= ofRuns) {
+      void this.#simulateRuns(stage, runs.slice(0, ofRuns));
+      return;
+    }
+    // Runs that may fill the next batch are not kept waiting for trials.
+    if (stage.comesFirst && runs.length > 0) return;
+    for (const waiting of [this.#urgentTrials, this.#backgroundTrials]) {
+      const trials = waiting.forBatch(room);
+      const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
+      if (ofTrials > 0 && waiting.prepared.size <= ofTrials) {
+        void this.#simulateTrials(stage, waiting, trials.slice(0, ofTrials));
+        return;
+      }
+      if (stage.comesFirst && trials.length > 0) return;
     }
   }
 
@@ -356,8 +361,11 @@ export class ExperimentQueue {
     }
   }
 
-  #dispatchTrials(trials: WaitingTrials): void {
-    for (let next = trials.peek(); next !== undefined; next = trials.peek()) {
+  #dispatchTrials(waiting: WaitingTrials): void {
+    for (;;) {
+      const trials = waiting.forWorkers(this.#comesFirst);
+      const next = trials.peek();
+      if (next === undefined) return;
       const wasLost = next.losses > 0;
       const lane =
         this.#freeLaneForTrials() ??
@@ -384,7 +392,7 @@ export class ExperimentQueue {
       this.#putBack(ahead);
       this.dispatch();
     } else if (ahead instanceof Trial) {
-      ahead.waiting.putBack(ahead.owner, ahead);
+      ahead.waiting.putBack(ahead);
     }
   }
 
@@ -392,18 +400,15 @@ export class ExperimentQueue {
     return job instanceof Trial && job.waiting === this.#backgroundTrials;
   }
 
-  async #simulateBatch(
-    { stage, protocolOf }: QueueOptions['batches'] & object,
-    runs: readonly Run[],
-  ): Promise<void> {
+  async #simulateRuns(stage: BatchStage, runs: readonly Run[]): Promise<void> {
     for (const run of runs) this.#waiting.delete(run);
     const startedMs = performance.now();
-    const rasters = await stage.simulate(runs.map(({ task }) => protocolOf(task)));
+    const trials = await stage.simulate(runs.map(({ batchJob }) => batchJob!));
     const gpuMs = performance.now() - startedMs;
     runs.forEach((run, i) => {
       // Withdrawn meanwhile: nobody needs its response written.
       if (!this.#line.has(run)) return;
-      const simulated = rasters[i];
+      const simulated = trials[i];
       if (simulated !== undefined) {
         run.task = { ...run.task, simulated };
         run.gpuMs = gpuMs;
@@ -412,6 +417,63 @@ export class ExperimentQueue {
       this.#prepared.add(run);
     });
     this.dispatch();
+  }
+
+  async #simulateTrials(stage: BatchStage, waiting: WaitingTrials, trials: readonly Trial[]): Promise<void> {
+    for (const trial of trials) {
+      waiting.fresh.delete(trial.owner, trial);
+      waiting.inBatch.add(trial);
+    }
+    const startedMs = performance.now();
+    const simulated = await stage.simulate(trials.map(({ batchJob }) => batchJob));
+    const msOfEach = (performance.now() - startedMs) / trials.length;
+    trials.forEach((trial, i) => {
+      waiting.inBatch.delete(trial);
+      // Cancelled meanwhile: nobody reads it.
+      if (trial.isSettled) return;
+      trial.prepare(simulated[i], msOfEach);
+      waiting.prepared.add(trial.owner, trial);
+    });
+    this.dispatch();
+  }
+}
+
+/** Trials of one urgency that no worker has. */
+class WaitingTrials {
+  /** Neither simulated nor about to be. */
+  readonly fresh = new RoundRobin<Trial>();
+  readonly inBatch = new Set<Trial>();
+  /** Back from the stage, simulated or not. */
+  readonly prepared = new RoundRobin<Trial>();
+
+  get size(): number {
+    return this.fresh.size + this.inBatch.size + this.prepared.size;
+  }
+
+  /** Puts a trial that was taken before all that its owner has waiting. */
+  putBack(trial: Trial): void {
+    const trials = trial.isPrepared ? this.prepared : this.fresh;
+    trials.putBack(trial.owner, trial);
+  }
+
+  delete(trial: Trial): void {
+    this.fresh.delete(trial.owner, trial);
+    this.prepared.delete(trial.owner, trial);
+  }
+
+  /** @param stageComesFirst whether a worker gets only what has been to the stage */
+  forWorkers(stageComesFirst: boolean): RoundRobin<Trial> {
+    return this.prepared.size > 0 || stageComesFirst ? this.prepared : this.fresh;
+  }
+
+  /** @param room how many the stage takes at most */
+  forBatch(room: number): Trial[] {
+    const trials: Trial[] = [];
+    for (const trial of this.fresh.inOrder()) {
+      if (trials.length === room) break;
+      trials.push(trial);
+    }
+    return trials;
   }
 }
 
@@ -435,6 +497,8 @@ interface RunEvents {
 /** A run of version 1. */
 class Run implements Job {
   placement: Job['placement'];
+  /** What it is for the GPU, once it was offered. */
+  batchJob: BatchJob | undefined;
   /** Whether it has been to the GPU, simulated or not. */
   isPrepared = false;
   /** What its simulation on the GPU took, the whole batch. */
@@ -484,10 +548,14 @@ class Run implements Job {
 /** A trial of version 2. */
 class Trial implements Job {
   placement: Job['placement'];
-  readonly task: V2TrialTask;
+  /** With its spikes once the GPU has simulated it. */
+  task: V2TrialTask;
+  readonly batchJob: BatchJob;
+  /** Whether a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
+  isPrepared = false;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
-  /** How long its worker took. */
+  /** How long its worker took, and before that its share of a batch. */
   computedMs = 0;
   #begunMs = 0;
   #workersKilled = 0;
@@ -497,11 +565,29 @@ class Trial implements Job {
   constructor(
     trial: TrialTask,
     readonly owner: string,
+    /** Trials of one group are alike. */
+    group: object | string,
     readonly timeoutMs: number,
     private readonly settle: Settle<TrialReading>,
     readonly waiting: WaitingTrials,
   ) {
     this.task = { kind: 'v2-trial', trial };
+    this.batchJob = { protocol: trial.protocol, group };
+  }
+
+  /** It was answered, or nobody waits for it any more. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /**
+   * @param simulated undefined where the GPU could not simulate it
+   * @param ms its share of the time of the batch
+   */
+  prepare(simulated: SimulatedTrial | undefined, ms: number): void {
+    this.isPrepared = true;
+    this.computedMs = ms;
+    if (simulated !== undefined) this.task = { ...this.task, simulated };
   }
 
   begin(): void {
@@ -510,7 +596,7 @@ class Trial implements Job {
 
   resolve(reading: TrialReading): void {
     this.#isSettled = true;
-    this.computedMs = performance.now() - this.#begunMs;
+    this.computedMs += performance.now() - this.#begunMs;
     this.settle.resolve(reading);
   }
 
@@ -529,7 +615,9 @@ class Trial implements Job {
     } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
       this.reject(error);
     } else {
-      this.waiting.putBack(this.owner, this);
+      // What may have ended its worker is left to a worker.
+      this.isPrepared = true;
+      this.waiting.putBack(this);
     }
   }
 }

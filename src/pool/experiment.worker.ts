@@ -21,7 +21,7 @@ import type { SimulationEngine } from '../engine/simulation.js';
 import { failureOf } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
 import type { DrawInputEvents } from '../experiment/input-events.js';
-import { MAXIMUM_RATE_HZ } from '../experiment/trains.js';
+import { MAXIMUM_RATE_HZ } from '../experiment/protocol.js';
 import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import type { AtlasResult, Outcome, ResultOf, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
@@ -66,7 +66,7 @@ async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
           });
         case 'v2-trial':
           return ticketed(task.ticket, () => {
-            const reading = runTrial(task.trial);
+            const reading = runTrial(task.trial, task.simulated);
             return moved<'v2-trial'>(reading, arraysOf(reading));
           });
         case 'atlas': {

@@ -44,6 +44,15 @@ export class RoundRobin<T> {
     return undefined;
   }
 
+  /** The items in the order in which repeated take() would give them, as long as nothing changes meanwhile. */
+  *inOrder(): Generator<T, void, void> {
+    let rounds = [...this.#owners.values()].map(({ returned, fresh }) => [...returned, ...fresh]);
+    for (let round = 0; rounds.length > 0; round++) {
+      rounds = rounds.filter(({ length }) => length > round);
+      for (const items of rounds) yield items[round]!;
+    }
+  }
+
   take(): T | undefined {
     for (const [owner, waiting] of this.#owners) {
       const item = first(waiting)!;

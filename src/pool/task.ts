@@ -4,7 +4,7 @@
  */
 import type { Experiment, View } from '../answers/v1/experiment.js';
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
-import type { SpikeRaster } from '../engine/simulation.js';
+import type { Trial } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
 import type { Protocol } from '../experiment/protocol.js';
 import type { Ticket } from './ticket.js';
@@ -25,7 +25,7 @@ export interface V1RunTask {
   /** Whether the body is wanted compressed as well. */
   readonly gzip: boolean;
   /** What the GPU has simulated already, certified to be what the worker itself would compute. */
-  readonly simulated?: SpikeRaster;
+  readonly simulated?: Trial;
   /** Of a run that may be withdrawn. */
   readonly ticket?: Ticket;
 }
@@ -34,6 +34,8 @@ export interface V1RunTask {
 export interface V2TrialTask {
   readonly kind: 'v2-trial';
   readonly trial: TrialTask;
+  /** As of a run. */
+  readonly simulated?: Trial;
   /** Of a trial that may be withdrawn. */
   readonly ticket?: Ticket;
 }
@@ -80,8 +82,8 @@ export interface AtlasResult {
   readonly binaryGzip: Uint8Array<ArrayBuffer>;
 }
 
-/** In the order of the protocols; undefined where the GPU has no certified raster and the CPU must simulate. */
-export type BatchResult = readonly (SpikeRaster | undefined)[];
+/** In the order of the protocols; undefined where the GPU has no certified trial and the CPU must simulate. */
+export type BatchResult = readonly (Trial | undefined)[];
 
 export interface GpuDescription {
   readonly adapter: string;

@@ -1,12 +1,13 @@
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
-import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../answers/v1/experiment.js';
 import { availableStimuli } from '../answers/v1/presets.js';
 import { protocolOf } from '../answers/v1/protocol.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { messageWithCause } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../pool/experiment-pool.js';
+import type { BatchJob } from '../pool/gpu/batch-stage.js';
 import { GpuStage, type GpuState } from '../pool/gpu/gpu-stage.js';
 
 /** Of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
@@ -41,7 +42,7 @@ export function gpuBeside(
     samples: (stimuli.length > 0 ? stimuli : (['none'] as const)).map((stimulus) => {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
       return {
-        protocol: protocolOf(connectome, experiment),
+        ...batchJobOf(connectome, experiment),
         simulateOnCpu: async () => {
           const { timings } = await pool.run({ kind: 'v1-run', experiment, view: 'drive', gzip: false });
           return timings.simulateMs;
@@ -54,6 +55,11 @@ export function gpuBeside(
       onChange();
     },
   });
+}
+
+/** What the queue offers to the GPU of a run of version 1. */
+export function batchJobOf(connectome: Connectome, experiment: Experiment): BatchJob {
+  return { protocol: protocolOf(connectome, experiment), group: experiment.stimulus };
 }
 
 function report(state: GpuState, degradations: Degradations): void {

@@ -1,6 +1,5 @@
 import { Logger } from '@nestjs/common';
 import { trialExperiment } from '../answers/v1/presets.js';
-import { protocolOf } from '../answers/v1/protocol.js';
 import type { Environment } from '../config/environment.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
@@ -13,7 +12,7 @@ import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
 import type { GpuStage, GpuState } from '../pool/gpu/gpu-stage.js';
 import type { AtlasResult } from '../pool/task.js';
-import { gpuBeside } from './gpu-beside.js';
+import { batchJobOf, gpuBeside } from './gpu-beside.js';
 import { WorkerWatch } from './worker-watch.js';
 
 export interface OpeningOptions {
@@ -81,7 +80,7 @@ export class ServedModel implements LoadedModel {
         runTimeoutMs: environment.RUN_TIMEOUT_MS,
         keepsWorkerForRuns: environment.ROLE === 'service',
         ...(gpu && {
-          batches: { stage: gpu, protocolOf: ({ experiment }) => protocolOf(connectome, experiment) },
+          batches: { stage: gpu, jobOf: ({ experiment }) => batchJobOf(connectome, experiment) },
         }),
       });
       model = new ServedModel(options, connectome, pool, gpu, queue, await pool.run({ kind: 'atlas' }));

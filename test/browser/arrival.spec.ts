@@ -1,39 +1,23 @@
 /** What somebody meets who opens the page of the default brain: a run that plays, a gallery, few bytes. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser } from 'playwright-core';
-import { launchChromium, openPage } from '../support/browser.js';
-import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, type Service } from '../support/service.js';
 import { expectText } from './page-reading.js';
+import { axeFindings, serve } from './served-page.js';
 
 const FIRST_LOAD_BYTES = 1_200_000;
 /** The brain at rest, and above it what is lit. */
 const DRAW_CALLS = 2;
-const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeWith(['chromium'], 'arriving at the page of the default brain', () => {
-  let browser: Browser;
-  let service: Service;
-
-  beforeAll(async () => {
-    const CONNECTOME_FILE = await connectomeFile('default');
-    [browser, service] = await Promise.all([launchChromium(), startReadyService({ CONNECTOME_FILE })]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
+  const served = serve('default');
 
   it('plays a recorded run, which spends no request, and says why the fly did it', async () => {
-    const { page, problems } = await openPage(browser, service, '/', { reducedMotion: 'no-preference' });
+    const { page, problems } = await served.open('/', { reducedMotion: 'no-preference' });
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.method()));
     await page.getByRole('button', { name: 'Pause' }).waitFor();
     await expectText(page, '#key', /^Recorded: Looming object/);
     await expectText(page, '#recorded', /spends none of your runs/);
-    const { drive, channels } = await (await service.post({ stimulus: 'loom' })).json();
+    const { drive, channels } = await (await served.service.post({ stimulus: 'loom' })).json();
     await expectText(
       page,
       '#why',
@@ -47,12 +31,12 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
   });
 
   it('shows six experiments with the numbers of the service, and runs them', async () => {
-    const { page } = await openPage(browser, service);
+    const { page } = await served.open();
     const entries = page.locator('#gallery article');
     await entries.nth(5).waitFor();
     expect(await entries.count()).toBe(6);
     await expectText(page, '#gallery-source', /^Recorded with this model/);
-    const sugar = await (await service.post({ stimulus: 'sugar' })).json();
+    const sugar = await (await served.service.post({ stimulus: 'sugar' })).json();
     const text = await entries.first().innerText();
     expect(text).toContain(`Proboscis ${sugar.channels.proboscis} Hz`);
     expect(text).toContain(`${sugar.responding_neurons} neurons responded`);
@@ -69,7 +53,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
   });
 
   it('loads little, draws with few calls, and has no finding of axe', async () => {
-    const { page } = await openPage(browser, service);
+    const { page } = await served.open();
     await expectText(page, '#key', /^Recorded/);
     await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
     const bytes = await page.evaluate(() =>
@@ -82,18 +66,14 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     expect(bytes).toBeGreaterThan(800_000);
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
     expect(await page.locator('#brain').getAttribute('data-draw-calls')).toBe(String(DRAW_CALLS));
-    await page.evaluate(AXE);
-    const findings = await page.evaluate(
-      'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))',
-    );
-    expect(findings).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await page.close();
   });
 
   it('shows links with a picture under an absolute address', async () => {
-    const html = await (await service.get('/')).text();
+    const html = await (await served.service.get('/')).text();
     const [, image] = /<meta property="og:image" content="([^"]+)"/.exec(html)!;
-    expect(image).toMatch(new RegExp(`^${service.url}/assets/`));
+    expect(image).toMatch(new RegExp(`^${served.service.url}/assets/`));
     const answer = await fetch(image!);
     expect(answer.headers.get('content-type')).toBe('image/jpeg');
     const bytes = new Uint8Array(await answer.arrayBuffer());

@@ -1,35 +1,20 @@
 /** The brain of the page: what is pointed out, compared, and drawn again after the graphics were lost. */
-import type { Browser, Page } from 'playwright-core';
-import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
+import type { Page } from 'playwright-core';
+import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, type Service } from '../support/service.js';
 import { between, brainColours, brainOf, expectText, paintedPixels, untilBrain } from './page-reading.js';
+import { hashOf, LOOM, LOOM_HASH, serve } from './served-page.js';
 
-const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
-const hashOf = (experiment: object, prefix = '') =>
-  new URLSearchParams(
-    Object.entries(experiment).map(([name, value]) => [prefix + name, String(value)]),
-  ).toString();
-const LOOM_HASH = `#${hashOf(LOOM)}`;
 /** Hues of the run, of the kept run and of both, as in styles.css. */
 const RUN = [20, 50] as const;
 const KEPT = [190, 220] as const;
 const SHARED = [260, 290] as const;
 
 describeWith(['chromium'], 'the brain of the page', () => {
-  let browser: Browser;
-  let service: Service;
-
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([launchChromium(), startReadyService()]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
+  const served = serve();
 
   async function open(path: string, options?: PageOptions): Promise<Page> {
-    const { page } = await openPage(browser, service, path, options);
+    const { page } = await served.open(path, options);
     await untilBrain(page);
     return page;
   }
@@ -107,14 +92,14 @@ describeWith(['chromium'], 'the brain of the page', () => {
   it('gives a type a card: who, what it did, with whom it connects', async () => {
     const page = await open(`${LOOM_HASH}&${hashOf({ ...LOOM, stimulus: 'food' }, 'kept.')}`);
     const [run, kept] = await Promise.all(
-      [LOOM, { ...LOOM, stimulus: 'food' }].map(async (body) => (await service.post(body)).json()),
+      [LOOM, { ...LOOM, stimulus: 'food' }].map(async (body) => (await served.service.post(body)).json()),
     );
     await page.locator('#types').getByRole('button', { name: 'S_loom', exact: true }).click();
-    const { atlas_url } = await (await service.get('/api/v1/model')).json();
-    const atlas = await (await service.get(atlas_url)).json();
+    const { atlas_url } = await (await served.service.get('/api/v1/model')).json();
+    const atlas = await (await served.service.get(atlas_url)).json();
     const types = [...new Set<string>(atlas.type)];
     const card = await (
-      await service.get(atlas_url.replace('.json', `/types/${types.indexOf('S_loom')}`))
+      await served.service.get(atlas_url.replace('.json', `/types/${types.indexOf('S_loom')}`))
     ).json();
     const spikesIn = (answer: { frames: { spikes: number[] }[] }) =>
       answer.frames.flatMap(({ spikes }) => spikes).filter((neuron) => atlas.type[neuron] === 'S_loom')
@@ -190,14 +175,14 @@ describeWith(['chromium'], 'the brain of the page', () => {
   });
 
   it('stands on the first screen of a phone, where a tap says who a neuron is and notices are in view', async () => {
-    const context = await browser.newContext({
+    const context = await served.browser.newContext({
       viewport: { width: 360, height: 740 },
       hasTouch: true,
       isMobile: true,
       reducedMotion: 'reduce',
     });
     const page = await context.newPage();
-    await page.goto(service.url);
+    await page.goto(served.service.url);
     await untilBrain(page);
     const box = (await page.locator('#brain').boundingBox())!;
     expect(box.y + box.height).toBeLessThan(400);

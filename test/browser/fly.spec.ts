@@ -6,11 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
-import { launchChromium, openPage } from '../support/browser.js';
-import { connectomeFile } from '../support/connectomes.js';
+import { openPage } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, type Service } from '../support/service.js';
+import { serve } from './served-page.js';
 
 const FLY_DIR = resolve('clients/fly');
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
@@ -83,8 +81,7 @@ createFly({ background: 'green' });
 });
 
 describeWith(['chromium'], 'the fly in a browser', () => {
-  let browser: Browser;
-  let service: Service;
+  const served = serve('default');
   let files: Server;
   let url: string;
 
@@ -103,27 +100,21 @@ describeWith(['chromium'], 'the fly in a browser', () => {
     });
     await new Promise<void>((ready) => files.listen(0, '127.0.0.1', ready));
     url = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
-    [browser, service] = await Promise.all([
-      launchChromium(),
-      startReadyService({ CONNECTOME_FILE: await connectomeFile('default') }),
-    ]);
   });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
+  afterAll(() => {
     files.closeAllConnections();
     files.close();
   });
 
   const openExample = async (stimulus: string) => {
     const { page, problems } = await openPage(
-      browser,
+      served.browser,
       { url },
-      `/clients/fly/example/?stimulus=${stimulus}&service=${service.url}`,
+      `/clients/fly/example/?stimulus=${stimulus}&service=${served.service.url}`,
       { width: 320, height: 320 },
     );
     await page.locator('canvas').waitFor();
-    return { page, otherProblems: () => problems.filter((each) => !each.includes(service.url)) };
+    return { page, otherProblems: () => problems.filter((each) => !each.includes(served.service.url)) };
   };
 
   it('acts out a run of the service in the example', async () => {
@@ -196,7 +187,7 @@ describeWith(['chromium'], 'the fly in a browser', () => {
       const camera = new three.PerspectiveCamera(30, 1, 0.1, 50);
       camera.position.set(7, 4, 7);
       camera.lookAt(0, 1, 0);
-      const { drives } = await (await fetch('${service.url}/api/v1/model')).json();
+      const { drives } = await (await fetch('${served.service.url}/api/v1/model')).json();
       const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
       const pictureOf = (drive) => {
         fly.reset();

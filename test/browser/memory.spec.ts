@@ -2,29 +2,20 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { encodeConnectome } from '../../src/connectome/format.js';
-import { launchChromium, openPage } from '../support/browser.js';
+import { openPage } from '../support/browser.js';
 import { startGateway } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, type Service } from '../support/service.js';
+import { startReadyService } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
 import { expectText } from './page-reading.js';
+import { LOOM_HASH, serve } from './served-page.js';
 
 const RUN_PATH = '/api/v1/run';
-const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
 
 describeWith(['chromium'], 'what the page keeps', () => {
-  let browser: Browser;
-  let service: Service;
-
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([launchChromium(), startReadyService()]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
+  const served = serve();
 
   /** The experiments that a page asks for from now on. */
   function runsOf(page: Page): { stimulus: string; seed: number }[] {
@@ -37,7 +28,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
 
   it('shows the result again after a reload, also while runs are limited', async () => {
     const limited = await startReadyService({ RATE_LIMIT: '1' });
-    const { page } = await openPage(browser, limited, LOOM_HASH);
+    const { page } = await openPage(served.browser, limited, LOOM_HASH);
     await page.locator('#results').waitFor();
     const numbers = await page.locator('#summary, #identity').allInnerTexts();
     const asked = runsOf(page);
@@ -51,7 +42,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it('goes back and forth between runs without asking for them again', async () => {
-    const { page } = await openPage(browser, service);
+    const { page } = await served.open();
     await page.locator('#run:enabled').click();
     await expectText(page, '#key', /Stimulus sugar/);
     await page.getByRole('button', { name: 'Run next seed' }).click();
@@ -67,7 +58,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it('lists the last ten runs, also after a reload, until it is told to forget them', async () => {
-    const { page } = await openPage(browser, service);
+    const { page } = await served.open();
     await page.locator('#run:enabled').click();
     await expectText(page, '#key', /seed 42/);
     for (let seed = 43; seed < 54; seed++) {
@@ -97,8 +88,8 @@ describeWith(['chromium'], 'what the page keeps', () => {
     ['#stimulus=sweet', { stimulus: 'sweet' }, '"sweet"'],
     ['#stimlus=loom', { stimlus: 'loom' }, '"stimlus"'],
   ])('says of a bad link what it got: %s', async (hash, body, got) => {
-    const { error } = await (await service.post(body)).json();
-    const { page } = await openPage(browser, service, hash);
+    const { error } = await (await served.service.post(body)).json();
+    const { page } = await served.open(hash);
     await expectText(page, '#alert', /refused this experiment/);
     expect(await page.locator('#alert p').innerText()).toBe(error);
     expect(error).toContain(got);
@@ -106,14 +97,14 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it('runs before the atlas is there, and draws the brain and the raster when it comes', async () => {
-    const gateway = await startGateway(service);
+    const gateway = await startGateway(served.service);
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));
     gateway.wayOf = async (path) => {
       if (path.startsWith('/atlas/')) await released;
-      return service;
+      return served.service;
     };
-    const { page, problems } = await openPage(browser, gateway);
+    const { page, problems } = await openPage(served.browser, gateway);
     await page.locator('#run:enabled').click();
     await expectText(page, '#key', /Stimulus sugar/);
     expect(await page.locator('#rates .channel-row').count()).toBeGreaterThan(3);
@@ -140,7 +131,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
       }),
     );
     const other = await startReadyService({ CONNECTOME_FILE: file });
-    const { page } = await openPage(browser, other);
+    const { page } = await openPage(served.browser, other);
     await page.locator('#run:enabled').click();
     await expectText(page, '#key', /^Stimulus touch/);
     await page.close();
@@ -148,7 +139,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it('repeats a run with further seeds and shows mean and standard deviation', async () => {
-    const { page } = await openPage(browser, service, LOOM_HASH);
+    const { page } = await served.open(LOOM_HASH);
     await page.locator('#results').waitFor();
     expect(await page.locator('#rates .band').count()).toBe(0);
     await page.getByRole('button', { name: 'Repeat with 4 more seeds' }).click();
@@ -157,7 +148,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
 
     const answers = await Promise.all(
       [7, 8, 9, 10, 11].map(async (seed) =>
-        (await service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed })).json(),
+        (await served.service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed })).json(),
       ),
     );
     // Independently of the page: the highest mean plus one sample standard deviation is the end of the scale.
@@ -173,12 +164,12 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it('names the types of both runs with the numbers of both', async () => {
-    const { page } = await openPage(browser, service, `${LOOM_HASH}&kept.stimulus=food&kept.seed=3`);
+    const { page } = await served.open(`${LOOM_HASH}&kept.stimulus=food&kept.seed=3`);
     await expectText(page, '#key', /Kept/);
     await page.locator('#raster canvas').waitFor();
-    const kept = await (await service.post({ stimulus: 'food', seed: 3 })).json();
+    const kept = await (await served.service.post({ stimulus: 'food', seed: 3 })).json();
     const run = await (
-      await service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 })
+      await served.service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 })
     ).json();
     type Top = { type: string; super_class: string; spikes: number };
     const names = new Set([...run.top_types, ...kept.top_types].map(({ type }: Top) => type));
@@ -194,11 +185,11 @@ describeWith(['chromium'], 'what the page keeps', () => {
   it('draws each drive on its own scale, whatever the sign of turn', async () => {
     const negative = [];
     for (let seed = 0; negative.length === 0 && seed < 50; seed++) {
-      const { drive } = await (await service.post({ stimulus: 'loom', seed })).json();
+      const { drive } = await (await served.service.post({ stimulus: 'loom', seed })).json();
       if (drive.turn < 0) negative.push({ seed, drive });
     }
     const [{ seed, drive }] = negative as [{ seed: number; drive: Record<string, number> }];
-    const { page } = await openPage(browser, service, `#stimulus=loom&seed=${seed}`);
+    const { page } = await served.open(`#stimulus=loom&seed=${seed}`);
     await page.locator('#results').waitFor();
     for (const [id, value] of Object.entries(drive)) {
       const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
@@ -215,7 +206,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it.each([360, 1200, 1440])('fits its numbers into a window %i wide', async (width) => {
-    const { page } = await openPage(browser, service, `${LOOM_HASH}&kept.stimulus=food`, { width });
+    const { page } = await served.open(`${LOOM_HASH}&kept.stimulus=food`, { width });
     await expectText(page, '#key', /Kept/);
     const overflowing = await page.evaluate(() =>
       [...document.querySelectorAll('#summary dd, #summary dt, .channel-row > span, #channels td')]
@@ -229,9 +220,9 @@ describeWith(['chromium'], 'what the page keeps', () => {
   });
 
   it('gives credit: what to cite with its DOI, and the licences', async () => {
-    const { page } = await openPage(browser, service);
+    const { page } = await served.open();
     await page.locator('#run:enabled').waitFor();
-    const model = await (await service.get('/api/v1/model')).json();
+    const model = await (await served.service.get('/api/v1/model')).json();
     const hrefs = await page
       .locator('#about a')
       .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));

@@ -1,40 +1,22 @@
 /** The fly on the page: beside the brain, in step with the scrubber, said to be engineered. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { behaviourOf } from '../../clients/fly/src/behaviour.js';
 import { Choreography } from '../../clients/fly/src/choreography.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
-import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
-import { connectomeFile } from '../support/connectomes.js';
+import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, type Service } from '../support/service.js';
+import { axeFindings, hashOf, serve } from './served-page.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
-const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 /** So that a fly moves in real time at the usual speed of playback, 1/50. */
 const SLOW_DOWN = 50;
 
 describeWith(['chromium'], 'the fly on the page', () => {
-  let browser: Browser;
-  let service: Service;
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([
-      launchChromium(),
-      startReadyService({ CONNECTOME_FILE: await connectomeFile('default') }),
-    ]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
+  const served = serve('default');
 
   async function open(experiment: object, options?: PageOptions) {
-    const hash = new URLSearchParams(
-      Object.entries(experiment).map(([name, value]) => [name, String(value)]),
-    );
-    const opened = await openPage(browser, service, `/#${hash.toString()}`, options);
+    const opened = await served.open(`/#${hashOf(experiment)}`, options);
     await opened.page.locator('#results').waitFor();
     await opened.page.locator('#fly-canvas[data-draw-calls]').waitFor();
     return opened;
@@ -42,8 +24,8 @@ describeWith(['chromium'], 'the fly on the page', () => {
 
   it('does at each moment what the drives of its frames say, forwards and back', async () => {
     const { page, problems } = await open(LOOM);
-    const run = await (await service.post(LOOM)).json();
-    const model = await (await service.get('/api/v1/model')).json();
+    const run = await (await served.service.post(LOOM)).json();
+    const model = await (await served.service.get('/api/v1/model')).json();
     const choreography = new Choreography(drivesOf(run, model), SLOW_DOWN);
     const pictures = new Map<number, string>();
     const told = new Set<string>();
@@ -86,11 +68,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
     expect(fly!.y + fly!.height).toBeLessThanOrEqual(740);
     expect(fly!.width).toBeGreaterThan(300);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    await page.evaluate(AXE);
-    const { violations } = (await page.evaluate(
-      `axe.run('#fly').then(({ violations }) => ({ violations: violations.map(({ id, nodes }) => [id, nodes.length]) }))`,
-    )) as { violations: unknown[] };
-    expect(violations).toEqual([]);
+    expect(await axeFindings(page, '#fly')).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();
   });

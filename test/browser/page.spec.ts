@@ -1,36 +1,22 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readFileSync } from 'node:fs';
-import type { Browser } from 'playwright-core';
 import { encodeConnectome } from '../../src/connectome/format.js';
-import { launchChromium, openPage, type PageOptions } from '../support/browser.js';
+import { openPage, type PageOptions } from '../support/browser.js';
 import { type Gateway, startGateway, type Way } from '../support/gateway.js';
 import { brightPixels, expectText, follow, paintedPixels, shownNumbers } from './page-reading.js';
 import { describeWith } from '../support/requirements.js';
-import { startReadyService, startService, type Service } from '../support/service.js';
+import { startReadyService, startService } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
+import { axeFindings, LOOM, LOOM_HASH, serve } from './served-page.js';
 
-const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
-const LOOM_HASH = '#stimulus=loom&duration_ms=200&intensity=1.5&seed=7';
 const MOVING: PageOptions = { reducedMotion: 'no-preference' };
 const RUN_PATH = '/api/v1/run';
-const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeWith(['chromium'], 'the page', () => {
-  let browser: Browser;
-  let service: Service;
+  const served = serve();
 
-  beforeAll(async () => {
-    [browser, service] = await Promise.all([launchChromium(), startReadyService()]);
-  });
-  afterAll(async () => {
-    await browser.close();
-    await service.stop();
-  });
-
-  const open = (path?: string, options?: PageOptions) => openPage(browser, service, path, options);
+  const { open } = served;
 
   it('runs an experiment by clicks and shows what the service answers', async () => {
     const { page, problems } = await open('/', MOVING);
@@ -42,14 +28,14 @@ describeWith(['chromium'], 'the page', () => {
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await page.locator('#results').waitFor();
 
-    const answer = await (await service.post(LOOM)).json();
+    const answer = await (await served.service.post(LOOM)).json();
     expect(await page.locator('#identity').innerText()).toContain(answer.spikes.digest);
     expect(await page.locator('#summary').innerText()).toContain(`${answer.spikes.responding_neurons}`);
     for (const [id, rate] of Object.entries(answer.channels)) {
       const row = page.locator('#channels tr', { has: page.getByText(`Channel ${id}`, { exact: true }) });
       expect(await row.locator('td').last().innerText()).toBe(String(rate));
     }
-    const { channels, drives } = await (await service.get('/api/v1/model')).json();
+    const { channels, drives } = await (await served.service.get('/api/v1/model')).json();
     const loud = channels.filter(({ id }: { id: string }) => answer.channels[id] > 0);
     const names = loud.map(({ label }: { label: string }) => label);
     const rows = await page.locator('#rates .channel-row > span:first-child').allInnerTexts();
@@ -150,7 +136,7 @@ describeWith(['chromium'], 'the page', () => {
     const { page } = await open(LOOM_HASH);
     await page.locator('#results').waitFor();
     const curl = await page.locator('#curl').innerText();
-    expect(curl).toContain(`${service.url}/api/v1/run`);
+    expect(curl).toContain(`${served.service.url}/api/v1/run`);
     expect(JSON.parse(/-d '(.*)'/.exec(curl)![1]!)).toEqual(LOOM);
     await page.close();
   });
@@ -200,7 +186,7 @@ describeWith(['chromium'], 'the page', () => {
 
   it('says what the service refuses, word for word', async () => {
     const { page } = await open('#stimulus=sweet');
-    const { error } = await (await service.post({ stimulus: 'sweet' })).json();
+    const { error } = await (await served.service.post({ stimulus: 'sweet' })).json();
     await expectText(page, '#alert', /refused this experiment/);
     expect(await page.locator('#alert p').innerText()).toBe(error);
     await page.close();
@@ -221,7 +207,7 @@ describeWith(['chromium'], 'the page', () => {
 
   it('counts down when there were too many runs', async () => {
     const limited = await startReadyService({ RATE_LIMIT: '1' });
-    const { page } = await openPage(browser, limited, LOOM_HASH);
+    const { page } = await openPage(served.browser, limited, LOOM_HASH);
     await page.locator('#results').waitFor();
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(page, '#alert', /Too many runs.*Try again in \d+ s/s);
@@ -243,7 +229,7 @@ describeWith(['chromium'], 'the page', () => {
   it('waits for a model that is not there yet, then works', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'late-connectome-')), 'late.connectome');
     const late = await startService({ CONNECTOME_FILE: file });
-    const { page } = await openPage(browser, late);
+    const { page } = await openPage(served.browser, late);
     await expectText(page, '#alert', /currently unavailable.*Try again in \d+ s/s);
     expect(await page.locator('#run').isDisabled()).toBe(true);
     writeFileSync(file, encodeConnectome(smallConnectome()));
@@ -257,11 +243,11 @@ describeWith(['chromium'], 'the page', () => {
     let gateway: Gateway;
 
     beforeEach(async () => {
-      gateway = await startGateway(service);
+      gateway = await startGateway(served.service);
     });
     afterEach(() => gateway.stop());
 
-    const openThere = (path?: string) => openPage(browser, gateway, path);
+    const openThere = (path?: string) => openPage(served.browser, gateway, path);
 
     /** Lets requests to `path` wait until the returned function is called; the first `count` of them. */
     function hold(path: string, count = Infinity): () => void {
@@ -270,7 +256,7 @@ describeWith(['chromium'], 'the page', () => {
       let seen = 0;
       gateway.wayOf = async (asked) => {
         if (asked === path && ++seen <= count) await released;
-        return service;
+        return served.service;
       };
       return release;
     }
@@ -283,7 +269,7 @@ describeWith(['chromium'], 'the page', () => {
         encodeConnectome({ ...content, metadata: { ...content.metadata, name: 'The next one' } }),
       );
       const moved = await startReadyService({ CONNECTOME_FILE: file });
-      gateway.wayOf = (path) => (path === '/api/v1/model' ? moved : service);
+      gateway.wayOf = (path) => (path === '/api/v1/model' ? moved : served.service);
       const { page } = await openThere();
       await expectText(page, '#brain-alert', /There is no atlas.*Try again in \d+ s/s);
       gateway.wayOf = () => moved;
@@ -302,11 +288,11 @@ describeWith(['chromium'], 'the page', () => {
       // At once, as most of it is waiting.
       await Promise.all(
         met.map(async ([path, alert, way]) => {
-          const there = await startGateway(service);
-          there.wayOf = (asked) => (asked.startsWith(path) ? way : service);
-          const { page } = await openPage(browser, there);
+          const there = await startGateway(served.service);
+          there.wayOf = (asked) => (asked.startsWith(path) ? way : served.service);
+          const { page } = await openPage(served.browser, there);
           await expectText(page, alert, /Unexpected answer.*Try again in \d+ s/s);
-          there.wayOf = () => service;
+          there.wayOf = () => served.service;
           await page.locator('#legend li').first().waitFor({ state: 'attached' });
           expect(await page.locator(alert).isVisible()).toBe(false);
           await page.close();
@@ -324,7 +310,7 @@ describeWith(['chromium'], 'the page', () => {
         await run.click();
         await expectText(page, '#alert', new RegExp(`Unexpected answer.*${status}`, 's'));
       }
-      gateway.wayOf = () => service;
+      gateway.wayOf = () => served.service;
       await page.getByRole('button', { name: 'Try again' }).click();
       await page.locator('#results').waitFor();
       await page.close();
@@ -401,28 +387,23 @@ describeWith(['chromium'], 'the page', () => {
       () => document.querySelector('#stage')!.getBoundingClientRect().top < innerHeight / 2,
     );
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.width);
-    await page.evaluate(AXE);
-    const findings = (await page.evaluate(
-      `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
-        ({ id, impact, nodes: nodes.map(({ html }) => html) })))`,
-    )) as unknown[];
-    expect(findings).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     await page.close();
   });
 
   it('serves nothing but the built page beside the API', async () => {
-    const page = await service.get('/');
+    const page = await served.service.get('/');
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
     const html = await page.text();
     const assets = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path!);
     expect(assets.length).toBeGreaterThanOrEqual(3);
     for (const path of assets) {
-      const asset = await service.get(path);
+      const asset = await served.service.get(path);
       expect(asset.status).toBe(200);
       expect(asset.headers.get('cache-control')).toContain('immutable');
     }
-    expect((await service.get('/assets/..%2f..%2fmain.js')).status).toBe(404);
-    expect((await service.get('/assets/other.js')).status).toBe(404);
+    expect((await served.service.get('/assets/..%2f..%2fmain.js')).status).toBe(404);
+    expect((await served.service.get('/assets/other.js')).status).toBe(404);
   });
 
   it('shows the API at /docs without any other host', async () => {

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { RunBody } from '../../src/cli/experiment-source.js';
+import type { RunBody } from '../../src/cli/preset-runs/source.js';
 import { runOnTerminal } from '../support/commands.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';

@@ -56,6 +56,8 @@ describe('the typed client', () => {
       code: 'INVALID_PARAMETER',
       message: error as string,
       retryAfterS: undefined,
+      path: undefined,
+      suggestions: [],
       isTemporary: false,
     });
   });
@@ -156,14 +158,19 @@ describe('clients/typescript', () => {
   const run = (program: string, args: string[]) =>
     promisify(execFile)(process.execPath, [resolve(program), ...args], { cwd: CLIENT_DIR });
 
-  it('has the types that openapi.json describes', async () => {
+  it('has the types that openapi.json and openapi-v2.json describe', async () => {
     const { scripts } = JSON.parse(readFileSync(join(CLIENT_DIR, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const [, ...args] = scripts['generate']!.split(' ');
-    const fresh = join(directory, 'api.ts');
-    await run('node_modules/openapi-typescript/bin/cli.js', [...args.slice(0, -1), fresh]);
-    expect(readFileSync(fresh, 'utf8')).toBe(readFileSync(join(CLIENT_DIR, 'src/api.ts'), 'utf8'));
+    const commands = scripts['generate']!.split(' && ');
+    expect(commands.length).toBe(2);
+    for (const command of commands) {
+      const [, ...args] = command.split(' ');
+      const committed = args.pop()!;
+      const fresh = join(directory, 'api.ts');
+      await run('node_modules/openapi-typescript/bin/cli.js', [...args, fresh]);
+      expect(readFileSync(fresh, 'utf8')).toBe(readFileSync(join(CLIENT_DIR, committed), 'utf8'));
+    }
   });
 
   const built = join(directory, 'built');
@@ -182,6 +189,14 @@ export const escape = async (): Promise<number> =>
   (await new NeuralExperimentClient('http://localhost').run({ stimulus: 'loom' })).drive['escape']!;
 // @ts-expect-error There is no such stimulus.
 void new NeuralExperimentClient('').run({ stimulus: 'salt' });
+const cells: readonly string[] = ['LC4', 'LPLC2'];
+const experiment = new NeuralExperimentClient('').runExperiment({ silence: [{ type: cells, side: 'left' }] });
+export const mean = async (): Promise<number | undefined> => {
+  for await (const line of experiment) if ('index' in line) return line.spikes?.mean;
+  return (await experiment.answer((progress) => progress.trials)).conditions[0]?.synaptic_events;
+};
+// @ts-expect-error A number is no root id.
+void new NeuralExperimentClient('').runExperiment({ silence: [{ root_id: 720575940600000001 }] });
 `,
     );
   });
@@ -191,7 +206,7 @@ void new NeuralExperimentClient('').run({ stimulus: 'salt' });
       NeuralExperimentClient: typeof NeuralExperimentClient;
     };
     expect(typeof Built.prototype.run).toBe('function');
-    expect(readFileSync(join(built, 'client.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
+    expect(readFileSync(join(built, 'requests.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
   });
 
   it.each([

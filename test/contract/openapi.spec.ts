@@ -108,35 +108,91 @@ describe('the description of the interface', () => {
   });
 
   it('makes types that real answers fit', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'openapi-types-'));
-    const tool = (path: string, ...args: string[]) => {
-      const { stdout, stderr } = spawnSync(process.execPath, [resolve('node_modules', path), ...args], {
-        encoding: 'utf8',
-      });
-      return stdout + stderr;
-    };
-    tool('openapi-typescript/bin/cli.js', resolve('openapi.json'), '--output', join(dir, 'api.ts'));
-    const run = JSON.stringify(await (await service.post({ stimulus: 'heat' })).json());
-    const model = JSON.stringify(await (await service.get('/api/v1/model')).json());
-    writeFileSync(
-      join(dir, 'answers.ts'),
-      `import type { components, paths } from './api.js';
-type Request = NonNullable<paths['/api/v1/run']['post']['requestBody']>['content']['application/json'];
+    const run = await (await service.post({ stimulus: 'heat' })).json();
+    const model = await (await service.get('/api/v1/model')).json();
+    const { faults, types } = typesOf(
+      'openapi.json',
+      `type Request = NonNullable<paths['/api/v1/run']['post']['requestBody']>['content']['application/json'];
 type Run = paths['/api/v1/run']['post']['responses'][200]['content']['application/json'];
-export const run: Run = ${run};
-export const model: components['schemas']['Model'] = ${model};
+export const run: Run = ${JSON.stringify(run)};
+export const model: components['schemas']['Model'] = ${JSON.stringify(model)};
 // @ts-expect-error A stimulus that does not exist is no request.
 export const wrong: Request = { stimulus: 'salt' };
 export const right: Request = { stimulus: 'loom' };
 `,
     );
-    writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
-    const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', types: [], skipLibCheck: true };
-    writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['answers.ts'] }));
-    expect(tool('typescript/bin/tsc', '-p', dir)).toBe('');
-    expect(readFileSync(join(dir, 'api.ts'), 'utf8')).toContain('FullRun');
+    expect(faults).toBe('');
+    expect(types).toContain('FullRun');
+  });
+
+  it('makes types that open experiments and their real answers fit', async () => {
+    const request = {
+      node_sets: { mine: ['S_sugar', ['S_loom', ['S_bitter']], { type: 'S_*', except: ['S_food'] }] },
+      inputs: {
+        sugar: { node_set: 'mine', rate_hz: 100 },
+        replay: { node_set: 'S_heat', module: 'spikes', times_ms: [1, 2.5] },
+      },
+      silence: ['S_touch', { type: ['S_food'], side: 'left' }],
+      duration_ms: 20,
+      trials: 2,
+      reports: {
+        rates: { node_set: 'mine', group_by: ['type', 'side'] },
+        bins: { node_set: 'mine', type: 'histogram', bin_ms: 5 },
+        events: { node_set: 'mine', type: 'inputs' },
+      },
+      sweep: [
+        { set: 'inputs.sugar.rate_hz', values: [50, 100] },
+        { each: 'mine', as: 'silence' },
+      ],
+    };
+    const answered = async (query: string, body: unknown) => {
+      const answer = await service.post(body, `/api/v2/experiments${query}`);
+      return answer.text();
+    };
+    const lines = (await answered('?format=ndjson', request)).trim().split('\n');
+    const { faults, types } = typesOf(
+      'openapi-v2.json',
+      `type Operation = paths['/api/v2/experiments']['post'];
+type Request = NonNullable<Operation['requestBody']>['content']['application/json'];
+type Answer = Operation['responses'][200]['content']['application/json'];
+export const request: Request = ${JSON.stringify(request)};
+export const answer: Answer = ${await answered('', request)};
+export const complete: Request = (answer as components['schemas']['ExperimentAnswer']).experiment;
+export const dryRun: Answer = ${await answered('?dry_run=true', request)};
+export const lines: Operation['responses'][200]['content']['application/x-ndjson'][] = [${lines.join()}];
+export const failure: Operation['responses'][400]['content']['application/json'] = ${await answered('', { trials: 0 })};
+export const neurons: components['schemas']['NeuronSearch'] = ${await (await service.get('/api/v2/neurons?limit=3')).text()};
+export const sets: components['schemas']['NodeSetList'] = ${await (await service.get('/api/v2/node-sets')).text()};
+// @ts-expect-error A number is no root id.
+export const wrongId: Request = { silence: [{ root_id: 720575940600000001 }] };
+// @ts-expect-error There is no such label.
+export const wrongLabel: Request = { silence: [{ typ: 'S_sugar' }] };
+// @ts-expect-error A number is no selector.
+export const wrongItem: Request = { silence: [['S_sugar', 5]] };
+`,
+    );
+    expect(faults).toBe('');
+    expect(types).toContain('LabelSelector');
   });
 });
+
+/** What the compiler says of a program with the types that openapi-typescript makes of a description. */
+function typesOf(description: string, program: string): { faults: string; types: string } {
+  const dir = mkdtempSync(join(tmpdir(), 'openapi-types-'));
+  const tool = (path: string, ...args: string[]) => {
+    const { stdout, stderr } = spawnSync(process.execPath, [resolve('node_modules', path), ...args], {
+      encoding: 'utf8',
+    });
+    return stdout + stderr;
+  };
+  tool('openapi-typescript/bin/cli.js', resolve(description), '--output', join(dir, 'api.ts'));
+  writeFileSync(join(dir, 'program.ts'), `import type { components, paths } from './api.js';\n${program}`);
+  writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
+  const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', types: [], skipLibCheck: true };
+  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+  const faults = tool('typescript/bin/tsc', '-p', dir);
+  return { faults, types: readFileSync(join(dir, 'api.ts'), 'utf8') };
+}
 
 function refersToObjects(property: Schema): boolean {
   return '$ref' in property || '$ref' in ((property['items'] ?? {}) as object);

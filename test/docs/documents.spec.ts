@@ -10,6 +10,7 @@ const DOCUMENTS = [
   'clients/python/README.md',
   'clients/typescript/README.md',
   'docker/README.md',
+  'examples/README.md',
   ...readdirSync('docs')
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
@@ -17,7 +18,7 @@ const DOCUMENTS = [
 
 /** Something with a folder in it, or a file of code. */
 const IS_PATH =
-  /^(?:src|test|data|docs|bench|validation|scripts|clients|docker)\/[\w./-]*$|^(?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs)$/;
+  /^(?:src|test|data|docs|bench|validation|scripts|clients|docker|examples)\/[\w./-]*$|^(?:[\w-]+\/)*[\w.-]+\.(?:ts|mjs)$/;
 /** Made by a command, so not there in a fresh clone. */
 const MADE = /^(?:data\/[\w.-]+\.connectome|docker\/\.env)$/;
 

@@ -84,7 +84,12 @@ describe('docs/guide.md', () => {
       'raster',
       'check',
       'open-experiment',
+      'selectors',
+      'screen',
+      'spikes',
+      'stream',
       'job',
+      'open-experiment-command',
       'experiment',
       'lesion',
     ]);
@@ -110,6 +115,33 @@ describe('docs/guide.md', () => {
     expect(table.trimEnd().split('\r\n').length).toBeGreaterThan(3);
   });
 
+  it('selectors: a dry run says which neurons they stand for', async () => {
+    const { resolved, experiment } = JSON.parse(await runShell('selectors'));
+    expect(resolved.looming.sides).toEqual({ left: resolved.looming.neurons });
+    expect(Object.keys(resolved.looming.types)).toEqual(['LC4', 'LPLC2']);
+    expect(resolved['inputs.loom']).toEqual(resolved.looming);
+    const { types } = resolved['reports.others'];
+    expect([types.DNp01, types.DNp02 > 0]).toEqual([undefined, true]);
+    expect(experiment.trials).toBe(10);
+  });
+
+  it('screen: the baseline and three lesions of the types that respond most', async () => {
+    const [header, ...rows] = (await runShell('screen')).trimEnd().split('\r\n');
+    const column = (name: string) => rows.map((row) => row.split(',')[header!.split(',').indexOf(name)]!);
+    const silenced = column('silence.type');
+    expect(silenced.slice(0, 2)).toEqual(['none', 'none']);
+    expect(new Set(silenced).size).toBe(4);
+    expect(column('side').slice(0, 2)).toEqual(['left', 'right']);
+    expect(Number(column('rate_hz_mean')[0])).toBeGreaterThan(0);
+  });
+
+  it('spikes: a table of the spikes of MN9', async () => {
+    const printed = (await runShell('spikes')).split('\r\n');
+    expect(printed[0]).toBe('condition,trial,t_ms,root_id,type,side');
+    expect(printed[1]).toMatch(/^0,0,\d+(\.\d)?,/);
+    expect(readFileSync(join(directory, 'spikes-of-mn9.csv'), 'utf8')).toContain(printed[1]!);
+  });
+
   it('names every member of an answer', async () => {
     const answer = (await (await service.post({})).json()) as Record<string, unknown>;
     const table = /\| member[^]*?\n\n/.exec(guide)![0];
@@ -120,6 +152,18 @@ describe('docs/guide.md', () => {
     const answer = JSON.parse(await outputOf('bash', ['-c', codeOf('curl')])) as Record<string, unknown>;
     const request = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
     expect(answer).toEqual(await (await service.post(request, '/api/v1/run?view=drive')).json());
+  });
+
+  it('runs open experiments without a server', async () => {
+    const printed = await runShell('open-experiment-command');
+    expect(printed).toMatch(/^DNp01 +neurons responding {3}Hz$/m);
+    expect(printed).toMatch(/^ {2}stimulus.rate_hz DNp01 left +DNp01 right +responding$/m);
+    expect(printed).toContain('At most 8 brain seconds');
+    const read = (name: string) => readFileSync(join(directory, name));
+    expect(JSON.parse(read('looming.json').toString())).toMatchObject({ silence: ['PVLP122b'], trials: 5 });
+    expect(read('spikes.parquet').subarray(0, 4).toString()).toBe('PAR1');
+    expect(read('looming.svg').toString()).toMatch(/^<svg /);
+    expect(read('rates.csv').toString().trimEnd().split('\r\n')).toHaveLength(1 + 2 * 2);
   });
 
   it('runs experiments without a server', async () => {
@@ -154,6 +198,14 @@ describeWith(['python'], 'docs/guide.md in Python', () => {
       }),
     );
     expect(lines.map((line) => line.split(' ').slice(0, 2).map(Number))).toEqual(expected);
+  });
+
+  it('prints conditions as they come', async () => {
+    const printed = (await runPython('stream')).trimEnd().split('\n');
+    const rates = printed.map((line) => Number(/ (\S+) Hz$/.exec(line)![1]));
+    expect(printed[0]).toMatch(/^\{'inputs\.sugar\.rate_hz': 50\} /);
+    expect(rates).toHaveLength(3);
+    expect(rates[2]!).toBeGreaterThan(rates[0]!);
   });
 
   it('draws the raster and says who spiked first', async () => {

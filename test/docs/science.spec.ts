@@ -1,8 +1,8 @@
 /** docs/science.md gives numbers for both brains, so they are computed again: they depend on nothing but the brain. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { summaryOf, type RoundedSpread } from '../../src/cli/experiment-summary.js';
-import type { RunBody } from '../../src/cli/experiment-source.js';
+import { summaryOf, type RoundedSpread } from '../../src/cli/preset-runs/summary.js';
+import type { RunBody } from '../../src/cli/preset-runs/source.js';
 import { readPopulations } from '../../src/compiler/populations.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { STIMULUS_IDS, type StimulusId } from '../../src/answers/v1/populations.js';

@@ -162,6 +162,11 @@ describe('jobs of one process', () => {
     ]);
     const dry = await service.post(SHORT, `${PATH}?dry_run=true`, ASYNC);
     expect([dry.status, dry.headers.get('preference-applied')]).toEqual([200, null]);
+    // Its limits are those of a job: a request may have 2000 conditions.
+    const large = { ...SHORT, trials: 1, sweep: [{ set: 'seed', from: 1, to: 2500, step: 1 }] };
+    expect((await service.post(large, `${PATH}?dry_run=true`)).status).toBe(400);
+    const priced = await service.post(large, `${PATH}?dry_run=true`, ASYNC);
+    expect((await priced.json()).cost.brain_seconds).toBe(150);
   });
 
   it('are not found under a name that nobody was told', async () => {

@@ -440,6 +440,16 @@ describe('an experiment on a small brain', () => {
         { error: expect.stringMatching(/^.{1,300}$/), code: 'INVALID_PARAMETER', path },
       ]);
     }
+    const twice = '{"trials": 1, "inputs": {"a": {"node_set": "S_sugar"}, "a": {"node_set": "S_loom"}}}';
+    const refusedTwice = await service.post(twice, PATH);
+    expect([refusedTwice.status, await refusedTwice.json()]).toEqual([
+      400,
+      {
+        error: 'The document must have each member once, got "a" twice in the same object.',
+        code: 'INVALID_PARAMETER',
+        path: '/inputs/a',
+      },
+    ]);
     for (const text of ['null', '[]', '"x"', '1', 'true']) {
       expect(await refusedFor(text)).toMatchObject({ status: 400, code: 'INVALID_PARAMETER' });
     }

@@ -1,6 +1,6 @@
 import { deviations, UNTUNED_STIMULATIONS } from '../../src/validation/synthesis-check.js';
 import { meanResponses, servedStimulations } from '../../src/validation/responses.js';
-import { readConnectome } from '../../src/cli/local-experiments.js';
+import { readConnectome } from '../../src/cli/read-connectome.js';
 import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
 import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
 import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
@@ -18,7 +18,7 @@ describeWith(['tables'], 'the default brain beside the tables its statistics com
   const kernel = compileKernel();
   const draw = compiledDrawing(compileDrawingKernel());
   const responsesOf = async (name: 'measured-corrected' | 'default') => {
-    const connectome = await readConnectome(await connectomeFile(name));
+    const { connectome } = await readConnectome(await connectomeFile(name));
     const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
     return meanResponses(
       connectome,

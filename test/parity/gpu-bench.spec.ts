@@ -8,11 +8,14 @@ function bench(...options: string[]): { status: number | null; stdout: string; s
 }
 
 describe('bench:gpu', () => {
-  it.each(['3', '32,1', '8,8', '1,2,x'])('refuses the widths %s, before it asks for a GPU', (widths) => {
-    const { status, stdout, stderr } = bench('--widths', widths);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(/^--widths takes [^\n]+\n$/);
-  });
+  it.each(['3', '32,1', '8,8', '1,2,x', '256'])(
+    'refuses the widths %s, before it asks for a GPU',
+    (widths) => {
+      const { status, stdout, stderr } = bench('--widths', widths);
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+      expect(stderr).toMatch(/^--widths takes [^\n]+\n$/);
+    },
+  );
 });
 
 describeWith(['gpu'], 'bench:gpu', () => {
@@ -23,7 +26,7 @@ describeWith(['gpu'], 'bench:gpu', () => {
       checks: { runs: number; spikes: number; mismatches: number }[];
       digest: string;
     };
-    expect(rows.map(({ stimulus, batch }) => `${stimulus} ${batch}`)).toEqual([
+    expect(rows.map((row) => `${row['case']} ${row['batch']}`)).toEqual([
       'food 1',
       'food 4',
       'loom 1',

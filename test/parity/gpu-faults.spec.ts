@@ -9,6 +9,7 @@ import { describeWith } from '../support/requirements.js';
 
 const network = randomNetwork(783, 100);
 const STEPS = 54;
+const trial = { events: network.inputEvents(0, STEPS), options: { durationSteps: STEPS } };
 
 describeWith(['gpu'], 'A GPU that fails', () => {
   /** The device that gpu.js uses, and what is done to it before it does. */
@@ -41,7 +42,7 @@ describeWith(['gpu'], 'A GPU that fails', () => {
   const simulate = async () => {
     const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
     try {
-      return await engine.simulateBatch([network.inputEvents(0, STEPS)], STEPS);
+      return await engine.simulateBatch([trial]);
     } finally {
       await engine.destroy();
     }
@@ -50,7 +51,7 @@ describeWith(['gpu'], 'A GPU that fails', () => {
   it('has spikes as long as it works', async () => {
     const [run] = await simulate();
     expect(run).toMatchObject({ certified: true });
-    expect(run!.raster.steps.length).toBeGreaterThan(4);
+    expect(run!.trial.steps.length).toBeGreaterThan(4);
   });
 
   it('never takes what it had no memory for as a result, whichever buffer it was', async () => {
@@ -81,13 +82,12 @@ describeWith(['gpu'], 'A GPU that fails', () => {
     const [good] = await simulate();
     const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
     try {
-      const train = network.inputEvents(0, STEPS);
-      await engine.simulateBatch([train], STEPS);
+      await engine.simulateBatch([trial]);
       const lost = device;
-      const running = engine.simulateBatch([train], STEPS);
+      const running = engine.simulateBatch([trial]);
       lost.destroy();
       await expect(running).rejects.toMatchObject({ code: 'GPU_FAILED' });
-      expect(await engine.simulateBatch([train], STEPS)).toEqual([good]);
+      expect(await engine.simulateBatch([trial])).toEqual([good]);
       expect(device).not.toBe(lost);
     } finally {
       await engine.destroy();

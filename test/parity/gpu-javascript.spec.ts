@@ -1,22 +1,25 @@
 import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
+import type { InputEvents } from '../../src/experiment/input-events.js';
 import { randomNetwork } from '../support/random-network.js';
 import { eventsOf, wiringOf } from '../support/small-network.js';
 import { itEqualsTheOracle } from './gpu-parity.js';
 
 describe('The GPU kernels, run as JavaScript, equal the oracle bit for bit', () => {
-  itEqualsTheOracle('cpu', { random: 80, cutOut: 360, steps: 126 });
+  itEqualsTheOracle('cpu', { random: 80, cutOut: 360, steps: 126, recipes: 8 });
 });
 
 describe('GpuEngine', () => {
   const network = randomNetwork(5, 40);
   const trains = [0, 1, 2, 3, 4].map((experiment) => network.inputEvents(experiment, 90));
+  const trialsOf = (events: readonly InputEvents[], durationSteps = 90) =>
+    events.map((each) => ({ events: each, options: { durationSteps } }));
 
   it('gives each experiment the same run, wherever in a batch it stands', async () => {
     const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2, 4] });
     const alone = [];
-    for (const train of trains) alone.push(...(await engine.simulateBatch([train], 90)));
-    expect(await engine.simulateBatch(trains, 90)).toEqual(alone);
-    expect(await engine.simulateBatch(trains.toReversed(), 90)).toEqual(alone.toReversed());
+    for (const train of trains) alone.push(...(await engine.simulateBatch(trialsOf([train]))));
+    expect(await engine.simulateBatch(trialsOf(trains))).toEqual(alone);
+    expect(await engine.simulateBatch(trialsOf(trains.toReversed()))).toEqual(alone.toReversed());
     await engine.destroy();
   });
 
@@ -32,16 +35,16 @@ describe('GpuEngine', () => {
   });
 
   it('refuses a width that does not fit', () => {
-    expect(() => new GpuEngine(wiringOf(200_000, []), { mode: 'cpu', widths: [1, 128] })).toThrow(
-      'A batch may have fewer than 16777216 cells; 128 experiments of 200000 neurons are 25600000.',
+    expect(() => new GpuEngine(wiringOf(420_000, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
+      'The GPU takes networks of fewer than 419431 neurons and batches of fewer than 429496729 neurons in all, not 1 experiments of 420000 neurons.',
     );
   });
 
   it('takes a network of one silent neuron', async () => {
     const engine = new GpuEngine(wiringOf(1, []), { mode: 'cpu', widths: [1] });
-    const [run] = await engine.simulateBatch([eventsOf([0], [])], 18);
+    const [run] = await engine.simulateBatch(trialsOf([eventsOf([0], [])], 18));
     expect(run).toEqual({
-      raster: { steps: new Uint16Array(0), neurons: new Uint32Array(0) },
+      trial: { steps: new Uint16Array(0), neurons: new Uint32Array(0), deliveredEvents: 0 },
       certified: true,
     });
     await engine.destroy();

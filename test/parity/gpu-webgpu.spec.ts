@@ -7,5 +7,5 @@ describeWith(['gpu'], 'The GPU kernels, run through WebGPU, equal the oracle bit
     const { name } = await requestGpuAdapter();
     expect(name).not.toBe('');
   });
-  itEqualsTheOracle('webgpu', { random: 400, cutOut: 3000, steps: 306 });
+  itEqualsTheOracle('webgpu', { random: 400, cutOut: 3000, steps: 306, recipes: 3 });
 });

@@ -1,4 +1,4 @@
-/** Protocols on a GPU: what it takes and what it leaves to the CPU. */
+/** Protocols on a GPU: what it returns is what the CPU computes. */
 import { protocolOf } from '../../src/answers/v1/protocol.js';
 import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { encodeConnectome, openConnectome } from '../../src/connectome/format.js';
@@ -13,10 +13,7 @@ const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer);
 const cpu = new ReferenceEngine(connectome);
 const neuronId = (i: number) => connectome.neuronId(i);
 
-function rasterOnCpu(protocol: Protocol) {
-  const { steps, neurons } = cpu.simulate(drawInputEvents(protocol, neuronId), protocol);
-  return { steps, neurons };
-}
+const trialOnCpu = (protocol: Protocol) => cpu.simulate(drawInputEvents(protocol, neuronId), protocol);
 
 const v1 = (seed: number, durationMs: 50 | 100 = 50) =>
   protocolOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus: 'loom', duration_ms: durationMs, seed });
@@ -50,24 +47,30 @@ describeWith(['gpu'], 'GpuBatches', () => {
 
   it('simulates protocols of any version and of several durations, spike for spike as the CPU', async () => {
     const protocols = [v1(1), open(given([0, 1, 2, 3, 4, 5], [10, 60, 110, 160, 210])), v1(2, 100), v1(3)];
-    const rasters = await batches.simulate(protocols);
-    const simulated = rasters.filter((raster) => raster !== undefined);
+    const trials = await batches.simulate(protocols);
+    const simulated = trials.filter((trial) => trial !== undefined);
     // Some may lack a certificate.
     expect(simulated.length).toBeGreaterThan(1);
-    expect(rasters[2] ?? rasters[0]).toBeDefined();
-    rasters.forEach((raster, i) => {
-      if (raster !== undefined) expect(raster).toEqual(rasterOnCpu(protocols[i]!));
+    expect(trials[2] ?? trials[0]).toBeDefined();
+    trials.forEach((trial, i) => {
+      if (trial !== undefined) expect(trial).toEqual(trialOnCpu(protocols[i]!));
     });
   }, 120_000);
 
-  it('leaves to the CPU what its kernels do not know', async () => {
+  it('simulates silenced neurons, budgets and inputs that meet in a step', async () => {
     const protocol = v1(1);
-    const rasters = await batches.simulate([
-      { ...protocol, silenced: Uint32Array.of(1) },
-      { ...protocol, eventBudget: 1e6 },
+    const protocols: Protocol[] = [
+      { ...protocol, silenced: Uint32Array.of(1, 2, 3) },
+      { ...protocol, eventBudget: 100 },
       open(given([0, 1], [10, 20]), given([1, 2], [20, 30])),
-      protocol,
-    ]);
-    expect(rasters.map((raster) => raster !== undefined)).toEqual([false, false, false, true]);
+      open(),
+    ];
+    const trials = await batches.simulate(protocols);
+    const expected = protocols.map(trialOnCpu);
+    expect(expected[1]!.stoppedAtStep).toBeLessThan(499);
+    expect(trials.filter((trial) => trial !== undefined).length).toBeGreaterThan(1);
+    trials.forEach((trial, i) => {
+      if (trial !== undefined) expect(trial).toEqual(expected[i]);
+    });
   }, 120_000);
 });

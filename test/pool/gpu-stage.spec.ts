@@ -12,6 +12,10 @@ import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/answers/v1/experiment.js';
 import { protocolOf } from '../../src/answers/v1/protocol.js';
+import { trialOf } from '../../src/answers/v2/readout.js';
+import { sharedArray, type TrialReading, type TrialTask } from '../../src/answers/v2/trial.js';
+import { ReferenceEngine } from '../../src/engine/reference-engine.js';
+import { drawInputEvents } from '../../src/experiment/input-events.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
@@ -30,11 +34,13 @@ const connectomeFile = smallConnectomeFile();
 let pool: ExperimentPool;
 let connectome: Connectome;
 let digest: string;
+let expectedReading: (task: TrialTask) => TrialReading;
 
 beforeAll(async () => {
   const buffer = await readConnectomeFile(connectomeFile);
   connectome = openConnectome(buffer);
   digest = connectome.digest;
+  expectedReading = trialOf(connectome, new ReferenceEngine(connectome), drawInputEvents);
   pool = await ExperimentPool.start({
     workers: 1,
     workerData: { connectome: buffer },
@@ -55,6 +61,7 @@ interface Setup {
 function samplesOf(cpuMs: number): GpuStageOptions['samples'] {
   return (['sugar', 'loom'] as const).map((stimulus) => ({
     protocol: protocolOf(connectome, { ...DEFAULT_EXPERIMENT, stimulus }),
+    group: stimulus,
     simulateOnCpu: () => Promise.resolve(cpuMs),
   }));
 }
@@ -82,7 +89,13 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
   const queue = new ExperimentQueue(pool.members, {
     limit: 64,
     runTimeoutMs: 30_000,
-    batches: { stage, protocolOf: ({ experiment }) => protocolOf(connectome, experiment) },
+    batches: {
+      stage,
+      jobOf: ({ experiment }) => ({
+        protocol: protocolOf(connectome, experiment),
+        group: experiment.stimulus,
+      }),
+    },
   });
   opened.push(stage);
   stage.start();
@@ -109,6 +122,22 @@ function slowFrom(size: number, ms: string): string {
      };`,
   );
   return pathToFileURL(worker).href;
+}
+
+/** @param seed of the trial's train; some are faults. Its arrays lie in shared memory, as those of the service. */
+function trialTask(seed: number): TrialTask {
+  const window = { startStep: 0, endStep: 500 };
+  const train = { kind: 'poisson', name: 'in', rateHz: 200, seed, trial: 0, ...window } as const;
+  const neurons = sharedArray(Array.from({ length: connectome.neuronCount }, (_, i) => i));
+  return {
+    protocol: {
+      inputs: [{ neurons: neurons.subarray(0, 12), train }],
+      silenced: sharedArray([3, 20]),
+      durationSteps: 500,
+    },
+    reports: [{ type: 'spikes', neurons, ...window, maximumRows: 10_000 }],
+    countsAll: true,
+  };
 }
 
 const experimentOf = (seed: number): Experiment => ({ ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed });
@@ -232,6 +261,52 @@ describe('GpuStage', () => {
     });
   });
 
+  describe('with trials of open experiments', () => {
+    it('reads of them what the reference engine computes, however they are simulated', async () => {
+      const { queue, stage, until } = open();
+      await until('ready');
+      expect(queue.trialsInFlight).toBe(2 + 2 * 4);
+      const tasks = [1, 2, UNCERTIFIED_SEED, 4, 5, 6].map((seed) => trialTask(seed));
+      const stopped = { ...trialTask(7), protocol: { ...trialTask(7).protocol, eventBudget: 200 } };
+      const readings = await Promise.all(
+        [...tasks, stopped].map((task) => queue.runTrial(task, { owner: 'somebody' })),
+      );
+      expect(readings).toEqual([...tasks, stopped].map((task) => expectedReading(task)));
+      expect(readings.at(-1)!.stoppedAtStep).toBeLessThan(499);
+      expect(stage.runs).toEqual({ certified: 6, repeated: 1, lost: 0 });
+      await queue.idle();
+      expect(queue.trials).toEqual({ waiting: 0, running: 0 });
+    });
+
+    it('computes on the CPU what a crash has taken, and drops what is cancelled in a batch', async () => {
+      const { queue, stage, until } = open();
+      await until('ready');
+      const leaving = new AbortController();
+      const lost = [1, CRASH_SEED, 3].map((seed) => queue.runTrial(trialTask(seed), { owner: 'a' }));
+      const left = queue.runTrial(trialTask(4), { owner: 'b', signal: leaving.signal });
+      leaving.abort(new CodedError('RUN_CANCELLED', 'The client has left.'));
+      await expect(left).rejects.toMatchObject({ code: 'RUN_CANCELLED' });
+      expect(await Promise.all(lost)).toEqual(
+        [1, CRASH_SEED, 3].map((seed) => expectedReading(trialTask(seed))),
+      );
+      expect(stage.runs.lost).toBeGreaterThan(0);
+      await until('ready');
+    });
+
+    it('lets runs go first', async () => {
+      const { queue, stage, until } = open();
+      await until('ready');
+      const order: string[] = [];
+      const trials = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((seed) =>
+        queue.runTrial(trialTask(seed), { owner: 'a' }).then(() => order.push('trial')),
+      );
+      const runs = run(queue, [1, 2]).then(() => order.push('runs'));
+      await Promise.all([...trials, runs]);
+      expect(order.indexOf('runs')).toBeLessThan(8);
+      expect(stage.runs.certified).toBe(11);
+    });
+  });
+
   describe('where the service may choose', () => {
     it('takes part when the CPU is slower, and leaves a lone run to a free worker', async () => {
       const { queue, stage, until } = open({ insists: false });
@@ -259,7 +334,7 @@ describe('GpuStage', () => {
       });
       expect(await until('ready')).toMatchObject({ batchFrom: 1 });
       expect(states.map(({ name }) => name)).toEqual(['starting', 'ready']);
-      expect(stage.batchOf(4)).toBe(1);
+      expect(stage.room).toBe(1);
     });
 
     it('tries no wider batch than it takes to know that none is worth it', async () => {

@@ -32,15 +32,12 @@ export default (task) => {
 };
 
 function seedOf({ inputs: [input] }) {
-  return input.train.seed;
+  return input?.train.seed;
 }
 
 function simulate(protocol) {
-  const { steps, neurons } = engine.simulate(
-    draw(protocol, (i) => connectome.neuronId(i)),
-    protocol,
-  );
-  return { steps, neurons };
+  const events = draw(protocol, (i) => connectome.neuronId(i));
+  return engine.simulate(events, protocol);
 }
 
 function failure(message) {

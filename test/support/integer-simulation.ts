@@ -1,17 +1,24 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
 import {
+  afterWindow,
   decayed,
   fromLimbs,
   INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
   MARGIN_UNITS,
   MEMBRANE,
+  potentialBound,
+  QUIET_BELOW,
+  QUIET_FLOAT_BELOW,
+  QUIET_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
+  toFloats,
   toLimbs,
   UNITS_PER_SYNAPSE,
+  WINDOW_STEPS,
 } from '../../src/engine/backends/gpu/number-format.js';
-import { DELAY_STEPS, REFRACTORY_STEPS } from '../../src/engine/network.js';
+import { REFRACTORY_STEPS } from '../../src/engine/network.js';
 import type { InputEvents } from '../../src/experiment/input-events.js';
 import type { Event } from './small-network.js';
 
@@ -22,26 +29,52 @@ export interface IntegerSimulation {
   /** State at the end: u and h of every neuron, in units. */
   readonly u: bigint[];
   readonly h: bigint[];
+  /** How many windows of how many neurons were taken at once, though something arrived. */
+  readonly quietWindows: number;
+}
+
+/** What arrives at a neuron in a window. */
+class Arrivals {
+  readonly synapses = new Array<number>(WINDOW_STEPS).fill(0);
+  readonly inputEvents = new Array<number>(WINDOW_STEPS).fill(0);
+  exciting = 0;
+  all = 0;
+  events = 0;
+
+  add(step: number, synapses: number): void {
+    this.synapses[step]! += synapses;
+    this.exciting += Math.max(0, synapses);
+    this.all += Math.abs(synapses);
+  }
+
+  addEvent(step: number): void {
+    this.inputEvents[step]!++;
+    this.events++;
+  }
 }
 
 /**
- * The GPU engine's integers in BigInt, as a loop over steps and neurons: no window, no limb, no batch. What its
- * kernels are compared with, bit for bit.
+ * The GPU engine's integers in BigInt, as a loop over windows, neurons and steps: no limb, no batch, no mask, no hub. What
+ * its kernels are compared with, bit for bit.
+ * @param durationSteps whole windows
  */
 export function simulateInIntegers(
   wiring: Wiring,
   inputEvents: InputEvents,
   durationSteps: number,
+  silenced: Uint32Array = new Uint32Array(0),
 ): IntegerSimulation {
   const n = wiring.neuronCount;
   const u = new Array<bigint>(n).fill(0n);
   const h = new Array<bigint>(n).fill(0n);
   const availableFrom = new Array<number>(n).fill(0);
   const isStimulated = new Set(inputEvents.stimulated);
+  const isSilenced = new Set(silenced);
   const uncertain = new Set<number>();
-  const spikesAt: number[][] = [];
   const spikes: Event[] = [];
+  let emitted: Event[] = [];
   let nextEvent = 0;
+  let quietWindows = 0;
 
   const inRange = (x: bigint, i: number): bigint => {
     const [x0, x1, x2, top] = toLimbs(x);
@@ -50,39 +83,57 @@ export function simulateInIntegers(
     return fromLimbs([x0, x1, x2, clamped]);
   };
 
-  for (let step = 0; step < durationSteps; step++) {
-    const spiking = new Set<number>();
-    for (let i = 0; i < n; i++) {
-      if (step < availableFrom[i]! || (u[i] === 0n && h[i] === 0n)) continue;
-      u[i] = decayed(u[i]!, MEMBRANE);
-      h[i] = decayed(h[i]!, SYNAPSE);
-      const above = u[i]! - h[i]! - THRESHOLD_UNITS;
-      if (above < MARGIN_UNITS && above > -MARGIN_UNITS) uncertain.add(i);
-      if (above > 0n) {
-        spiking.add(i);
-        spikes.push([step, i]);
-        u[i] = h[i] = 0n;
-        availableFrom[i] = step + (isStimulated.has(i) ? 1 : REFRACTORY_STEPS);
-      }
-    }
-    spikesAt.push([...spiking]);
-
-    const arriving = new Map<number, number>();
-    for (const pre of spikesAt[step - DELAY_STEPS] ?? []) {
+  for (let first = 0; first < durationSteps; first += WINDOW_STEPS) {
+    const arrivals = Array.from({ length: n }, () => new Arrivals());
+    for (const [step, pre] of emitted) {
       for (let c = wiring.rowStart[pre]!; c < wiring.rowStart[pre + 1]!; c++) {
-        const post = wiring.targets[c]!;
-        arriving.set(post, (arriving.get(post) ?? 0) + wiring.signs[pre]! * wiring.synapseCounts[c]!);
+        const synapses = wiring.signs[pre]! * wiring.synapseCounts[c]!;
+        arrivals[wiring.targets[c]!]!.add(step + WINDOW_STEPS - first, synapses);
       }
     }
-    const hit = new Set<number>();
-    for (; inputEvents.steps[nextEvent] === step; nextEvent++) hit.add(inputEvents.neurons[nextEvent]!);
-    for (const i of new Set([...arriving.keys(), ...hit])) {
-      if (spiking.has(i) || step < availableFrom[i]!) continue;
-      const synapses = arriving.get(i) ?? 0;
-      h[i] = inRange(h[i]! + BigInt(synapses) * UNITS_PER_SYNAPSE, i);
-      const withKick = synapses + (hit.has(i) ? INPUT_EVENT_SYNAPSES : 0);
-      u[i] = inRange(u[i]! + BigInt(withKick) * UNITS_PER_SYNAPSE, i);
+    for (; inputEvents.steps[nextEvent]! < first + WINDOW_STEPS; nextEvent++) {
+      arrivals[inputEvents.neurons[nextEvent]!]!.addEvent(inputEvents.steps[nextEvent]! - first);
     }
+
+    const emittedNow: Event[] = [];
+    for (let i = 0; i < n; i++) {
+      const { synapses, inputEvents: kicks, exciting, all, events } = arrivals[i]!;
+      const [uHigh] = toFloats(u[i]!);
+      const [hHigh] = toFloats(h[i]!);
+      if (
+        availableFrom[i]! <= first &&
+        events === 0 &&
+        all <= QUIET_SYNAPSES &&
+        Math.abs(uHigh) < QUIET_FLOAT_BELOW &&
+        Math.abs(hHigh) < QUIET_FLOAT_BELOW &&
+        potentialBound(uHigh, hHigh, exciting) < QUIET_BELOW
+      ) {
+        u[i] = afterWindow(u[i]!, synapses, MEMBRANE);
+        h[i] = afterWindow(h[i]!, synapses, SYNAPSE);
+        if (all > 0) quietWindows++;
+        continue;
+      }
+      for (let at = 0; at < WINDOW_STEPS; at++) {
+        const step = first + at;
+        if (step < availableFrom[i]!) continue;
+        u[i] = decayed(u[i]!, MEMBRANE);
+        h[i] = decayed(h[i]!, SYNAPSE);
+        const above = u[i]! - h[i]! - THRESHOLD_UNITS;
+        if (above < MARGIN_UNITS && above > -MARGIN_UNITS) uncertain.add(i);
+        if (above > 0n) {
+          spikes.push([step, i]);
+          if (!isSilenced.has(i)) emittedNow.push([step, i]);
+          u[i] = h[i] = 0n;
+          availableFrom[i] = step + (isStimulated.has(i) ? 1 : REFRACTORY_STEPS);
+          continue;
+        }
+        const withKick = synapses[at]! + kicks[at]! * INPUT_EVENT_SYNAPSES;
+        h[i] = inRange(h[i]! + BigInt(synapses[at]!) * UNITS_PER_SYNAPSE, i);
+        u[i] = inRange(u[i]! + BigInt(withKick) * UNITS_PER_SYNAPSE, i);
+      }
+    }
+    emitted = emittedNow;
   }
-  return { spikes, uncertain, u, h };
+  spikes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return { spikes, uncertain, u, h, quietWindows };
 }

@@ -26,6 +26,10 @@ const DEBIAN_PYTHON = '/usr/bin/python3';
 export const PANDAS = process.env['PANDAS_PYTHON'] ?? DEBIAN_PYTHON;
 /** A Python with pyarrow, which Debian does not package: a virtual environment's, or the first on the path. */
 export const PYARROW = process.env['PYARROW_PYTHON'] ?? 'python3';
+/** A Python with Brian 2, which Debian packages; python3 where none has it. */
+export function pythonWithBrian(): string {
+  return ['python3', DEBIAN_PYTHON].find((python) => imports(python, 'brian2')) ?? 'python3';
+}
 
 const present = {
   tables: () => existsSync(`${TABLES_DIR}/connections.csv.gz`),
@@ -43,7 +47,7 @@ const present = {
     ),
   podman: hasPodman,
   pandas: () => imports(PANDAS, 'pandas'),
-  brian: () => ['python3', DEBIAN_PYTHON].some((python) => imports(python, 'brian2')),
+  brian: () => imports(pythonWithBrian(), 'brian2'),
   pyarrow: () => imports(PYARROW, 'pyarrow'),
   gpu: hasGpuAdapter,
 } as const;

@@ -1,10 +1,28 @@
 /**
- * A client of the Neural Experiment Service, on nothing but fetch: it runs in browsers and in Node. The types
- * come from the service's own description, openapi.json; `npm run generate` makes api.ts from it.
+ * A client of the Neural Experiment Service, on nothing but fetch: it runs in browsers and in Node. The types come from
+ * the service's own descriptions, openapi.json and openapi-v2.json; `npm run generate` makes api.ts and api-v2.ts.
  */
 import type { components, paths } from './api.js';
+import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
+import { ExperimentRun, type ExperimentDocument } from './experiment-run.js';
+import { jsonBody, Requests, withQuery, type ClientOptions, type RequestOptions } from './requests.js';
+
+export {
+  ExperimentRun,
+  InterruptedError,
+  type Condition,
+  type ExperimentAnswer,
+  type ExperimentDocument,
+  type ExperimentHead,
+  type ExperimentLine,
+  type ExperimentProgress,
+  type ExperimentTotals,
+} from './experiment-run.js';
+export type { ClientOptions, RequestOptions } from './requests.js';
+export { ServiceError, type ErrorCode } from './service-error.js';
 
 type Schemas = components['schemas'];
+type SchemasOfV2 = ComponentsOfV2['schemas'];
 
 /** Every member is optional; what is left out takes the service's default. */
 export type RunRequest = NonNullable<
@@ -16,150 +34,108 @@ export type FullRun = Schemas['FullRun'];
 export type DriveRun = Schemas['DriveRun'];
 /** What is simulated: stimuli, channels, drives, parameters, constants, limitations. */
 export type Model = Schemas['Model'];
-/** What went wrong, in one word. */
-export type ErrorCode = Schemas['ErrorResponse']['code'];
 
-/** The service answered, and its answer is that it did not do what it was asked. */
-export class ServiceError extends Error {
-  override readonly name = 'ServiceError';
-
-  /**
-   * @param status of the HTTP answer
-   * @param message the service's own sentence: the field, what it got, what is allowed
-   * @param code undefined where something other than the service answered, such as a proxy
-   * @param retryAfterS after how many seconds trying again makes sense, where the answer says so
-   */
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly code: ErrorCode | undefined,
-    readonly retryAfterS: number | undefined,
-  ) {
-    super(message);
-  }
-
-  /** True where the same request may succeed later: the rate limit, or a model that is not available. */
-  get isTemporary(): boolean {
-    return this.status === 429 || this.status === 503;
-  }
-}
-
-export interface ClientOptions {
-  /** Of one request, in ms. */
-  readonly timeoutMs?: number;
-  /** Where the one of the platform will not do. */
-  readonly fetch?: typeof fetch;
-}
-
-export interface RequestOptions {
-  /** Gives up when it is aborted, also while waiting. */
-  readonly signal?: AbortSignal;
-  /**
-   * Where the service says 429 or 503 and when to come back, wait and ask again, for at most this many seconds
-   * in all. 0, the default, leaves the waiting to the caller.
-   */
-  readonly waitAtMostS?: number;
-}
+/** Which neurons: a name, an object of labels, or a list of these. */
+export type Selector = SchemasOfV2['Selector'];
+/** What a report of type rate or histogram read of a group of neurons. */
+export type Group = SchemasOfV2['Group'];
+/** What a report of type spikes or inputs read. */
+export type EventTable = SchemasOfV2['EventTable'];
+/** The neurons of each selector, the conditions and the price, without results. */
+export type DryRunAnswer = SchemasOfV2['DryRunAnswer'];
+export type NeuronSearch = SchemasOfV2['NeuronSearch'];
+export type NodeSetList = SchemasOfV2['NodeSetList'];
 
 export interface RunOptions<V extends 'full' | 'drive' = 'full' | 'drive'> extends RequestOptions {
   readonly view?: V;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+export interface ExperimentOptions extends RequestOptions {
+  /** The first condition of the answer, for example where a connection broke. */
+  readonly from?: number;
+}
+
+type QueryOf<T> = T extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never;
+type ExperimentQuery = QueryOf<PathsOfV2['/api/v2/experiments']['post']>;
+
+/** Labels that neurons must have, and which of them to list. */
+export type NeuronQuery = Omit<QueryOf<PathsOfV2['/api/v2/neurons']['get']>, 'format'>;
+
+export interface TableOptions extends ExperimentOptions {
+  readonly format: 'csv' | 'arrow' | 'parquet';
+  /** By default `rates`; where all reports are tables, that of the first of them. */
+  readonly table?: NonNullable<ExperimentQuery['table']>;
+  /** Names of the columns of a table of spikes, as other programs read them. */
+  readonly names?: NonNullable<ExperimentQuery['names']>;
+}
+
+const EXPERIMENTS = '/api/v2/experiments';
 
 export class NeuralExperimentClient {
-  readonly #baseUrl: string;
-  readonly #timeoutMs: number;
-  readonly #fetch: typeof fetch;
+  readonly #requests: Requests;
 
   /** @param baseUrl where the service is, such as http://localhost:8080 */
-  constructor(baseUrl: string, { timeoutMs = DEFAULT_TIMEOUT_MS, fetch: given }: ClientOptions = {}) {
-    this.#baseUrl = baseUrl.replace(/\/+$/, '');
-    this.#timeoutMs = timeoutMs;
-    // A browser's fetch refuses to be called as a method of anything but the window.
-    this.#fetch = given ?? ((...args) => fetch(...args));
+  constructor(baseUrl: string, options: ClientOptions = {}) {
+    this.#requests = new Requests(baseUrl, options);
   }
 
   /**
-   * Runs an experiment.
+   * Runs an experiment of version 1: one of ten stimuli.
    * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
    */
   run(request?: RunRequest, options?: RunOptions<'full'>): Promise<FullRun>;
   run(request: RunRequest | undefined, options: RunOptions<'drive'>): Promise<DriveRun>;
   run(request: RunRequest = {}, { view = 'full', ...options }: RunOptions = {}): Promise<DriveRun> {
-    return this.#json(
-      `/api/v1/run?view=${view}`,
-      { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request) },
-      options,
-    );
+    return this.#requests.json(withQuery('/api/v1/run', { view }), jsonBody(request), options);
   }
 
   /** What is simulated. It changes only with the service. */
   model(options: RequestOptions = {}): Promise<Model> {
-    return this.#json('/api/v1/model', {}, options);
+    return this.#requests.json('/api/v1/model', {}, options);
   }
 
-  async #json<T>(path: string, init: RequestInit, { signal, waitAtMostS = 0 }: RequestOptions): Promise<T> {
-    let patienceS = waitAtMostS;
-    for (;;) {
-      try {
-        return await this.#once<T>(path, init, signal);
-      } catch (error) {
-        const waitS = error instanceof ServiceError && error.isTemporary ? error.retryAfterS : undefined;
-        if (waitS === undefined) throw error;
-        // Even a wait of 0 s costs patience: an endless quick loop would help nobody.
-        patienceS -= Math.max(waitS, 1);
-        if (patienceS < 0) throw error;
-        await pause(waitS * 1000, signal);
-      }
-    }
-  }
-
-  async #once<T>(path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<T> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs);
-    const response = await this.#fetch(this.#baseUrl + path, {
-      ...init,
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  /**
+   * Runs an open experiment: any neurons stimulated, silenced and read. Iterate over it for its lines as they come, or
+   * await its `answer()`. Both throw ServiceError where the service refuses or the experiment fails, InterruptedError
+   * where the connection breaks later, and what fetch throws where nothing answers.
+   */
+  runExperiment(
+    document: ExperimentDocument,
+    { from = 0, ...options }: ExperimentOptions = {},
+  ): ExperimentRun {
+    const path = withQuery(EXPERIMENTS, { format: 'ndjson', from });
+    const { timeoutMs } = this.#requests;
+    return new ExperimentRun(() => this.#requests.begun(path, jsonBody(document), options), {
+      from,
+      timeoutMs,
+      signal: options.signal,
     });
-    if (!response.ok) throw await errorOf(response);
-    return (await response.json()) as T;
   }
-}
 
-async function errorOf(response: Response): Promise<ServiceError> {
-  const text = await response.text();
-  const { error, code } = errorBody(text);
-  const retryAfter = response.headers.get('Retry-After');
-  const retryAfterS = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined;
-  return new ServiceError(
-    response.status,
-    error ?? `The service answered ${response.status} ${response.statusText}`.trim(),
-    code,
-    retryAfterS,
-  );
-}
-
-/** Empty where the answer is not the service's: a proxy in between speaks HTML. */
-function errorBody(text: string): Partial<Schemas['ErrorResponse']> {
-  try {
-    const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null ? body : {};
-  } catch {
-    return {};
+  /** What an open experiment stands for and costs. Nothing is simulated or charged. */
+  dryRun(document: ExperimentDocument, options: RequestOptions = {}): Promise<DryRunAnswer> {
+    return this.#requests.json(withQuery(EXPERIMENTS, { dry_run: true }), jsonBody(document), options);
   }
-}
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer);
-      reject(signal!.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, ms);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener('abort', abort, { once: true });
-  });
+  /**
+   * Runs an open experiment for one of its tables. The body of the answer is the file as it comes; reading it fails where
+   * the connection breaks.
+   */
+  experimentTable(
+    document: ExperimentDocument,
+    { format, table, names, from, ...options }: TableOptions,
+  ): Promise<Response> {
+    const path = withQuery(EXPERIMENTS, { format, table, names, from });
+    return this.#requests.begun(path, jsonBody(document), options);
+  }
+
+  /** Finds neurons by their labels. */
+  neurons(query: NeuronQuery = {}, options: RequestOptions = {}): Promise<NeuronSearch> {
+    return this.#requests.json(withQuery('/api/v2/neurons', query), {}, options);
+  }
+
+  /** The sets of neurons that every selector can name. */
+  nodeSets(options: RequestOptions = {}): Promise<NodeSetList> {
+    return this.#requests.json('/api/v2/node-sets', {}, options);
+  }
 }

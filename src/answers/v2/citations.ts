@@ -1,4 +1,4 @@
-/** What to cite for a result: one list, of which each connectome has its part. */
+/** What to cite for a result: one list, of which each connectome has its part, then the sources of node sets. */
 import type { Connectome, ConnectomeMetadata } from '../../connectome/connectome.js';
 
 interface Citation {
@@ -27,8 +27,12 @@ const CITATIONS: readonly Citation[] = [
   },
 ];
 
-export function citationsOf({ metadata }: Pick<Connectome, 'metadata'>): string[] {
-  return CITATIONS.filter(({ appliesTo }) => appliesTo(metadata)).map(({ text }) => text);
+/** @param sources of the published node sets that the document names */
+export function citationsOf(
+  { metadata }: Pick<Connectome, 'metadata'>,
+  sources: readonly string[],
+): string[] {
+  return [...CITATIONS.filter(({ appliesTo }) => appliesTo(metadata)).map(({ text }) => text), ...sources];
 }
 
 function isFlyWire({ dataset }: ConnectomeMetadata): boolean {

@@ -14,27 +14,35 @@ import {
 
 type Schema = Readonly<Record<string, unknown>>;
 
+/** Of a document and of what stands in it several times, by name. */
+interface DocumentSchemas {
+  readonly Experiment: Schema;
+  readonly Selector: Schema;
+  readonly LabelSelector: Schema;
+}
+
 /**
- * JSON Schemas (2020-12) of a document as a request may have it and of its selectors, which contain one another, from
- * the table of fields. Multiples of 0.1 are said in words: validators divide doubles and refuse 0.3.
- * @param definitions where both stand in the whole
+ * JSON Schemas (2020-12) of a document as a request may have it, from the table of fields. Multiples of 0.1 are said in
+ * words: validators divide doubles and refuse 0.3.
+ * @param definitions where the schemas stand in the whole
  */
-export function documentSchemas(definitions = '#/components/schemas'): {
-  Experiment: Schema;
-  Selector: Schema;
-} {
-  const selector = { $ref: `${definitions}/Selector` };
-  return { Experiment: new Schemas(selector).of(DOCUMENT), Selector: selectorSchema(selector) };
+export function documentSchemas(definitions = '#/components/schemas'): DocumentSchemas {
+  const refTo = (name: keyof DocumentSchemas): Schema => ({ $ref: `${definitions}/${name}` });
+  return {
+    Experiment: new Schemas(refTo('Selector')).of(DOCUMENT),
+    Selector: selectorSchema(refTo('Selector'), refTo('LabelSelector')),
+    LabelSelector: labelSelectorSchema(refTo('Selector')),
+  };
 }
 
 /** The schema of a document alone, for editors and validators. */
 export function documentSchema(): Schema {
-  const { Experiment: experiment, Selector: selector } = documentSchemas('#/$defs');
+  const { Experiment: experiment, ...others } = documentSchemas('#/$defs');
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Experiment',
     ...experiment,
-    $defs: { Selector: selector },
+    $defs: others,
   };
 }
 
@@ -138,11 +146,31 @@ function timesSchema({ time, maximumLength }: TimesField): Schema {
   };
 }
 
-function selectorSchema(selector: Schema): Schema {
-  const label = { type: 'string', minLength: 1, maxLength: MAXIMUM_LABEL_LENGTH };
+const NAME: Schema = { type: 'string', minLength: 1, maxLength: MAXIMUM_LABEL_LENGTH };
+
+/**
+ * TypeScript has no array type that contains itself outside of an alias, so generators cannot express lists in lists.
+ * They skip `unevaluatedItems`, which validators apply to all items here, because no other keyword speaks of them.
+ */
+function selectorSchema(selector: Schema, labelSelector: Schema): Schema {
+  const listOf = (items: Schema): Schema => ({ type: 'array', ...items, minItems: 1, uniqueItems: true });
+  const innerList = listOf({ unevaluatedItems: selector });
+  return {
+    description:
+      `Which neurons. A string is ${PUBLISHED_PREFIX}${ALL_NEURONS}, the name of a node set of the document, of a published one (${PUBLISHED_PREFIX}sugar, ` +
+      `${PUBLISHED_PREFIX}shiu2024/sugar), of a channel (${PUBLISHED_PREFIX}channel/escape) or a stimulus ` +
+      `(${PUBLISHED_PREFIX}stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or ` +
+      `:center behind it takes one side. An object has labels. A list of selectors is their union. At most ` +
+      `${MAXIMUM_SELECTOR_DEPTH} levels.`,
+    anyOf: [NAME, labelSelector, listOf({ items: { anyOf: [NAME, labelSelector, innerList] } })],
+    examples: ['LC4:left', { type: ['LC4', 'LPLC2'], side: 'left' }, ['@sugar', 'CB0701']],
+  };
+}
+
+function labelSelectorSchema(selector: Schema): Schema {
   const valueOf = (name: string): Schema => {
     if (name === 'root_id') return { type: 'string', pattern: ROOT_ID };
-    return name === 'side' ? { enum: NAMED_SIDES } : label;
+    return name === 'side' ? { enum: NAMED_SIDES } : NAME;
   };
   const labels = Object.entries(SELECTOR_LABELS).map(([name, description]) => [
     name,
@@ -152,25 +180,17 @@ function selectorSchema(selector: Schema): Schema {
     },
   ]);
   return {
+    type: 'object',
     description:
-      `Which neurons. A string is ${PUBLISHED_PREFIX}${ALL_NEURONS}, the name of a node set of the document, of a published one (${PUBLISHED_PREFIX}sugar, ` +
-      `${PUBLISHED_PREFIX}shiu2024/sugar), of a channel (${PUBLISHED_PREFIX}channel/escape) or a stimulus ` +
-      `(${PUBLISHED_PREFIX}stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or ` +
-      `:center behind it takes one side. An object has labels: all members must agree, a list means any of its values. ` +
-      `A list of selectors is their union. At most ${MAXIMUM_SELECTOR_DEPTH} levels.`,
-    anyOf: [
-      label,
-      {
-        type: 'object',
-        properties: {
-          ...Object.fromEntries(labels),
-          except: { ...selector, description: 'Neurons that are left out again.' },
-        },
-        anyOf: Object.keys(SELECTOR_LABELS).map((name) => ({ required: [name], properties: { [name]: {} } })),
-        additionalProperties: false,
-      },
-      { type: 'array', items: selector, minItems: 1, uniqueItems: true },
-    ],
-    examples: ['LC4:left', { type: ['LC4', 'LPLC2'], side: 'left' }, ['@sugar', 'CB0701']],
+      'Neurons by labels: all members must agree, and a list means any of its values. It must have a member other ' +
+      'than `except`.',
+    properties: {
+      ...Object.fromEntries(labels),
+      except: { ...selector, description: 'Neurons that are left out again.' },
+    },
+    additionalProperties: false,
+    minProperties: 1,
+    dependentSchemas: { except: { minProperties: 2 } },
+    examples: [{ type: ['LC4', 'LPLC2'], side: 'left' }],
   };
 }

@@ -2,8 +2,7 @@
  * Every field of the document of an open experiment, described once: the checks (parse-document.ts) and the JSON
  * Schema (document-schema.ts) are made from this table. The order of members here is that of the complete document.
  */
-import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../../experiment/protocol.js';
-import { MAXIMUM_RATE_HZ } from '../../experiment/trains.js';
+import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../../experiment/protocol.js';
 import { GROUP_LABELS } from './document.js';
 
 interface Description {

@@ -16,7 +16,7 @@ const parse = (value: unknown) => parseDocument(value, LIMITS, ['escape', 'walk'
 
 /** Values that a schema allows, small ones, and of each number also its bounds. */
 function valuesOf(own: Schema, depth = 0): fc.Arbitrary<Json> {
-  if ('$ref' in own) return selectors(depth);
+  if ('$ref' in own) return definitionsOf(own['$ref'] as string, depth);
   if ('const' in own) return fc.constant(own['const'] as Json);
   if ('enum' in own) return fc.constantFrom(...(own['enum'] as Json[]));
   if ('anyOf' in own && !('type' in own)) {
@@ -34,7 +34,7 @@ function valuesOf(own: Schema, depth = 0): fc.Arbitrary<Json> {
       return numbersOf(own);
     case 'array': {
       const maxLength = Math.min(3, (own['maxItems'] as number | undefined) ?? 3);
-      return fc.uniqueArray(valuesOf(own['items'] as Schema, depth + 1), {
+      return fc.uniqueArray(valuesOf((own['items'] ?? own['unevaluatedItems']) as Schema, depth + 1), {
         minLength: (own['minItems'] as number | undefined) ?? 0,
         maxLength,
         selector: (item) => JSON.stringify(item),
@@ -65,12 +65,13 @@ function objectsOf(own: Schema, depth: number): fc.Arbitrary<Json> {
 
 const rootIds = fc.bigInt({ min: 720575940600000000n, max: 720575940699999999n }).map(String);
 
-function selectors(depth: number): fc.Arbitrary<Json> {
-  const { anyOf } = (schema['$defs'] as Record<string, Schema>)['Selector'] as { anyOf: Schema[] };
-  const forms = depth > 4 ? anyOf.slice(0, 1) : anyOf;
+function definitionsOf(reference: string, depth: number): fc.Arbitrary<Json> {
+  const definition = (schema['$defs'] as Record<string, Schema>)[reference.split('/').at(-1)!]!;
+  const forms = (definition['anyOf'] as Schema[] | undefined) ?? [definition];
+  const allowed = depth > 4 ? forms.slice(0, 1) : forms;
   return fc.oneof(
     { withCrossShrink: true },
-    ...forms.map((each) => fc.memo(() => valuesOf(each, depth + 2))()),
+    ...allowed.map((each) => fc.memo(() => valuesOf(each, depth + 2))()),
   );
 }
 
@@ -198,6 +199,20 @@ describe('any document', () => {
       }),
       { numRuns: 100, maxSkipsPerRun: 1000 },
     );
+  });
+
+  it.each([
+    [[['LC4', ['@sugar', ['DNp01']]]], true],
+    [[['LC4', [['DNp01', 5]]]], false],
+    [[[['LC4', []]]], false],
+    [{ type: 'LC4' }, true],
+    [{ type: 'LC4', except: [['LC4:left']] }, true],
+    [{ type: 'LC4', except: [[{}]] }, false],
+    [{ except: 'LC4' }, false],
+    [{}, false],
+  ])('has selectors that its schema takes as the service does: %j', (selector, isAllowed) => {
+    const document = { silence: [selector] };
+    expect([isValid(document), outcome(document) !== undefined]).toEqual([isAllowed, isAllowed]);
   });
 
   it('is refused if its schema refuses it', () => {

@@ -153,7 +153,7 @@ describe('a sweep', () => {
     expect(refusal({ sweep: [{ set: 'seed', from: 0, to: 2 ** 32 - 1, step: 1 }] }).path).toBe('/sweep');
     expect(
       refusal({ inputs, sweep: [{ set: 'inputs.a.rate_hz', from: 0, to: 1, step: 5e-324 }] }).message,
-    ).toBe('sweep must have at most 2000 conditions, got about 10^323: about 10^323.');
+    ).toBe('sweep must have at most 2000 conditions, got about 10^323.');
   });
 });
 

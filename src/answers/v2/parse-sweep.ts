@@ -1,5 +1,5 @@
 import { nearestNames } from '../../connectome/nearest-names.js';
-import { describeValue } from '../../errors.js';
+import { describeValue, type CodedError } from '../../errors.js';
 import { DecimalRange } from './decimal-range.js';
 import type { EachAxis, ExperimentDocument, InputDocument, SetAxis, SweepAxis } from './document.js';
 import { type NumberField, SWEPT_OF_DOCUMENT, SWEPT_OF_INPUT } from './fields.js';
@@ -44,14 +44,23 @@ export function parseSweep(given: readonly Given[], inputs: Inputs, maximumCondi
   const lengths = pending.map(({ length }) => length);
   const conditions = lengths.reduce((product, length) => product * length, 1n);
   if (conditions > maximumConditions) {
-    throw invalid(
-      sweep,
-      `sweep must have at most ${maximumConditions} conditions, got ${describedCount(conditions)}: ` +
-        `${lengths.map(describedCount).join(' x ')}.`,
+    throw tooManyConditions(
+      maximumConditions,
+      conditions,
+      lengths.length > 1 ? lengths.map(describedCount).join(' x ') : '',
     );
   }
   const axes = pending.map(({ expand }) => expand());
   return { axes, values: new Map(axes.flatMap((axis) => ('set' in axis ? [[axis.set, axis.values]] : []))) };
+}
+
+/** @param factors where the number comes from; empty where it says so itself */
+export function tooManyConditions(maximum: number, conditions: bigint, factors: string): CodedError {
+  return invalid(
+    memberOf(WHOLE, 'sweep'),
+    `sweep must have at most ${maximum} conditions, got ${describedCount(conditions)}` +
+      (factors === '' ? '.' : `: ${factors}.`),
+  );
 }
 
 interface PendingAxis {

@@ -89,6 +89,9 @@ describe('what an experiment costs', () => {
         'A trial of condition 0 has 1200 input events on average; at most 600 are allowed. ' +
         'With 50 % of the neurons, of the rates or of the duration it would fit.',
     });
+    expect(refusal({ inputs: INPUT, trials: 1 }, { inputEventsPerTrial: 6 })).toMatchObject({
+      message: expect.stringContaining('With less than 1 % of the neurons,'),
+    });
     const reports = { s: { node_set: 'S_sugar', group_by: ['neuron'], type: 'histogram', bin_ms: 100 } };
     // 12 neurons: 10 numbers, one trial and ten bins each.
     expect(() => planOf(connectome, { reports, trials: 1 }, { rates: 252 })).not.toThrow();
@@ -104,7 +107,15 @@ describe('what an experiment costs', () => {
     expect(refusal({ inputs: INPUT, trials: 1, sweep }, { conditions: 120 })).toMatchObject({
       code: 'INVALID_PARAMETER',
       path: '/sweep',
-      message: 'sweep must have at most 120 conditions, got 121.',
+      message: 'sweep must have at most 120 conditions, got 121: 120 groups + 1 without any.',
+    });
+    const values = { set: 'seed', from: 1, to: 10, step: 1 };
+    const responders = { each: { responders_of: 'baseline', top: 200 }, as: 'silence' };
+    expect(
+      refusal({ inputs: INPUT, trials: 1, sweep: [responders, values] }, { conditions: 2000 }),
+    ).toMatchObject({
+      path: '/sweep',
+      message: 'sweep must have at most 2000 conditions, got 2010: (200 groups + 1 without any) x 10 values.',
     });
   });
 });
@@ -174,6 +185,29 @@ describe('the head of an answer', () => {
   });
 });
 
+it('cites the sources of the published node sets that the document names, each once', () => {
+  const { cite } = planOf(connectome, { inputs: INPUT, reports: { motor: { node_set: 'C_motor' } } });
+  // The types that stand for both sets where there are no root ids.
+  const types = connectome.metadata.types.map((type) =>
+    type.name === 'S_sugar'
+      ? { ...type, name: 'LB3' }
+      : type.name === 'C_escape'
+        ? { ...type, name: 'CB0701' }
+        : type,
+  );
+  const named = planOf(connectomeWith({ types }), {
+    node_sets: { mine: ['@MN9', 'C_motor'] },
+    inputs: { s: { node_set: '@shiu2024/sugar:left' }, t: { node_set: ['@sugar', 'mine'] } },
+    reports: { motor: { node_set: 'C_motor' } },
+  });
+  const shiu = 'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9';
+  expect(named.cite).toEqual([
+    ...cite,
+    `${shiu}: Figures 1 to 4; its second neuron is the other one of its type in release 783`,
+    `${shiu}: Figures 1 to 3; list of release 630, neu_sugar in figures.ipynb of philshiu/Drosophila_brain_model`,
+  ]);
+});
+
 describe('warnings', () => {
   const codes = (request: object, own = connectome) => planOf(own, request).warnings.map(({ code }) => code);
   const PAIRS = 2_700_513;
@@ -195,6 +229,12 @@ describe('warnings', () => {
         },
       ),
     ).toEqual(['PARTIAL_WIRING']);
+    const messageWith = (connectionCount: number) =>
+      planOf({ ...connectome, metadata: { ...connectome.metadata, connectionCount } }, {}).warnings[1]!
+        .message;
+    expect(messageWith(PAIRS - 1)).toContain('; less than 1 % are missing.');
+    expect(messageWith(2_313_358)).toContain('; 14 % are missing.');
+    expect(messageWith(1)).toContain('; more than 99 % are missing.');
     const strict = {
       ...connectome.metadata,
       wiring: 'measured',

@@ -14,6 +14,7 @@ import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
 import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
+import { tooManyConditions } from './parse-sweep.js';
 import { invalid, memberOf, refused, WHOLE } from './place.js';
 import { isResponders, resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import type {
@@ -24,7 +25,7 @@ import type {
   ParameterValue,
 } from './result.js';
 import { rounded, type SummarisedReport } from './summary.js';
-import { Grid, groupOf, type Axis, type AxisValue } from './sweep.js';
+import { Grid, groupOf, lengthOf, type Axis, type AxisValue } from './sweep.js';
 import { binCount, sharedArray, sharedSteps, type ReportTask, type TrialTask } from './trial.js';
 import { warningsBefore } from './warnings.js';
 
@@ -148,11 +149,20 @@ export class ExperimentPlan {
       this.reports,
       this.grid,
     );
-    this.cite = citationsOf(connectome);
+    this.cite = citationsOf(connectome, resolved.sources);
   }
 
   get conditions(): number {
     return this.grid.size;
+  }
+
+  /** @throws CodedError INVALID_PARAMETER where an answer cannot begin with this condition */
+  checkFrom(from: number): void {
+    if (from < this.conditions) return;
+    throw invalid(
+      WHOLE,
+      `from must be the index of a condition, from 0 to ${this.conditions - 1}, got ${from}.`,
+    );
   }
 
   /** Brain seconds of all that an answer from a condition on has to run, at most. */
@@ -335,20 +345,18 @@ export class ExperimentPlan {
     const most = this.#inputEvents.reduce((a, b) => Math.max(a, b), 0);
     if (most > limits.inputEventsPerTrial) {
       const index = this.#inputEvents.indexOf(most);
-      const share = Math.floor((100 * limits.inputEventsPerTrial) / most);
       throw tooExpensive(
         `A trial of condition ${index} has ${Math.round(most)} input events on average; at most ` +
           `${limits.inputEventsPerTrial} are allowed.`,
-        `With ${share} % of the neurons, of the rates or of the duration it would fit.`,
+        `With ${share(limits.inputEventsPerTrial, most)} of the neurons, of the rates or of the duration it would fit.`,
         '/inputs',
       );
     }
     if (rates > limits.rates) {
-      const share = Math.floor((100 * limits.rates) / rates);
       throw tooExpensive(
         `The reports of the answer have ${rates} rates (for each condition and group one for each trial and bin, and ` +
           `${RATES_OF_GROUP} for the rest of its row); at most ${limits.rates} are allowed.`,
-        `With ${share} % of the conditions, groups or trials they would fit.`,
+        `With ${share(limits.rates, rates)} of the conditions, groups or trials they would fit.`,
         '/reports',
       );
     }
@@ -447,12 +455,15 @@ function axesOf(
 }
 
 /** @throws CodedError INVALID_PARAMETER; how many groups there are, only the connectome says */
-function checkConditions({ size }: Grid, limits: ExperimentLimits): void {
+function checkConditions({ axes, size }: Grid, limits: ExperimentLimits): void {
   if (size <= limits.conditions) return;
-  throw invalid(
-    memberOf(WHOLE, 'sweep'),
-    `sweep must have at most ${limits.conditions} conditions, got ${size}.`,
-  );
+  const factors = axes.map((axis) => {
+    const length = lengthOf(axis);
+    if (axis.kind === 'values') return `${length} values`;
+    const groups = `${length - 1} groups + 1 without any`;
+    return axes.length > 1 ? `(${groups})` : groups;
+  });
+  throw tooManyConditions(limits.conditions, BigInt(size), factors.join(' x '));
 }
 
 /** The most neurons that a group of responders can have. */
@@ -512,6 +523,12 @@ function stepsOf(ms: number): number {
 
 function tooExpensive(cost: string, whatFits: string, path: string): CodedError {
   return new CodedError('TOO_EXPENSIVE', `${cost} ${whatFits}`, { path });
+}
+
+/** What is allowed of a whole that is more. */
+function share(allowed: number, whole: number): string {
+  const percent = Math.floor((100 * allowed) / whole);
+  return percent > 0 ? `${percent} %` : 'less than 1 %';
 }
 
 function quantity(count: number, noun: string): string {

@@ -17,17 +17,17 @@ import {
   type TrialTask,
 } from './trial.js';
 
-/** What a worker does with a task: draws its input events, simulates, reads. One trial at a time. */
+/** What a worker does with a task: draws its input events, simulates unless that is done, reads. One trial at a time. */
 export function trialOf(
   connectome: Connectome,
   engine: SimulationEngine,
   draw: DrawInputEvents,
-): (task: TrialTask) => TrialReading {
+): (task: TrialTask, simulated?: Trial) => TrialReading {
   const readout = new TrialReadout(connectome.neuronCount);
   const neuronId = (neuron: number) => connectome.neuronId(neuron);
-  return (task) => {
+  return (task, simulated) => {
     const events = draw(task.protocol, neuronId);
-    const trial = engine.simulate(events, task.protocol);
+    const trial = simulated ?? engine.simulate(events, task.protocol);
     // Events do not say which input they came from. Trains do not depend on one another, so each input can be drawn
     // alone; only trials with such a report are drawn twice.
     const asksForInputs = task.reports.some(({ type }) => type === 'inputs');

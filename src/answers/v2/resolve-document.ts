@@ -1,5 +1,6 @@
 /** Finds the neurons of every selector of a document. */
-import { SIDES, type Connectome } from '../../connectome/connectome.js';
+import type { Connectome } from '../../connectome/connectome.js';
+import { labelCounts } from '../../connectome/label-counts.js';
 import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
@@ -16,6 +17,7 @@ export interface ResolvedDocument {
   /** Of all selectors, each once, in their order. */
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
+  readonly sources: readonly string[];
 }
 
 /** What stands under one name in the answer: all selectors of `silence`, one of anything else. */
@@ -52,7 +54,9 @@ export function resolveDocument(
       connectome.neuronCount,
     );
     neurons.set(name, own);
-    sets.set(name, resolvedSet(connectome, own, distinct(parts.flatMap(({ missing }) => missing))));
+    const { types, sides } = labelCounts(connectome, own);
+    const missing = distinct(parts.flatMap((part) => part.missing));
+    sets.set(name, { neurons: own.length, sides, types, missing });
   }
   const unused = Object.keys(document.inputs).flatMap((name) =>
     unusedTimes(connectome, document, name, neurons.get(`inputs.${name}`)!),
@@ -62,6 +66,7 @@ export function resolveDocument(
     neurons,
     missing: distinct([...resolved.flatMap(({ missing }) => missing), ...unused]),
     substituted: distinct(resolved.flatMap(({ substituted }) => substituted)),
+    sources: distinct(resolved.flatMap(({ sources }) => sources)),
   };
 }
 
@@ -133,31 +138,4 @@ function unusedTimes(
     );
   }
   return unused;
-}
-
-function resolvedSet(
-  { metadata, typeIndices, sides }: Connectome,
-  neurons: Uint32Array,
-  missing: readonly string[],
-): ResolvedSet {
-  const ofType = new Uint32Array(metadata.types.length);
-  const ofSide = new Uint32Array(SIDES.length);
-  for (const neuron of neurons) {
-    ofType[typeIndices[neuron]!]!++;
-    ofSide[sides[neuron]!]!++;
-  }
-  const types = new Map<string, number>();
-  ofType.forEach((count, type) => {
-    // Types without a name are several, one for each super class.
-    const { name } = metadata.types[type]!;
-    if (count > 0) types.set(name, (types.get(name) ?? 0) + count);
-  });
-  return {
-    neurons: neurons.length,
-    sides: Object.fromEntries(
-      SIDES.map((side, at) => [side, ofSide[at]!] as const).filter(([, count]) => count > 0),
-    ),
-    types: Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1))),
-    missing,
-  };
 }

@@ -90,12 +90,18 @@ function partialWiring(metadata: Connectome['metadata']): string | undefined {
   }
   // A lower minimum only adds pairs, so fewer pairs than this are too few in any case.
   if (release !== RELEASE.release || connectionCount >= RELEASE.pairs) return undefined;
-  const share = Math.round(100 * (1 - connectionCount / RELEASE.pairs));
   return (
     `The wiring holds ${connectionCount} of the ${RELEASE.pairs} pairs of neurons with ${RELEASE.minimumSynapses} ` +
-    `synapses or more in release ${RELEASE.release}; ${share} % are missing. Neurons that stay silent may lack ` +
+    `synapses or more in release ${RELEASE.release}; ${missingShare(connectionCount)} are missing. Neurons that stay silent may lack ` +
     'their connections.'
   );
+}
+
+/** In whole percent; 0 and 100 would say that none or all are missing. */
+function missingShare(connectionCount: number): string {
+  const percent = Math.round(100 * (1 - connectionCount / RELEASE.pairs));
+  if (percent === 0) return 'less than 1 %';
+  return percent === 100 && connectionCount > 0 ? 'more than 99 %' : `${percent} %`;
 }
 
 function listed(names: readonly string[]): string {

@@ -9,12 +9,17 @@ const LICENCES: Readonly<Record<string, string>> = {
   'CC-BY-NC-4.0': 'https://creativecommons.org/licenses/by-nc/4.0/',
 };
 
-export function describeModel(model: Model): void {
+/** The line below the heading of each page. */
+export function describeModelLine(model: Model): void {
   const wiring =
     model.wiring === 'measured' ? 'measured wiring' : 'synthetic wiring, sampled from cell-type statistics';
   byId('model-line').textContent =
     `${grouped(model.neuron_count)} neurons, ${grouped(model.connection_count)} connections, ${wiring}. ` +
     `${model.dataset}, release ${model.release}.`;
+}
+
+export function describeModel(model: Model): void {
+  describeModelLine(model);
   byId('about-measured').textContent =
     `Neurons, cell types and transmitters: ${model.dataset}, release ${model.release}. ` +
     (model.wiring === 'measured'

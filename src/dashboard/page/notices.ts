@@ -1,8 +1,8 @@
 /** Messages of the page while it waits and when a call has failed. */
 import { byId, element } from './dom.js';
-import type { ServiceFailure } from './service/client.js';
+import type { FailureKind, ServiceFailure } from './service/client.js';
 
-const TITLES = {
+const TITLES: Readonly<Record<FailureKind, string>> = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',
   unavailable: 'The model is currently unavailable.',
@@ -15,8 +15,14 @@ export class Notices {
   readonly #status: HTMLElement;
   readonly #alert: HTMLElement;
 
-  /** @param of whose messages these are: those of the brain stand where it is drawn, all others at the window's edge */
-  constructor(of: 'page' | 'brain') {
+  /**
+   * @param of whose messages these are: those of the brain stand where it is drawn, all others at the window's edge
+   * @param titles in place of the usual ones
+   */
+  constructor(
+    of: 'page' | 'brain',
+    private readonly titles: Partial<Readonly<Record<FailureKind, string>>> = {},
+  ) {
     const prefix = of === 'brain' ? 'brain-' : '';
     this.#status = byId(`${prefix}status`);
     this.#alert = byId(`${prefix}alert`);
@@ -44,7 +50,7 @@ export class Notices {
     this.clear();
     this.status('');
     const children: HTMLElement[] = [
-      element('strong', {}, TITLES[failure.kind]),
+      element('strong', {}, this.titles[failure.kind] ?? TITLES[failure.kind]),
       element('p', {}, failure.message),
     ];
     if (failure.kind !== 'refused') {

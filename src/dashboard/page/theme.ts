@@ -16,6 +16,7 @@ export const SUPER_CLASSES = [
 
 export interface Theme {
   readonly dark: boolean;
+  readonly panel: string;
   readonly stage: string;
   readonly text: string;
   readonly muted: string;
@@ -35,6 +36,7 @@ export function readTheme(): Theme {
   const colour = (name: string): string => style.getPropertyValue(`--${name}`).trim();
   return {
     dark: darkness.matches,
+    panel: colour('panel'),
     stage: colour('stage'),
     text: colour('text'),
     muted: colour('muted'),

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** Builds the page into dist/dashboard/page, from where src/dashboard serves it. */
+/** Builds the two pages into dist/dashboard/page, from where src/dashboard serves it. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   logLevel: 'warn',
@@ -14,7 +14,11 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1000,
-    rollupOptions: { checks: { pluginTimings: false } },
+    rollupOptions: {
+      // Two documents, so that the brain's page loads nothing of the laboratory.
+      input: ['index', 'laboratory'].map((page) => fileURLToPath(new URL(`${page}.html`, import.meta.url))),
+      checks: { pluginTimings: false },
+    },
     // The licences of what is bundled travel with it.
     license: { fileName: 'licenses.md' },
   },

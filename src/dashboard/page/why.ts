@@ -19,7 +19,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   wing: 'turn with its wings',
   groom: 'groom its head',
   proboscis: 'extend its proboscis',
-  courtship: 'court',
+  courtship: 'be receptive',
   approach: 'approach the smell',
   avoid: 'turn away',
   phototaxis: 'approach the light',

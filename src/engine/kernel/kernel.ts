@@ -1,50 +1,55 @@
 /**
- * The network of engine/network.ts at the speed of memory: a whole brain, step by step, where only what happens
- * costs anything.
+ * Simulates the network of engine/network.ts step by step. Only activity takes time: a neuron is visited when input
+ * arrives or when it may spike, and at no other time.
  *
- * Coordinates. Beside v keep u = v + g/3 and h = g/3, so v = u - h. Without input u decays with the membrane alone
- * and h with the synapse alone, because g/3 is exactly the part of v that g will still become. Both are stored
- * multiplied by the growth that undoes their decay (growth.ts), so the stored numbers change only when something
- * arrives: no clock runs for a neuron that gets no input.
+ * Coordinates. Let h = g/3 and u = v + h. Without input, u decays with the membrane time constant alone and h with
+ * the synaptic time constant alone, and v = u - h. Both are stored multiplied by a growth that cancels their decay
+ * (factors.ts), so the stored numbers change only when input arrives.
  *
- * Hot neurons. With decays a and s of a step, a neuron at v <= threshold is at v' = a u - s h one step later. As
- * h >= u - threshold, v' <= (a - s) u + s threshold: to pass the threshold it needs
- * u > threshold (1 - s) / (a - s), some 9.36 mV. That is one comparison with a line that all neurons share
- * (uOfHot), and only neurons above it are looked at.
+ * Which neurons will spike. The membrane time constant is four times the synaptic one. So without further input
+ * v = u x - h x^4, where x = exp(-t / membrane time constant). v rises up to a peak at x^3 = u / 4h, and the peak is
+ * above the threshold if u^4 > 4 h (4/3 threshold)^3. As u^4 and h decay alike, this stays true or false while no input
+ * arrives. A neuron for which it is false needs no visit before it is excited: inhibition only lowers later values
+ * of v. The formula holds while the peak lies ahead, that is for u < 4h. That is the case for every neuron at or below
+ * the threshold with u > 4/3 threshold (leastU); with less, no neuron reaches the threshold.
  *
- * Two at once. Rows have an even number of connections, and a list of neurons ends with nobody, a neuron that is
- * always at rest. So the loops take two of many at a time, side by side in a vector, and write lists without a
- * branch: a processor that cannot guess what a neuron does has nothing to guess.
+ * When they can spike. Up to the peak v is concave, so it stays below its tangent. If the tangent does not reach
+ * the threshold before the next review, the neuron waits for that review.
  *
  * What holds at the end of every step:
- *  - The hot list has every neuron whose u is above the line and every neuron that just got an input event, each
- *    once.
- *  - A refractory neuron has u = -infinity: it cannot be hot, and what arrives is lost, as it should be. It is put
- *    to rest when its time is over, before anything is delivered in that step.
- *  - Spikes stand in the list by step, within a step those that excite before those that inhibit.
- * Within a step excitation comes before input events and inhibition after both, so u passes the line upwards at
- * most once, and the list stays free of doubles without marks. Sums add the same products in the same order
- * wherever this runs: WebAssembly fuses and re-associates nothing.
+ *  - Every neuron that can spike in the next step is a candidate. Every other neuron that will spike unless inhibited
+ *    is a candidate or is waiting. Both lists may repeat a neuron, and may contain neurons that will not spike.
+ *  - A refractory neuron has u = -infinity. It is no candidate, and input to it is lost, as it should be. It returns
+ *    to rest when its refractory period is over, before that step delivers anything.
+ *  - Spikes are listed by step; within a step, excitatory neurons come before inhibitory ones.
+ *
+ * Loops process two connections or two neurons at a time, side by side in a vector. For this, rows have an even
+ * number of connections, and the sentinel, a neuron that does not exist, ends lists. Lists are written without
+ * branches, since a processor cannot predict what a neuron does. Sums add the same products in the same order on
+ * every machine: WebAssembly neither fuses nor reorders operations.
  */
-import { grow, mvOfUh, startGrowth, uhOfSynapse, uOfHot, uOfInputEvent } from './growth';
+import { MARGIN, STEPS_BETWEEN_REVIEWS, computeFactors, shrinkState } from './factors';
 import {
   Entry,
+  Factors,
   InputEvent,
   Neuron,
   Row,
+  Spike,
   StepSpikes,
-  hotNeurons,
-  inhibitorySpikes,
-  nobody,
+  Visit,
+  candidates,
+  neuronCount,
   putAllToRest,
-  reachSpikes,
-  spikes,
+  reserveSpikes,
+  sentinel,
   spikingNeurons,
+  waitingNeurons,
 } from './memory';
 import { writeRaster } from './raster';
 
-/** For the host: what it calls before a trial, where it finds what it fills and what it reads. */
-export { setGrowth } from './growth';
+/** For the host: what it calls, the sections it fills before a trial, and those it reads afterwards. */
+export { setFactors } from './factors';
 export {
   connections,
   eventNeurons,
@@ -56,240 +61,306 @@ export {
   rows,
 } from './memory';
 
-/** So many are cleared one by one in about the time that filling the memory of a whole brain takes. */
+/** Resetting this many targets one by one takes about as long as clearing the state of a whole brain. */
 const FEW_CONNECTIONS: u32 = 100_000;
 
 let thresholdMv: f64;
+let threshold: v128;
+/** Slightly lower: a tangent that comes this close may reach the threshold. */
+let nearThreshold: v128;
+/** Slightly below 4 (4/3 threshold)^3; see above. */
+let peakFactor: v128;
 let delaySteps: u32;
 let refractorySteps: u32;
 
-let eventCount: u32;
+let candidateCount: u32;
+let waitingCount: u32;
+let spikingCount: u32;
+/** More neurons became candidates than the list holds. */
+let isListIncomplete: bool;
 let nextEvent: u32;
-let hotCount: u32;
-/** False from the beginning of a trial to its end, so that one that was cut short leaves nothing behind. */
+/** False during a trial, so that the trial after one that was interrupted still starts from rest. */
 let allAtRest: bool = true;
 
-/** Connections that spikes arrived through; a double holds 2^53 of them, the longest trial has fewer. */
+/** Connections that spikes arrived through. A double counts up to 2^53; no trial has as many. */
 export let deliveredEvents: f64;
 /** Steps that were simulated. */
 export let stepCount: u32;
 
-export function setConstants(threshold: f64, delay: u32, refractory: u32): void {
-  thresholdMv = threshold;
+export function setConstants(thresholdAboveRestMv: f64, delay: u32, refractory: u32): void {
+  thresholdMv = thresholdAboveRestMv;
+  threshold = f64x2.splat(thresholdMv);
+  nearThreshold = f64x2.splat(thresholdMv * (1 - MARGIN));
+  const uAtPeakMv = (4 * thresholdMv) / 3;
+  peakFactor = f64x2.splat(4 * uAtPeakMv * uAtPeakMv * uAtPeakMv * (1 - MARGIN));
   delaySteps = delay;
   refractorySteps = refractory;
 }
 
 /**
- * Runs the network from rest, for a number of steps or up to the first step with more delivered events in all than
- * the budget.
- * @returns the number of spikes; those of a step are sorted by neuron
+ * Runs the network from rest for a number of steps, or up to the first step in which the total of delivered events
+ * exceeds the budget.
+ * @returns the number of spikes; the raster has them ordered by step, then by neuron
  */
-export function simulate(durationSteps: u32, inputEvents: u32, eventBudget: f64): u32 {
+export function simulate(durationSteps: u32, eventCount: u32, eventBudget: f64): u32 {
   if (!allAtRest) putAllToRest();
   allAtRest = false;
-  hotCount = 0;
+  computeFactors(durationSteps);
+  candidateCount = 0;
+  waitingCount = 0;
+  isListIncomplete = false;
   nextEvent = 0;
-  eventCount = inputEvents;
-  deliveredEvents = 0;
+  InputEvent.endAfter(eventCount);
   StepSpikes.of(0).begin = 0;
-  startGrowth();
 
   let step: u32 = 0;
+  let leastU: f64 = 0;
+  let delivered: f64 = 0;
   do {
-    if (step >= refractorySteps) endRefractoriness(step - refractorySteps);
-    findSpikes(step);
+    const factors = Factors.of(step);
+    // The growth, and leastU with it, increases from step to step except where it was shrunk.
+    if (factors.leastU < leastU) shrinkState();
+    leastU = factors.leastU;
+    if (step >= refractorySteps) endRefractoriness(StepSpikes.of(step - refractorySteps));
+    findSpikes(step, factors);
     if (step >= delaySteps) {
       const arriving = StepSpikes.of(step - delaySteps);
-      deliveredEvents += countAndFetch(arriving.begin, arriving.end);
-      excite(arriving.begin, arriving.firstInhibitory);
-      addInputEvents(step);
-      inhibit(arriving.firstInhibitory, arriving.end);
-    } else {
-      addInputEvents(step);
+      excite(arriving.begin, arriving.firstInhibitory, factors);
+      inhibit(arriving.firstInhibitory, arriving.end, factors);
+      delivered += arriving.connectionCount;
     }
-    resetStimulated(step);
-    grow();
-  } while (++step < durationSteps && deliveredEvents <= eventBudget);
+    addInputEvents(step, factors);
+    resetSpiking(step);
+  } while (++step < durationSteps && delivered <= eventBudget);
 
   stepCount = step;
+  deliveredEvents = delivered;
   const spikeCount = StepSpikes.of(stepCount).begin;
-  putToRest(spikeCount);
+  putToRest(spikeCount, eventCount);
   allAtRest = true;
   writeRaster(stepCount, spikeCount);
   return spikeCount;
 }
 
-/** Looks at every hot neuron: it spikes, stays hot or drops out of the list. */
-function findSpikes(step: u32): void {
-  const mvOf = mvOfUh;
-  const line = f64x2.splat(uOfHot);
-  const threshold = f64x2.splat(thresholdMv);
-  const firstSpiking = Entry.at(spikingNeurons, 0);
-  let spiking = firstSpiking;
-  let kept = Entry.at(hotNeurons, 0);
-  const end = Entry.at(hotNeurons, hotCount);
-  end.neuron = nobody;
-  for (let hot = kept; hot.isBefore(end); hot = hot.plus(2)) {
-    const first = hot.neuron;
-    const second = hot.plus(1).neuron;
+/** Visits every candidate once: it spikes, remains a candidate, waits for the next review, or is dropped. */
+function findSpikes(step: u32, factors: Factors): void {
+  if (isListIncomplete || candidateCount + waitingCount > neuronCount) listCandidates(factors);
+  if (step % STEPS_BETWEEN_REVIEWS == 0) review();
+  const visit = Visit.next();
+  const mvOfU = factors.mvOfU;
+  const mvOfH = factors.mvOfH;
+  const boundMvOfU = factors.boundMvOfU;
+  const boundMvOfH = factors.boundMvOfH;
+  const leastU = factors.leastUOfBoth;
+  let spiking = Entry.at(spikingNeurons, 0);
+  let waiting = Entry.at(waitingNeurons, waitingCount);
+  let kept = Entry.at(candidates, 0);
+  const end = Entry.at(candidates, candidateCount);
+  end.neuron = sentinel;
+  for (let candidate = kept; candidate.isBefore(end); candidate = candidate.plus(2)) {
+    const first = candidate.neuron;
+    const second = candidate.plus(1).neuron;
     const uhOfFirst = first.uh;
     const uhOfSecond = second.uh;
-    const mvOfFirst = f64x2.mul(uhOfFirst, mvOf);
-    const mvOfSecond = f64x2.mul(uhOfSecond, mvOf);
-    const mv = f64x2.sub(lowOf(mvOfFirst, mvOfSecond), highOf(mvOfFirst, mvOfSecond));
-    const isAbove = f64x2.gt(mv, threshold);
-    const isHot = f64x2.gt(lowOf(uhOfFirst, uhOfSecond), line);
-    const above = i64x2.bitmask(isAbove);
-    const staying = i64x2.bitmask(v128.andnot(isHot, isAbove));
-    // Written to both lists, and kept in the one that then gets longer.
+    const isFirstVisit = Visit.to(first).record(visit) | (Visit.to(second).record(visit) << 1);
+
+    const u = lowOf(uhOfFirst, uhOfSecond);
+    const h = highOf(uhOfFirst, uhOfSecond);
+    const mv = f64x2.sub(f64x2.mul(u, mvOfU), f64x2.mul(h, mvOfH));
+    const isSpiking = f64x2.gt(mv, threshold);
+    const uu = f64x2.mul(u, u);
+    const peaksAbove = v128.and(f64x2.gt(u, leastU), f64x2.gt(f64x2.mul(uu, uu), f64x2.mul(h, peakFactor)));
+    const willSpike = v128.andnot(peaksAbove, isSpiking);
+    const boundMv = f64x2.sub(f64x2.mul(u, boundMvOfU), f64x2.mul(h, boundMvOfH));
+    const isNear = f64x2.gt(boundMv, nearThreshold);
+
+    // Both neurons are written to every list; only the list that they belong to gets longer.
+    const spikingBits = i64x2.bitmask(isSpiking) & isFirstVisit;
     spiking.neuron = first;
-    spiking = spiking.plus(above & 1);
+    spiking = spiking.plus(spikingBits & 1);
     spiking.neuron = second;
-    spiking = spiking.plus(above >> 1);
+    spiking = spiking.plus(spikingBits >> 1);
+    const nearBits = i64x2.bitmask(v128.and(willSpike, isNear)) & isFirstVisit;
     kept.neuron = first;
-    kept = kept.plus(staying & 1);
+    kept = kept.plus(nearBits & 1);
     kept.neuron = second;
-    kept = kept.plus(staying >> 1);
+    kept = kept.plus(nearBits >> 1);
+    const farBits = i64x2.bitmask(v128.andnot(willSpike, isNear)) & isFirstVisit;
+    waiting.neuron = first;
+    waiting = waiting.plus(farBits & 1);
+    waiting.neuron = second;
+    waiting = waiting.plus(farBits >> 1);
   }
-  hotCount = kept.placeIn(hotNeurons);
-  listSpikes(step, firstSpiking, spiking);
+  spikingCount = spiking.placeIn(spikingNeurons);
+  candidateCount = kept.placeIn(candidates);
+  waitingCount = waiting.placeIn(waitingNeurons);
 }
 
-/** Of the neurons that spike in a step, lists those that excite before those that inhibit. */
-function listSpikes(step: u32, first: Entry, end: Entry): void {
-  const ofStep = StepSpikes.of(step);
-  reachSpikes(ofStep.begin + end.placeIn(spikingNeurons) + 1);
-  let excitatory = Entry.at(spikes, ofStep.begin);
-  const firstInhibitory = Entry.at(inhibitorySpikes, 0);
-  let inhibitory = firstInhibitory;
-  for (let spiking = first; spiking != end; spiking = spiking.plus(1)) {
-    const neuron = spiking.neuron;
-    const isExcitatory: u32 = Row.of(neuron).isExcitatory;
-    neuron.ignoreInput();
-    excitatory.neuron = neuron;
-    inhibitory.neuron = neuron;
-    excitatory = excitatory.plus(isExcitatory);
-    inhibitory = inhibitory.plus(1 - isExcitatory);
-  }
-  ofStep.firstInhibitory = excitatory.placeIn(spikes);
-  for (let spike = firstInhibitory; spike != inhibitory; spike = spike.plus(1)) {
-    excitatory.neuron = spike.neuron;
-    excitatory = excitatory.plus(1);
-  }
-  ofStep.end = excitatory.placeIn(spikes);
+/** All waiting neurons become candidates again. */
+function review(): void {
+  const end = Entry.at(candidates, candidateCount);
+  for (let q: u32 = 0; q < waitingCount; q++) end.plus(q).neuron = Entry.at(waitingNeurons, q).neuron;
+  candidateCount += waitingCount;
+  waitingCount = 0;
 }
 
-/** Counts the connections of arriving spikes and brings the beginnings of their rows into the cache, all at once. */
-function countAndFetch(firstSpike: u32, endSpike: u32): u32 {
-  let connectionCount: u32 = 0;
-  for (let q = firstSpike; q < endSpike; q++) {
-    const row = Row.of(Entry.at(spikes, q).neuron);
-    connectionCount += row.connectionCount;
+/**
+ * Lists the candidates again, from the state of all neurons. A list as long as the network costs as much to visit as
+ * the network, so this happens when the lists are about to outgrow their memory and takes no extra time then.
+ */
+function listCandidates(factors: Factors): void {
+  isListIncomplete = false;
+  waitingCount = 0;
+  let end = Entry.at(candidates, 0);
+  for (let neuron = Neuron.at(0); neuron != sentinel; neuron = neuron.next) {
+    const mv = f64x2.mul(neuron.uh, factors.mvOfUh);
+    // A neuron that got an input event may spike whatever its u.
+    const isSpiking = f64x2.extract_lane(mv, 0) - f64x2.extract_lane(mv, 1) > thresholdMv;
+    end.neuron = neuron;
+    end = end.plus(<u32>(isSpiking || neuron.u > factors.leastU));
+  }
+  candidateCount = end.placeIn(candidates);
+}
+
+/** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
+function excite(firstSpike: u32, endSpike: u32, factors: Factors): void {
+  const uhOfSynapse = factors.uhOfSynapse;
+  const leastU = factors.leastUOfBoth;
+  const limit = Entry.at(candidates, neuronCount);
+  let candidate = Entry.at(candidates, candidateCount);
+  const endOfSpikes = Spike.at(endSpike);
+  let spike = Spike.at(firstSpike);
+  let row = Row.of(spike.neuron);
+  while (spike != endOfSpikes) {
+    const begin = row.begin;
+    const end = row.end;
+    spike = spike.next;
+    row = Row.of(spike.neuron);
     row.begin.fetch();
-  }
-  return connectionCount;
-}
-
-/** Delivers excitatory spikes, and lists the neurons that they make hot. */
-function excite(firstSpike: u32, endSpike: u32): void {
-  const uhOf = uhOfSynapse;
-  const line = f64x2.splat(uOfHot);
-  let hotEnd = Entry.at(hotNeurons, hotCount);
-  for (let q = firstSpike; q < endSpike; q++) {
-    const row = Row.of(Entry.at(spikes, q).neuron);
-    const end = row.end;
-    for (let pair = row.begin; pair != end; pair = pair.next) {
+    for (let pair = begin; pair != end; pair = pair.next) {
       const synapses = pair.signedSynapses;
       const first = pair.firstTarget;
-      const before1 = first.uh;
-      const after1 = f64x2.add(before1, f64x2.mul(lowOf(synapses, synapses), uhOf));
-      first.uh = after1;
+      const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
+      first.uh = uhOfFirst;
       const second = pair.secondTarget;
-      const before2 = second.uh;
-      const after2 = f64x2.add(before2, f64x2.mul(highOf(synapses, synapses), uhOf));
-      second.uh = after2;
-      const wasHot = f64x2.gt(lowOf(before1, before2), line);
-      const isHot = f64x2.gt(lowOf(after1, after2), line);
-      const passed = i64x2.bitmask(v128.andnot(isHot, wasHot));
-      hotEnd.neuron = first;
-      hotEnd = hotEnd.plus(passed & 1);
-      hotEnd.neuron = second;
-      hotEnd = hotEnd.plus(passed >> 1);
+      const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
+      second.uh = uhOfSecond;
+      const candidateBits = i64x2.bitmask(f64x2.gt(lowOf(uhOfFirst, uhOfSecond), leastU));
+      candidate.neuron = first;
+      candidate = candidate.plus(candidateBits & 1);
+      candidate.neuron = second;
+      candidate = candidate.plus(candidateBits >> 1);
+    }
+    if (limit.isBefore(candidate)) {
+      isListIncomplete = true;
+      candidate = Entry.at(candidates, 0);
     }
   }
-  hotCount = hotEnd.placeIn(hotNeurons);
+  candidateCount = candidate.placeIn(candidates);
 }
 
-/** Delivers inhibitory spikes; they can make no neuron hot. */
-function inhibit(firstSpike: u32, endSpike: u32): void {
-  const uhOf = uhOfSynapse;
-  for (let q = firstSpike; q < endSpike; q++) {
-    const row = Row.of(Entry.at(spikes, q).neuron);
+/** Delivers inhibitory spikes, which make no neuron a candidate. */
+function inhibit(firstSpike: u32, endSpike: u32, factors: Factors): void {
+  const uhOfSynapse = factors.uhOfSynapse;
+  const endOfSpikes = Spike.at(endSpike);
+  let spike = Spike.at(firstSpike);
+  let row = Row.of(spike.neuron);
+  while (spike != endOfSpikes) {
+    const begin = row.begin;
     const end = row.end;
-    for (let pair = row.begin; pair != end; pair = pair.next) {
+    spike = spike.next;
+    row = Row.of(spike.neuron);
+    row.begin.fetch();
+    for (let pair = begin; pair != end; pair = pair.next) {
       const synapses = pair.signedSynapses;
       const first = pair.firstTarget;
-      first.uh = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOf));
+      first.uh = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
       const second = pair.secondTarget;
-      second.uh = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOf));
+      second.uh = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
     }
   }
 }
 
-/** The first halves of two vectors: u of two neurons, or twice the same number. */
+/** The first halves of two vectors: u of two neurons, or a number twice. */
 function lowOf(a: v128, b: v128): v128 {
   return v128.shuffle<f64>(a, b, 0, 2);
 }
 
-/** The second halves of two vectors: h of two neurons, or twice the same number. */
+/** The second halves of two vectors: h of two neurons, or a number twice. */
 function highOf(a: v128, b: v128): v128 {
   return v128.shuffle<f64>(a, b, 1, 3);
 }
 
-/** Adds the input events of a step. A neuron that gets one may be above the threshold whatever its u: it is hot. */
-function addInputEvents(step: u32): void {
-  let last = nobody;
-  for (; nextEvent < eventCount && InputEvent.stepOf(nextEvent) == step; nextEvent++) {
-    const neuron = InputEvent.neuronOf(nextEvent);
-    // Two events of one neuron stand side by side; strong inhibition may keep u below the line after the first.
-    if (!(neuron.u > uOfHot) && neuron != last) Entry.at(hotNeurons, hotCount++).neuron = neuron;
+/** Adds the input events of a step. Their neurons become candidates whatever their u: after strong inhibition, v can
+ * be above the threshold with little u. */
+function addInputEvents(step: u32, factors: Factors): void {
+  const uOfInputEvent = factors.uOfInputEvent;
+  let candidate = Entry.at(candidates, candidateCount);
+  let previous = sentinel;
+  let q = nextEvent;
+  for (; InputEvent.stepOf(q) == step; q++) {
+    const neuron = InputEvent.neuronOf(q);
+    candidate.neuron = neuron;
+    // Events of one neuron are adjacent, so there are at most as many new candidates as neurons.
+    candidate = candidate.plus(<u32>(neuron != previous));
     neuron.u += uOfInputEvent;
-    last = neuron;
+    previous = neuron;
   }
-}
-
-/** Stimulated neurons have no refractory period: only what arrives in the step of the spike itself is lost. */
-function resetStimulated(step: u32): void {
-  const ofStep = StepSpikes.of(step);
-  const end = Entry.at(spikes, ofStep.end);
-  for (let spike = Entry.at(spikes, ofStep.begin); spike != end; spike = spike.plus(1)) {
-    spike.neuron.restIfStimulated();
-  }
-}
-
-function endRefractoriness(stepOfSpike: u32): void {
-  const ofStep = StepSpikes.of(stepOfSpike);
-  const end = Entry.at(spikes, ofStep.end);
-  for (let spike = Entry.at(spikes, ofStep.begin); spike != end; spike = spike.plus(1)) {
-    spike.neuron.restIfIgnoring();
-  }
+  nextEvent = q;
+  candidateCount = candidate.placeIn(candidates);
 }
 
 /**
- * Only neurons that got an input event, spiked or were reached by a spike can differ from rest. Going there one by
- * one is faster than filling all of memory after a trial that reached little, and slower after one that reached much.
+ * Resets the neurons that spiked in this step and records the spikes. This comes last, because whatever arrives in the
+ * step of a spike is lost. A stimulated neuron has no refractory period: it is back at rest.
  */
-function putToRest(spikeCount: u32): void {
-  // Each neuron that spiked once, in the list that is no longer needed; h = infinity marks those that are in it.
+function resetSpiking(step: u32): void {
+  const ofStep = StepSpikes.of(step);
+  const begin = ofStep.begin;
+  const end = begin + spikingCount;
+  reserveSpikes(end + 1);
+  // Excitatory neurons are listed from the beginning upwards, inhibitory ones from the end downwards.
+  let excitatory = Spike.at(begin);
+  let inhibitory = Spike.at(end);
+  inhibitory.record(sentinel, 0);
+  let connectionCount: u32 = 0;
+  const endOfSpiking = Entry.at(spikingNeurons, spikingCount);
+  for (let spiking = Entry.at(spikingNeurons, 0); spiking != endOfSpiking; spiking = spiking.plus(1)) {
+    const neuron = spiking.neuron;
+    const row = Row.of(neuron);
+    const isExcitatory: u32 = row.isExcitatory;
+    excitatory.record(neuron, step);
+    inhibitory.previous.record(neuron, step);
+    excitatory = excitatory.plus(isExcitatory);
+    inhibitory = inhibitory.plus(isExcitatory - 1);
+    neuron.reset(row.isStimulated);
+    connectionCount += row.connectionCount;
+  }
+  ofStep.firstInhibitory = excitatory.place;
+  ofStep.connectionCount = connectionCount;
+  ofStep.end = end;
+}
+
+function endRefractoriness(ofStep: StepSpikes): void {
+  const end = Spike.at(ofStep.end);
+  for (let spike = Spike.at(ofStep.begin); spike != end; spike = spike.next) spike.neuron.restIfRefractory();
+}
+
+/**
+ * Only neurons that got an input event, spiked or were the target of a spike can differ from rest. Visiting these is
+ * faster than clearing the state of all neurons, unless they are many.
+ */
+function putToRest(spikeCount: u32, eventCount: u32): void {
+  // The list of candidates is free now. It gets each neuron that spiked once; h = infinity marks those already listed.
   let reached: u32 = 0;
-  let end = Entry.at(hotNeurons, 0);
-  for (let q: u32 = 0; q < spikeCount && reached <= FEW_CONNECTIONS; q++) {
-    const neuron = Entry.at(spikes, q).neuron;
+  let endOfSpiked = Entry.at(candidates, 0);
+  const endOfSpikes = Spike.at(spikeCount);
+  for (let spike = Spike.at(0); spike != endOfSpikes && reached <= FEW_CONNECTIONS; spike = spike.next) {
+    const neuron = spike.neuron;
     const isNew = <u32>(neuron.h != Infinity);
     neuron.h = Infinity;
-    end.neuron = neuron;
-    end = end.plus(isNew);
+    endOfSpiked.neuron = neuron;
+    endOfSpiked = endOfSpiked.plus(isNew);
     reached += isNew * Row.of(neuron).connectionCount;
   }
   if (reached > FEW_CONNECTIONS) {
@@ -297,11 +368,11 @@ function putToRest(spikeCount: u32): void {
     return;
   }
   for (let q: u32 = 0; q < eventCount; q++) InputEvent.neuronOf(q).rest();
-  for (let spiked = Entry.at(hotNeurons, 0); spiked != end; spiked = spiked.plus(1)) {
+  for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
     spiked.neuron.rest();
     const row = Row.of(spiked.neuron);
-    const endOfRow = row.end;
-    for (let pair = row.begin; pair != endOfRow; pair = pair.next) {
+    const end = row.end;
+    for (let pair = row.begin; pair != end; pair = pair.next) {
       pair.firstTarget.rest();
       pair.secondTarget.rest();
     }

@@ -1,48 +1,51 @@
 /**
- * What lies where in the linear memory of the kernel.
+ * The layout of the kernel's linear memory, and the classes that read and write it.
  *
- * Memory is a row of sections. Their lengths follow from the connectome, those of the last ones from the trial. A
- * class here is a view, not an object: `at` turns an index into a reference, a field is a load or a store at a
- * constant offset, and nothing is ever allocated or collected.
+ * Memory is a sequence of sections, sized by the connectome and, at the end, by the trial. The classes here are views:
+ * a reference is an address, a field is a load or store at a constant offset, and nothing is allocated or collected.
  *
- * A neuron is named by its address, not by its index: rows, lists and connections hold addresses, so that the loops
- * that take most of the time compute none.
+ * Neurons are referred to by address, not by index: rows, lists and connections hold addresses, so the inner loops
+ * compute none.
  */
 
 const SECTION_ALIGNMENT: usize = 64;
 const PAGE_BYTES: usize = 65536;
 
-/** The raster is sorted by neuron in two digits of so many bits. */
+/** The raster is sorted by neuron in two digits of this many bits. */
 export const DIGIT_BITS: u32 = 9;
 const CURSORS_BYTES: usize = sizeof<u32>() << DIGIT_BITS;
 /** log2 of the bytes of a neuron. */
-const NEURON_SHIFT: usize = 4;
-/** Of a target in a connection; ADDRESS_BITS of backends/cpu/kernel-engine.ts. */
-const ADDRESS_BITS: i32 = <i32>(2 * DIGIT_BITS + NEURON_SHIFT);
-const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
+export const NEURON_SHIFT: u32 = 4;
+/** Bits of a neuron's address; ADDRESS_BITS in backends/cpu/kernel-engine.ts. */
+export const ADDRESS_BITS: u32 = 2 * DIGIT_BITS + NEURON_SHIFT;
+export const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
 
-/** The first section begins at 0: the address of a neuron is its index, shifted. */
+/** The first section begins at 0, so the address of a neuron is its index, shifted. */
 const NEURONS: usize = 0;
+/** Begins where the addresses of neurons end, which makes it a constant. */
+const VISITS: usize = 1 << ADDRESS_BITS;
 /** Filled by the host once. */
 export let connections: usize;
 export let rows: usize;
-/** Filled by the host for each trial. */
+/** Filled by the host before each trial. */
 export let eventSteps: usize;
 export let eventNeurons: usize;
-/** Filled by the kernel. */
-export let hotNeurons: usize;
+/** Used by the kernel alone. */
+let factors: usize;
+export let candidates: usize;
+export let waitingNeurons: usize;
 export let spikingNeurons: usize;
-export let inhibitorySpikes: usize;
 let cursors: usize;
 let stepSpikes: usize;
-export let spikes: usize;
+let spikes: usize;
 export let sortedSpikes: usize;
-/** For the host to read. */
+/** Read by the host. */
 export let rasterSteps: usize;
 export let rasterNeurons: usize;
 
-/** Stands behind the last neuron and is always at rest: it fills lists up to an even length. */
-export let nobody: Neuron = changetype<Neuron>(0);
+export let neuronCount: u32;
+/** The neuron after the last one. It does not exist and stays at rest; it ends lists and pads rows. */
+export let sentinel: Neuron = changetype<Neuron>(0);
 let endOfNetwork: usize;
 let layoutEnd: usize;
 
@@ -52,44 +55,56 @@ function section(bytes: usize): usize {
   return begin;
 }
 
-/** Lays out what every trial of a network shares. Fresh memory is zero: all neurons are at rest, all rows empty. */
-export function layOutNetwork(neurons: u32, words: u32): void {
-  nobody = Neuron.at(neurons);
-  layoutEnd = NEURONS;
-  section((<usize>neurons + 1) * offsetof<Neuron>());
+/**
+ * Lays out what all trials of a network share. New memory is zero: all neurons are at rest, all rows empty. Memory
+ * that is never written takes no space in the machine.
+ * @param words of all connections
+ * @param wordsOfLongestRow the most of them in one row
+ * @param longestTrial in steps
+ */
+export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, longestTrial: u32): void {
+  neuronCount = neurons;
+  sentinel = Neuron.at(neurons);
+  layoutEnd = VISITS;
+  section((<usize>neurons + 1) * offsetof<Visit>());
   connections = section(<usize>words * sizeof<u32>());
   rows = section((<usize>neurons + 1) * offsetof<Row>());
-  // Two more than there are neurons: lists are written two at once, past their end before they are longer.
-  hotNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
+  factors = section(<usize>longestTrial * offsetof<Factors>());
+  // Of candidates there are at most neuronCount before a row is delivered, then one for each word of the row, and
+  // one for each neuron with input events. Loops write up to two entries beyond the end of a list.
+  candidates = section((2 * <usize>neurons + wordsOfLongestRow + 2) * offsetof<Entry>());
+  waitingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
   spikingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
-  inhibitorySpikes = section((<usize>neurons + 2) * offsetof<Entry>());
   cursors = section(2 * CURSORS_BYTES);
   endOfNetwork = layoutEnd;
-  reach(layoutEnd);
+  reserve(layoutEnd);
 }
 
-/** Lays out what belongs to one trial. The spikes come last, because nobody knows how many there will be. */
+/** Lays out what belongs to one trial. The spikes come last, because their number is not known yet. */
 export function layOutTrial(stepCount: u32, eventCount: u32): void {
   layoutEnd = endOfNetwork;
-  eventSteps = section(<usize>eventCount * sizeof<u16>());
+  eventSteps = section((<usize>eventCount + 1) * sizeof<u16>());
   eventNeurons = section(<usize>eventCount * sizeof<u32>());
   stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
-  reach(spikes);
+  reserve(spikes);
 }
 
-/** Makes memory reach up to, not including, an address; traps where there is no more to be had. */
-function reach(end: usize): void {
+/** Grows memory up to, not including, an address; traps if that is not possible. */
+function reserve(end: usize): void {
   const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
   const missing = pages - memory.size();
   if (missing > 0 && memory.grow(missing) < 0) unreachable();
 }
 
 export function putAllToRest(): void {
-  memory.fill(NEURONS, 0, changetype<usize>(nobody) - NEURONS);
+  memory.fill(NEURONS, 0, changetype<usize>(sentinel) - NEURONS);
 }
 
-/** The state of a neuron; kernel.ts says what u and h are. 16 bytes, so four share a cache line. */
+/** u and h after a spike. Minus infinity stays what it is, whatever is added to it. */
+const REFRACTORY = f64x2(-Infinity, 0);
+
+/** The state of a neuron; kernel.ts explains u and h. 16 bytes, four to a cache line. */
 @unmanaged
 export class Neuron {
   u: f64;
@@ -101,16 +116,11 @@ export class Neuron {
   }
 
   @inline
-  get index(): u32 {
-    return <u32>((changetype<usize>(this) - NEURONS) >> NEURON_SHIFT);
-  }
-
-  @inline
   get next(): Neuron {
     return changetype<Neuron>(changetype<usize>(this) + offsetof<Neuron>());
   }
 
-  /** u and h as one vector: what arrives changes both at once. */
+  /** Both as one vector, since input changes both at once. */
   @inline
   get uh(): v128 {
     return v128.load(changetype<usize>(this));
@@ -121,54 +131,46 @@ export class Neuron {
     v128.store(changetype<usize>(this), both);
   }
 
-  /** At rest, as every neuron is when a trial begins. */
   @inline
   rest(): void {
     this.uh = f64x2.splat(0);
   }
 
-  /** Until it rests again, whatever arrives has no effect: minus infinity plus anything stays what it is. */
+  /** After a spike: at rest if stimulated, else refractory. A mask, because a branch could not be predicted. */
   @inline
-  ignoreInput(): void {
-    this.u = -Infinity;
+  reset(isStimulated: u32): void {
+    this.uh = v128.and(REFRACTORY, i64x2.splat(<i64>isStimulated - 1));
   }
 
-  /** By a mask, not a branch: a processor cannot guess which spikes are of stimulated neurons. */
   @inline
-  restIfIgnoring(): void {
+  restIfRefractory(): void {
     const uh = this.uh;
     this.uh = v128.and(uh, f64x2.gt(v128.shuffle<f64>(uh, uh, 0, 0), f64x2.splat(-Infinity)));
   }
-
-  /** By a mask as well. */
-  @inline
-  restIfStimulated(): void {
-    this.uh = v128.and(this.uh, i64x2.splat(<i64>Row.of(this).isStimulated - 1));
-  }
 }
 
-/** What the host says of a neuron: its connections, and what it is. */
+/** The connections of a neuron and its properties, written by the host. */
 @unmanaged
 export class Row {
-  /** A silenced neuron has none: its row ends where it begins. */
+  /** A silenced neuron has no connections: its row ends where it begins. */
   begin: Pair;
   end: Pair;
-  /** How many connections these pairs are: large ones take several words. */
+  /** Connections in these pairs; a connection of many synapses takes several words. */
   connectionCount: u32;
-  /** 1 or 0, so that they can be added as well as tested. */
+  /** 1 or 0, to be used in sums. */
   isExcitatory: u16;
   isStimulated: u16;
 
   @inline
   static of(neuron: Neuron): Row {
-    // A row is as long as a neuron, so the address of the one leads to the other.
+    // A row has as many bytes as a neuron, so the same offset leads to both.
     return changetype<Row>(rows + changetype<usize>(neuron) - NEURONS);
   }
 }
 
 /**
- * Two connections of a row, a word each: the address of the target below, the signed synapses above. An odd row is
- * filled up with a connection of no synapses to nobody.
+ * Two connections of a row, a word each: the address of the target in the lower bits, the signed synapses above. A
+ * row with an odd number of words is padded with a connection of no synapses to the sentinel.
  */
 @unmanaged
 export class Pair {
@@ -196,18 +198,127 @@ export class Pair {
     return f64x2.convert_low_i32x4_s(i32x4.shr_s(v128.load64_zero(changetype<usize>(this)), ADDRESS_BITS));
   }
 
-  /** A load whose value nobody waits for: WebAssembly has no instruction to fetch memory ahead of its use. */
+  /** Brings the pair into the cache: a load whose value is not used, as WebAssembly has no prefetch instruction. */
   @inline
   fetch(): void {
     load<u32>(changetype<usize>(this));
   }
 }
 
-/** The spikes of one step, as places in the list of spikes: first those that excite. */
+/**
+ * The number of the last visit to a neuron. Each step is one visit, so that a neuron listed twice is processed once.
+ * Visits are numbered from 1 through all trials; after the last number all are forgotten.
+ */
+@unmanaged
+export class Visit {
+  private number: u16;
+
+  @inline
+  static to(neuron: Neuron): Visit {
+    return changetype<Visit>(VISITS + ((changetype<usize>(neuron) - NEURONS) >> VISIT_SHIFT));
+  }
+
+  static next(): u32 {
+    if (lastVisit == u16.MAX_VALUE) {
+      memory.fill(VISITS, 0, <usize>neuronCount * offsetof<Visit>());
+      lastVisit = 0;
+    }
+    return ++lastVisit;
+  }
+
+  /** @returns 1 for the first time with this number, else 0 */
+  @inline
+  record(visit: u32): u32 {
+    const isFirst = <u32>(<u32>this.number != visit);
+    this.number = <u16>visit;
+    return isFirst;
+  }
+}
+
+/** A visit has 2 bytes where a neuron has 16. */
+const VISIT_SHIFT: u32 = NEURON_SHIFT - 1;
+let lastVisit: u32 = 0;
+
+/** The factors of one step; see factors.ts. */
+@unmanaged
+export class Factors {
+  private uOfSynapse: f64;
+  private hOfSynapse: f64;
+  private mvOfOneU: f64;
+  private mvOfOneH: f64;
+  private boundMvOfOneU: f64;
+  private boundMvOfOneH: f64;
+  uOfInputEvent: f64;
+  /** A neuron at or below the threshold with no more u than this cannot reach the threshold without input. */
+  leastU: f64;
+
+  @inline
+  static of(step: u32): Factors {
+    return changetype<Factors>(factors + <usize>step * offsetof<Factors>());
+  }
+
+  /** What one synapse adds to u and h. */
+  @inline
+  get uhOfSynapse(): v128 {
+    return v128.load(changetype<usize>(this), offsetof<Factors>('uOfSynapse'));
+  }
+
+  @inline
+  set uhOfSynapse(both: v128) {
+    v128.store(changetype<usize>(this), both, offsetof<Factors>('uOfSynapse'));
+  }
+
+  /** v in mV above rest is u times the first of these minus h times the second. */
+  @inline
+  get mvOfUh(): v128 {
+    return v128.load(changetype<usize>(this), offsetof<Factors>('mvOfOneU'));
+  }
+
+  @inline
+  set mvOfUh(both: v128) {
+    v128.store(changetype<usize>(this), both, offsetof<Factors>('mvOfOneU'));
+  }
+
+  /** Each of these twice, for two neurons side by side. */
+  @inline
+  get mvOfU(): v128 {
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('mvOfOneU'));
+  }
+
+  @inline
+  get mvOfH(): v128 {
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('mvOfOneH'));
+  }
+
+  /** The same for the tangent of v in the last step before the next review. */
+  @inline
+  set boundMvOfUh(both: v128) {
+    v128.store(changetype<usize>(this), both, offsetof<Factors>('boundMvOfOneU'));
+  }
+
+  @inline
+  get boundMvOfU(): v128 {
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('boundMvOfOneU'));
+  }
+
+  @inline
+  get boundMvOfH(): v128 {
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('boundMvOfOneH'));
+  }
+
+  @inline
+  get leastUOfBoth(): v128 {
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('leastU'));
+  }
+}
+
+/** The spikes of one step, as places in the list of spikes. */
 @unmanaged
 export class StepSpikes {
   begin: u32;
   firstInhibitory: u32;
+  /** Of all neurons that spiked. */
+  connectionCount: u32;
 
   @inline
   static of(step: u32): StepSpikes {
@@ -221,24 +332,80 @@ export class StepSpikes {
   }
 
   @inline
-  set end(spike: u32) {
-    changetype<StepSpikes>(changetype<usize>(this) + offsetof<StepSpikes>()).begin = spike;
+  set end(place: u32) {
+    changetype<StepSpikes>(changetype<usize>(this) + offsetof<StepSpikes>()).begin = place;
   }
 }
 
-/** A neuron in a list of neurons: hotNeurons, spikes, ... */
+/** A spike: the address of the neuron in the lower bits, the lowest bits of the step above. */
+@unmanaged
+export class Spike {
+  word: u32;
+
+  @inline
+  static at(place: u32): Spike {
+    return changetype<Spike>(spikes + ((<usize>place) << 2));
+  }
+
+  @inline
+  get place(): u32 {
+    return <u32>((changetype<usize>(this) - spikes) >> 2);
+  }
+
+  @inline
+  plus(count: u32): Spike {
+    return changetype<Spike>(changetype<usize>(this) + ((<usize>count) << 2));
+  }
+
+  @inline
+  get next(): Spike {
+    return changetype<Spike>(changetype<usize>(this) + offsetof<Spike>());
+  }
+
+  @inline
+  get previous(): Spike {
+    return changetype<Spike>(changetype<usize>(this) - offsetof<Spike>());
+  }
+
+  @inline
+  get neuron(): Neuron {
+    return changetype<Neuron>(<usize>(this.word & ADDRESS_MASK));
+  }
+
+  @inline
+  record(neuron: Neuron, step: u32): void {
+    this.word = (<u32>changetype<usize>(neuron)) | (step << ADDRESS_BITS);
+  }
+}
+
+/** Reserves memory for a number of spikes in all. */
+export function reserveSpikes(count: u32): void {
+  reserve(spikes + ((<usize>count) << 2));
+}
+
+/** Lays out the raster, and what sorting it needs, behind the spikes, when their number is known. */
+export function layOutRaster(spikeCount: u32): void {
+  layoutEnd = spikes;
+  section(<usize>spikeCount * sizeof<u32>());
+  sortedSpikes = section(<usize>spikeCount * sizeof<u32>());
+  rasterSteps = section(<usize>spikeCount * sizeof<u16>());
+  rasterNeurons = section(<usize>spikeCount * sizeof<u32>());
+  reserve(layoutEnd);
+}
+
+/** A neuron in a list of neurons, such as candidates. */
 @unmanaged
 export class Entry {
   neuron: Neuron;
 
   @inline
-  static at(list: usize, q: u32): Entry {
-    return changetype<Entry>(list + ((<usize>q) << 2));
+  static at(list: usize, place: u32): Entry {
+    return changetype<Entry>(list + ((<usize>place) << 2));
   }
 
   @inline
-  plus(entries: u32): Entry {
-    return changetype<Entry>(changetype<usize>(this) + ((<usize>entries) << 2));
+  plus(count: u32): Entry {
+    return changetype<Entry>(changetype<usize>(this) + ((<usize>count) << 2));
   }
 
   @inline
@@ -246,31 +413,20 @@ export class Entry {
     return changetype<usize>(this) < changetype<usize>(other);
   }
 
-  /** Its place in a list. */
   @inline
   placeIn(list: usize): u32 {
     return <u32>((changetype<usize>(this) - list) >> 2);
   }
 }
 
-/** Makes room for a number of spikes in all. */
-export function reachSpikes(count: u32): void {
-  reach(spikes + ((<usize>count) << 2));
-}
-
-/** Lays out the raster and what it takes to sort it, behind the spikes, when their number is known. */
-export function layOutRaster(spikeCount: u32): void {
-  layoutEnd = spikes;
-  section(<usize>spikeCount * sizeof<u32>());
-  sortedSpikes = section(<usize>spikeCount * sizeof<u32>());
-  rasterSteps = section(<usize>spikeCount * sizeof<u16>());
-  rasterNeurons = section(<usize>spikeCount * sizeof<u32>());
-  reach(layoutEnd);
-}
-
 /** Input event number q of the trial. */
 @unmanaged
 export class InputEvent {
+  /** No trial is long enough to have this step. */
+  static endAfter(eventCount: u32): void {
+    store<u16>(eventSteps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
+  }
+
   @inline
   static stepOf(q: u32): u32 {
     return load<u16>(eventSteps + ((<usize>q) << 1));
@@ -288,8 +444,8 @@ export class Word {
   value: u32;
 
   @inline
-  static at(list: usize, q: u32): Word {
-    return changetype<Word>(list + ((<usize>q) << 2));
+  static at(list: usize, place: u32): Word {
+    return changetype<Word>(list + ((<usize>place) << 2));
   }
 }
 
@@ -298,12 +454,12 @@ export class RasterStep {
   step: u16;
 
   @inline
-  static at(q: u32): RasterStep {
-    return changetype<RasterStep>(rasterSteps + ((<usize>q) << 1));
+  static at(place: u32): RasterStep {
+    return changetype<RasterStep>(rasterSteps + ((<usize>place) << 1));
   }
 }
 
-/** Counts the spikes with a certain digit, then goes through the places where they belong. */
+/** Counts the spikes with a certain digit, then holds the place of the next one. */
 @unmanaged
 export class Cursor {
   value: u32;

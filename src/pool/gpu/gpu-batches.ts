@@ -1,7 +1,7 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
 import { GpuEngine } from '../../engine/backends/gpu/gpu-engine.js';
-import type { SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
+import type { SimulationEngine, Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
 import type { DrawInputEvents, InputEvents } from '../../experiment/input-events.js';
 import type { Protocol } from '../../experiment/protocol.js';
@@ -31,26 +31,17 @@ export class GpuBatches {
    */
   static async open(options: GpuBatchesOptions): Promise<GpuBatches> {
     const { connectome, checks, allowSoftware } = options;
-    const { name, largestArrayBytes } = await requestGpuAdapter({ allowSoftware });
-    const engine = new GpuEngine(connectome, { mode: 'webgpu', largestArrayBytes });
+    const { name, largestArrayBytes, largestBufferBytes } = await requestGpuAdapter({ allowSoftware });
+    const engine = new GpuEngine(connectome, { mode: 'webgpu', largestArrayBytes, largestBufferBytes });
     const batches = new GpuBatches({ adapter: name, widths: engine.widths }, engine, options);
     await batches.#check(checks);
     return batches;
   }
 
   async simulate(protocols: readonly Protocol[]): Promise<BatchResult> {
-    const results = new Array<BatchResult[number]>(protocols.length).fill(undefined);
-    const events = protocols.map((protocol) => this.#draw(protocol));
-    const places = [...protocols.keys()].filter((i) => isForGpu(protocols[i]!, events[i]!));
-    for (const durationSteps of new Set(places.map((i) => protocols[i]!.durationSteps))) {
-      const batch = places.filter((i) => protocols[i]!.durationSteps === durationSteps);
-      const runs = await this.engine.simulateBatch(
-        batch.map((i) => events[i]!),
-        durationSteps,
-      );
-      runs.forEach(({ raster, certified }, i) => (results[batch[i]!] = certified ? raster : undefined));
-    }
-    return results;
+    const trials = protocols.map((options) => ({ events: this.#draw(options), options }));
+    const runs = await this.engine.simulateBatch(trials);
+    return runs.map((run) => (run?.certified === true ? run.trial : undefined));
   }
 
   #draw(protocol: Protocol): InputEvents {
@@ -60,13 +51,13 @@ export class GpuBatches {
 
   async #check(protocols: readonly Protocol[]): Promise<void> {
     for (const protocol of protocols) {
-      const [raster] = await this.simulate([protocol]);
-      if (raster === undefined) continue;
+      const [trial] = await this.simulate([protocol]);
+      if (trial === undefined) continue;
       const expected = this.options.cpu.simulate(this.#draw(protocol), protocol);
-      if (areEqual(raster, expected)) return;
+      if (areEqual(trial, expected)) return;
       throw new CodedError(
         'GPU_UNAVAILABLE',
-        `${this.description.adapter} computes ${raster.steps.length} spikes where the CPU computes ${expected.steps.length}; it is not used.`,
+        `${this.description.adapter} computes ${trial.steps.length} spikes where the CPU computes ${expected.steps.length}; it is not used.`,
       );
     }
     throw new CodedError(
@@ -76,14 +67,11 @@ export class GpuBatches {
   }
 }
 
-/** The GPU's kernels know no silenced neurons, count no synaptic events and take one input event a neuron and step. */
-function isForGpu({ silenced, eventBudget }: Protocol, { steps, neurons }: InputEvents): boolean {
-  const isRepeated = (at: number) => steps[at] === steps[at + 1] && neurons[at] === neurons[at + 1];
-  return silenced.length === 0 && eventBudget === undefined && !steps.some((_, at) => isRepeated(at));
-}
-
-function areEqual(a: SpikeRaster, b: SpikeRaster): boolean {
+/** Spikes, synaptic events and the step in which the budget ended the trial. */
+function areEqual(a: Trial, b: Trial): boolean {
   return (
+    a.deliveredEvents === b.deliveredEvents &&
+    a.stoppedAtStep === b.stoppedAtStep &&
     a.steps.length === b.steps.length &&
     a.steps.every((step, spike) => step === b.steps[spike]) &&
     a.neurons.every((neuron, spike) => neuron === b.neurons[spike])

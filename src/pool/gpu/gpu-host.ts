@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { CodedError } from '../../errors.js';
-import type { Protocol } from '../../experiment/protocol.js';
+import type { GivenTrain, Protocol } from '../../experiment/protocol.js';
 import { within } from '../../within.js';
 import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from '../task.js';
 
@@ -133,7 +133,7 @@ export class GpuHost {
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
   simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
-    return this.#ask<BatchResult>({ kind: 'batch', protocols }, timeoutMs);
+    return this.#ask<BatchResult>({ kind: 'batch', protocols: protocols.map(unshared) }, timeoutMs);
   }
 
   /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */
@@ -173,4 +173,22 @@ export class GpuHost {
     for (const { reject } of this.#pending.values()) reject(this.#end);
     this.#pending.clear();
   }
+}
+
+/** Shared memory cannot be sent to another process, so it is copied. */
+function unshared({ inputs, silenced, ...protocol }: Protocol): Protocol {
+  return {
+    ...protocol,
+    inputs: inputs.map(({ neurons, train }) => ({
+      neurons: Uint32Array.from(neurons),
+      train: train.kind === 'spikes' ? { ...train, steps: unsharedSteps(train.steps) } : train,
+    })),
+    silenced: Uint32Array.from(silenced),
+  };
+}
+
+function unsharedSteps(steps: GivenTrain['steps']): GivenTrain['steps'] {
+  return steps instanceof Uint16Array
+    ? Uint16Array.from(steps)
+    : steps.map((ofNeuron) => Uint16Array.from(ofNeuron));
 }

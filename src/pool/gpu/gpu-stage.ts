@@ -1,11 +1,13 @@
 /**
- * The GPU beside the workers: keeps a host alive, measures from which batch size on the GPU is the faster one, and
- * hands back what it could not do. It takes protocols, whatever version they come from. Results never depend on it.
+ * The GPU beside the workers: keeps a host alive, measures what runs and trials cost on it and on the CPU, takes those
+ * batches that it computes sooner, and hands back what it could not do. It takes protocols, whatever version they come
+ * from. Results never depend on it.
  */
+import { MAXIMUM_STEPS } from '../../engine/network.js';
 import { CodedError, ERRORS } from '../../errors.js';
-import type { Protocol } from '../../experiment/protocol.js';
-import { BatchPlan } from './batch-plan.js';
-import type { BatchStage } from '../experiment-queue.js';
+import { Activity, type Load } from './activity.js';
+import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
+import type { BatchJob, BatchStage } from './batch-stage.js';
 import { GpuHost, type HostOpening } from './gpu-host.js';
 import type { BatchResult, GpuDescription } from '../task.js';
 
@@ -15,15 +17,16 @@ export type GpuState =
   | {
       readonly name: 'ready';
       readonly adapter: string;
-      /** Fewest waiting runs that the GPU takes. */
+      /** Fewest waiting runs that the GPU takes, where they are like the mean of the samples, or else the busiest. */
       readonly batchFrom: number;
+      /** What was measured; undefined where every run goes through the GPU, whatever it costs. */
+      readonly plan?: BatchTimes;
       readonly processId: number;
     }
   | { readonly name: 'lost'; readonly reason: string; readonly error: unknown };
 
-/** A protocol of the kind that the GPU will be given. */
-export interface GpuSample {
-  readonly protocol: Protocol;
+/** A job of the kind that the GPU will be given. */
+export interface GpuSample extends BatchJob {
   /** @returns what a CPU worker takes to simulate it, in ms */
   readonly simulateOnCpu: () => Promise<number>;
 }
@@ -32,7 +35,7 @@ export interface GpuStageOptions {
   readonly opening: HostOpening;
   /** BACKEND=gpu: every run goes through the GPU, whether or not the CPU is faster. */
   readonly insists: boolean;
-  /** A batch that takes longer ends the host. */
+  /** A batch of runs of version 1 that takes longer ends the host; longer trials have more time. */
   readonly batchTimeoutMs: number;
   /** At least one: what is measured to compare GPU and CPU. */
   readonly samples: readonly GpuSample[];
@@ -45,6 +48,8 @@ export interface GpuStageOptions {
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const ROUNDS = 3;
+/** Batches that wait while one is simulated: the next, and one whose answers the workers are writing. */
+const BATCHES_AHEAD = 2;
 /** For a batch while nobody waits for it: it may compile, and a slow adapter has to show how slow it is. */
 const MEASURING_TIMEOUT_MS = 180_000;
 
@@ -54,6 +59,8 @@ export class GpuStage implements BatchStage {
   #state: GpuState = { name: 'starting' };
   #host: GpuHost | undefined;
   #plan: BatchPlan | undefined;
+  /** What is known of the jobs survives the host. */
+  readonly #activity = new Activity();
   #busy = false;
   #wasReady = false;
   readonly #closing = new AbortController();
@@ -70,24 +77,36 @@ export class GpuStage implements BatchStage {
     return this.options.insists && this.#state.name === 'ready';
   }
 
-  batchOf(waiting: number): number {
-    return this.#busy || this.#state.name !== 'ready' ? 0 : this.#plan!.batchOf(waiting);
+  get room(): number {
+    return this.#busy || this.#state.name !== 'ready' ? 0 : this.#plan!.widest;
   }
 
-  async simulate(protocols: readonly Protocol[]): Promise<BatchResult> {
+  get jobsAhead(): number {
+    return this.#state.name === 'ready' ? BATCHES_AHEAD * this.#plan!.widest : 0;
+  }
+
+  batchOf(jobs: readonly BatchJob[]): number {
+    return this.room === 0 ? 0 : this.#plan!.batchOf(jobs.map((job) => this.#activity.loadOf(job)));
+  }
+
+  async simulate(jobs: readonly BatchJob[]): Promise<BatchResult> {
     const host = this.#host;
     this.#busy = true;
     try {
-      const rasters = await host!.simulate(protocols, this.options.batchTimeoutMs);
-      const certified = rasters.filter((raster) => raster !== undefined).length;
+      const trials = await host!.simulate(
+        jobs.map(({ protocol }) => protocol),
+        this.#timeoutMsOf(jobs),
+      );
+      this.#learn(jobs, trials);
+      const certified = trials.filter((trial) => trial !== undefined).length;
       this.runs.certified += certified;
-      this.runs.repeated += protocols.length - certified;
+      this.runs.repeated += jobs.length - certified;
       this.#pauseMs = FIRST_PAUSE_MS;
-      return rasters;
+      return trials;
     } catch (error) {
-      this.runs.lost += protocols.length;
+      this.runs.lost += jobs.length;
       void this.#lose(host!, error);
-      return protocols.map(() => undefined);
+      return jobs.map(() => undefined);
     } finally {
       this.#busy = false;
     }
@@ -114,16 +133,22 @@ export class GpuStage implements BatchStage {
       const [opened, description] = await GpuHost.open(opening, this.#closing.signal);
       host = this.#host = opened;
       void host.ended.then(() => this.#lose(opened, opened.error));
-      this.#plan = insists
-        ? BatchPlan.always(description.widths.at(-1)!)
+      const [plan, fewest] = insists
+        ? [BatchPlan.always(description.widths.at(-1)!), 1]
         : await this.#calibrate(host, description);
-      const { fewest } = this.#plan;
       if (this.#host !== host) return;
       if (fewest === undefined) {
         await this.#turnOff(`${description.adapter} is never faster than the CPU workers together.`);
       } else {
         const { adapter } = description;
-        this.#become({ name: 'ready', adapter, batchFrom: fewest, processId: host.processId! });
+        this.#plan = plan;
+        this.#become({
+          name: 'ready',
+          adapter,
+          batchFrom: fewest,
+          ...(!insists && { plan: plan.times }),
+          processId: host.processId!,
+        });
       }
     } catch (error) {
       // An adapter that has worked may only be away, while its driver starts again.
@@ -133,29 +158,65 @@ export class GpuStage implements BatchStage {
     }
   }
 
-  async #calibrate(host: GpuHost, { widths }: GpuDescription): Promise<BatchPlan> {
+  /** @returns the plan, and the fewest jobs that it gives to the GPU */
+  async #calibrate(
+    host: GpuHost,
+    { widths }: GpuDescription,
+  ): Promise<[plan: BatchPlan, fewest: number | undefined]> {
     const { samples, cpuWorkers, batchTimeoutMs } = this.options;
-    const cpu: number[] = [];
-    for (const { simulateOnCpu } of samples) cpu.push(await medianOf(ROUNDS, simulateOnCpu));
-    const cpuMs = cpu.reduce((sum, ms) => sum + ms, 0) / cpu.length;
-    const widestOnCpuMs = (widths.at(-1)! * cpuMs) / cpuWorkers;
-    const gpu = [];
-    for (const width of widths) {
-      const batch = Array.from({ length: width }, (_, i) => samples[i % samples.length]!.protocol);
-      const simulate = async () => {
-        const startedMs = performance.now();
-        await host.simulate(batch, MEASURING_TIMEOUT_MS);
-        return performance.now() - startedMs;
-      };
-      // The first one compiles.
-      await simulate();
-      const ms = await medianOf(ROUNDS, simulate);
-      if (ms > batchTimeoutMs) break;
-      gpu.push({ width, ms });
-      // A wider batch takes no less time, so none can be worth it.
-      if (ms > widestOnCpuMs) break;
+    const timeOf = async (jobs: readonly BatchJob[]) => {
+      const protocols = jobs.map(({ protocol }) => protocol);
+      const startedMs = performance.now();
+      const trials = await host.simulate(protocols, MEASURING_TIMEOUT_MS);
+      const ms = performance.now() - startedMs;
+      this.#learn(jobs, trials);
+      return ms;
+    };
+    // The first one compiles. All of them tell how many synaptic events a sample delivers.
+    for (const sample of samples) await timeOf([sample]);
+    const loads = samples.map((sample) => this.#activity.loadOf(sample));
+    const onCpu = [];
+    for (const [i, { simulateOnCpu }] of samples.entries()) {
+      onCpu.push({ load: loads[i]!, ms: await medianOf(ROUNDS, simulateOnCpu) });
     }
-    return new BatchPlan({ gpu, cpuMs, cpuWorkers });
+    const cpu = { ...costOf(onCpu), workers: cpuWorkers };
+    const byEvents = [...samples.keys()].sort((a, b) => loads[a]!.synapticEvents - loads[b]!.synapticEvents);
+    const quietest = byEvents[0]!;
+    const busiest = byEvents.at(-1)!;
+    const gpu: (Cost & { width: number })[] = [];
+    for (const width of widths) {
+      const measured: { load: Load; ms: number }[] = [];
+      let isWorthIt = false;
+      for (const sample of new Set([quietest, busiest])) {
+        const jobs = new Array<BatchJob>(width).fill(samples[sample]!);
+        await timeOf(jobs);
+        const ms = await medianOf(ROUNDS, () => timeOf(jobs));
+        measured.push({ load: batchLoad(new Array<Load>(width).fill(loads[sample]!)), ms });
+        // A wider batch takes no less time, so it cannot be worth it where this one takes longer than the widest may.
+        isWorthIt ||= ms <= batchTimeoutMs && ms <= (widths.at(-1)! * onCpu[sample]!.ms) / cpuWorkers;
+      }
+      if (!isWorthIt) break;
+      gpu.push({ width, ...costOf(measured) });
+    }
+    const plan = new BatchPlan({ cpu, gpu });
+    const mean = {
+      steps: Math.max(...loads.map(({ steps }) => steps)),
+      synapticEvents: loads.reduce((sum, { synapticEvents }) => sum + synapticEvents, 0) / loads.length,
+    };
+    return [plan, plan.fewestOf(mean) ?? plan.fewestOf(loads[busiest]!)];
+  }
+
+  #learn(jobs: readonly BatchJob[], trials: BatchResult): void {
+    jobs.forEach((job, i) => {
+      const trial = trials[i];
+      if (trial !== undefined) this.#activity.learn(job, trial.deliveredEvents);
+    });
+  }
+
+  #timeoutMsOf(jobs: readonly BatchJob[]): number {
+    const { batchTimeoutMs } = this.options;
+    const steps = Math.max(...jobs.map(({ protocol }) => protocol.durationSteps));
+    return batchTimeoutMs * Math.max(1, steps / MAXIMUM_STEPS);
   }
 
   /** Called once for each host that ends without being asked to. */

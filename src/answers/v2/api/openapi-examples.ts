@@ -131,6 +131,8 @@ export const EXAMPLES = {
       'Schlegel et al. 2024, Whole-brain annotation and multi-connectome cell typing of Drosophila, doi:10.1038/s41586-024-07686-5',
       'Eckstein, Bates et al. 2024, Neurotransmitter classification from electron microscopy images at synaptic sites in Drosophila melanogaster, doi:10.1016/j.cell.2024.03.016',
       'Shiu et al. 2024, A Drosophila computational brain model reveals sensorimotor processing, doi:10.1038/s41586-024-07763-9',
+      'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9: Figures 1 to 3; list of release 630, neu_sugar in figures.ipynb of philshiu/Drosophila_brain_model',
+      'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9: Figures 1 to 4; its second neuron is the other one of its type in release 783',
     ],
   },
   dryRun: {
@@ -183,6 +185,8 @@ export const EXAMPLES = {
       'Schlegel et al. 2024, Whole-brain annotation and multi-connectome cell typing of Drosophila, doi:10.1038/s41586-024-07686-5',
       'Eckstein, Bates et al. 2024, Neurotransmitter classification from electron microscopy images at synaptic sites in Drosophila melanogaster, doi:10.1016/j.cell.2024.03.016',
       'Shiu et al. 2024, A Drosophila computational brain model reveals sensorimotor processing, doi:10.1038/s41586-024-07763-9',
+      'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9: Figures 1 to 3; list of release 630, neu_sugar in figures.ipynb of philshiu/Drosophila_brain_model',
+      'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9: Figures 1 to 4; its second neuron is the other one of its type in release 783',
     ],
   },
   lines: [
@@ -286,6 +290,8 @@ export const EXAMPLES = {
         'Schlegel et al. 2024, Whole-brain annotation and multi-connectome cell typing of Drosophila, doi:10.1038/s41586-024-07686-5',
         'Eckstein, Bates et al. 2024, Neurotransmitter classification from electron microscopy images at synaptic sites in Drosophila melanogaster, doi:10.1016/j.cell.2024.03.016',
         'Shiu et al. 2024, A Drosophila computational brain model reveals sensorimotor processing, doi:10.1038/s41586-024-07763-9',
+        'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9: Figures 1 to 3; list of release 630, neu_sugar in figures.ipynb of philshiu/Drosophila_brain_model',
+        'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9: Figures 1 to 4; its second neuron is the other one of its type in release 783',
       ],
     },
   ],

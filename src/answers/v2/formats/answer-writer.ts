@@ -1,9 +1,8 @@
-import type { Connectome } from '../../../connectome/connectome.js';
 import type { ExperimentDocument } from '../document.js';
 import type { ExperimentEvent, ExperimentHead } from '../result.js';
 import type { ColumnNames, TableFormat, TableName } from './formats.js';
 import { NdjsonWriter } from './ndjson.js';
-import { tableOf, type Table, type TableBatch } from './tables.js';
+import { tableOf, type LabelledNeurons, type Table, type TableBatch } from './tables.js';
 
 /**
  * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes.
@@ -15,7 +14,7 @@ export interface AnswerWriter {
 }
 
 export interface AnswerOptions {
-  readonly connectome: Connectome;
+  readonly connectome: LabelledNeurons;
   readonly experiment: ExperimentDocument;
   /** By default `rates`; where all reports are tables, that of the first of them. */
   readonly table?: TableName;

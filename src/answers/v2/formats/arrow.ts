@@ -130,11 +130,14 @@ function doubles(values: Float64Array): Data<Float64> {
 }
 
 function utf8(texts: readonly string[]): Data<Utf8> {
+  const encoder = new TextEncoder();
+  const joined = texts.join('');
+  const data = encoder.encode(joined);
+  // Nearly all texts are ASCII, where each character is a byte.
+  const isAscii = data.length === joined.length;
   const valueOffsets = new Int32Array(texts.length + 1);
   for (const [row, text] of texts.entries()) {
-    valueOffsets[row + 1] = valueOffsets[row]! + Buffer.byteLength(text);
+    valueOffsets[row + 1] = valueOffsets[row]! + (isAscii ? text.length : encoder.encode(text).length);
   }
-  const data = Buffer.alloc(valueOffsets[texts.length]!);
-  for (const [row, text] of texts.entries()) data.write(text, valueOffsets[row]!);
   return makeData({ type: new Utf8(), length: texts.length, nullCount: 0, valueOffsets, data });
 }

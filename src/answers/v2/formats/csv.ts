@@ -11,6 +11,7 @@ const PIECE_ROWS = 4096;
  */
 export class CsvEncoder implements TableEncoder {
   readonly #special: RegExp;
+  readonly #encoder = new TextEncoder();
 
   constructor(
     private readonly columns: readonly TableColumn[],
@@ -34,7 +35,7 @@ export class CsvEncoder implements TableEncoder {
   *end(): Iterable<Uint8Array> {}
 
   #bytes(rows: readonly (readonly string[])[]): Uint8Array {
-    return Buffer.from(rows.map((fields) => fields.join(this.separator) + LINE_END).join(''));
+    return this.#encoder.encode(rows.map((fields) => fields.join(this.separator) + LINE_END).join(''));
   }
 
   #fieldsOf({ type, labels }: TableColumn, values: ColumnValues): (row: number) => string {

@@ -5,8 +5,11 @@ import type { TableEncoder } from './answer-writer.js';
 import { tableMetadata, TRUNCATED } from './table-metadata.js';
 import type { ColumnValues, TableBatch, TableColumn } from './tables.js';
 
-/** A row group costs several hundred bytes a column, so small conditions share one. */
-const SMALLEST_ROW_GROUP = 65_536;
+/**
+ * A row group costs some hundred bytes a column, so small conditions share one. A larger one would keep the thread for
+ * longer: it is written without a pause.
+ */
+const SMALLEST_ROW_GROUP = 16_384;
 
 /** Parquet with Snappy, which every reader knows. The footer says which conditions were cut at the limit on rows. */
 export class ParquetEncoder implements TableEncoder {

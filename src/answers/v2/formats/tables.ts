@@ -1,8 +1,15 @@
 /** The tables of an open experiment: their columns, and the rows of a condition as columns of plain arrays. */
-import { SIDES, type Connectome } from '../../../connectome/connectome.js';
+import { SIDES, type Connectome, type ConnectomeMetadata } from '../../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../../experiment/protocol.js';
 import { CodedError } from '../../../errors.js';
-import { GROUP_LABELS, type ExperimentDocument, type GroupLabel, type SweepAxis } from '../document.js';
+import {
+  GROUP_LABELS,
+  type ExperimentDocument,
+  type GroupLabel,
+  type ReportDocument,
+  type ReportType,
+  type SweepAxis,
+} from '../document.js';
 import type { ConditionResult, GroupResult, ParameterValue } from '../result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
@@ -39,14 +46,19 @@ export interface Table {
 }
 
 /** Bounds what a format holds in memory at a time, a few MB, and how long it keeps its thread. */
-export const MAXIMUM_BATCH_ROWS = 32_768;
+export const MAXIMUM_BATCH_ROWS = 16_384;
 
 /** The value of an `each` axis in its baseline, in a table. No cell type has this name. */
 const NO_GROUP = 'none';
 const ONE_GROUP = 'all';
 
+/** What a table says of neurons; a client of a service has no more of its connectome. */
+export interface LabelledNeurons extends Pick<Connectome, 'typeIndices' | 'sides' | 'neuronId'> {
+  readonly metadata: Pick<ConnectomeMetadata, 'types' | 'wiring' | 'release'>;
+}
+
 interface TableRequest {
-  readonly connectome: Connectome;
+  readonly connectome: LabelledNeurons;
   readonly experiment: ExperimentDocument;
   readonly table?: TableName;
   readonly names?: ColumnNames;
@@ -58,14 +70,11 @@ interface TableRequest {
  */
 export function tableOf({ connectome, experiment, table, names }: TableRequest): Table {
   const name = table ?? defaultTable(experiment, names);
-  const types: readonly string[] = name === 'rates' ? ['rate', 'histogram'] : [name];
-  const reports = Object.keys(experiment.reports).filter((report) =>
-    types.includes(experiment.reports[report]!.type),
-  );
+  const reports = reportsOf(name, experiment);
   if (reports.length === 0) {
     throw new CodedError(
       'INVALID_PARAMETER',
-      `table: ${name} needs a report of type ${types.join(' or ')}; the reports are ${reportTypes(experiment)}`,
+      `table: ${name} needs a report of type ${typesThatFill(name).join(' or ')}; the reports are ${reportTypes(experiment)}`,
       { path: '/reports' },
     );
   }
@@ -78,6 +87,20 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
     default:
       return spikesTable(connectome, experiment, name, reports);
   }
+}
+
+/** The table `rates` alone, which needs no connectome: of every report that has rates. */
+export function ratesTableOf(experiment: ExperimentDocument): Table {
+  return ratesTable(experiment, reportsOf('rates', experiment));
+}
+
+function reportsOf(table: TableName, { reports }: ExperimentDocument): string[] {
+  const types = typesThatFill(table);
+  return Object.keys(reports).filter((report) => types.includes(reports[report]!.type));
+}
+
+function typesThatFill(table: TableName): readonly ReportType[] {
+  return table === 'rates' ? ['rate', 'histogram'] : [table];
 }
 
 function defaultTable({ reports }: ExperimentDocument, names: ColumnNames | undefined): TableName {
@@ -141,83 +164,72 @@ function groupColumns(experiment: ExperimentDocument, reports: readonly string[]
 
 /** One row a condition, report and group. */
 function ratesTable(experiment: ExperimentDocument, reports: readonly string[]): Table {
-  const parameters = parameterColumns(experiment);
-  const groups = groupColumns(experiment, reports);
-  const columns: readonly TableColumn[] = [
-    { name: 'condition', type: 'int32' },
-    ...parameters.map(({ column }) => column),
-    { name: 'report', type: 'label', labels: reports },
-    ...groups.map((name) => ({ name, type: 'text' as const })),
-    { name: 'neurons', type: 'int32' },
+  const own: readonly TableColumn[] = [
     { name: 'responding', type: 'double', nullable: true },
     { name: 'rate_hz_mean', type: 'double', nullable: true },
     { name: 'rate_hz_sd', type: 'double', nullable: true },
-    { name: 'trials', type: 'int32' },
   ];
-  function* rowsOf(condition: ConditionResult): Iterable<Row> {
-    const swept = parameters.map(({ valueIn }) => valueIn(condition.parameters));
-    for (const [place, report] of reports.entries()) {
-      for (const group of groupsOf(condition, report)) {
-        yield [
-          condition.index,
-          ...swept,
-          place,
-          ...groups.map((label) => group[label] ?? ''),
-          group.neurons,
-          group.responding?.mean ?? NaN,
-          group.rate_hz?.mean ?? NaN,
-          group.rate_hz?.sd ?? NaN,
-          experiment.trials,
-        ];
-      }
-    }
-  }
-  return { name: 'rates', columns, batchesOf: (condition) => batches(columns, condition, rowsOf(condition)) };
+  return groupTable('rates', experiment, reports, own, ({ responding, rate_hz: rateHz }) => [
+    [responding?.mean ?? NaN, rateHz?.mean ?? NaN, rateHz?.sd ?? NaN],
+  ]);
 }
 
 /** One row a condition, report, group and bin. A condition that was stopped has none. */
 function histogramTable(experiment: ExperimentDocument, reports: readonly string[]): Table {
+  const own: readonly TableColumn[] = [
+    { name: 'bin_start_ms', type: 'double' },
+    { name: 'rate_hz', type: 'double' },
+  ];
+  return groupTable('histogram', experiment, reports, own, function* ({ bins_hz: binsHz }, report) {
+    const startStep = Math.round(report.start_ms * STEPS_PER_MS);
+    const binSteps = Math.round(report.bin_ms! * STEPS_PER_MS);
+    for (const [bin, rateHz] of (binsHz ?? []).entries()) {
+      // Sums of steps are exact; those of multiples of 0.1 ms need not be.
+      yield [(startStep + bin * binSteps) / STEPS_PER_MS, rateHz];
+    }
+  });
+}
+
+/**
+ * A table of groups of neurons: which group a row is of, columns of its own, the number of trials.
+ * @param ownValues of a group in a condition: values of the table's own columns, for each of its rows
+ */
+function groupTable(
+  name: 'rates' | 'histogram',
+  experiment: ExperimentDocument,
+  reports: readonly string[],
+  ownColumns: readonly TableColumn[],
+  ownValues: (group: GroupResult, report: ReportDocument) => Iterable<Row>,
+): Table {
   const parameters = parameterColumns(experiment);
-  const groups = groupColumns(experiment, reports);
+  const labels = groupColumns(experiment, reports);
   const columns: readonly TableColumn[] = [
     { name: 'condition', type: 'int32' },
     ...parameters.map(({ column }) => column),
     { name: 'report', type: 'label', labels: reports },
-    ...groups.map((name) => ({ name, type: 'text' as const })),
+    ...labels.map((label) => ({ name: label, type: 'text' as const })),
     { name: 'neurons', type: 'int32' },
-    { name: 'bin_start_ms', type: 'double' },
-    { name: 'rate_hz', type: 'double' },
+    ...ownColumns,
     { name: 'trials', type: 'int32' },
   ];
   function* rowsOf(condition: ConditionResult): Iterable<Row> {
     const swept = parameters.map(({ valueIn }) => valueIn(condition.parameters));
     for (const [place, report] of reports.entries()) {
-      const { start_ms: startMs, bin_ms: binMs } = experiment.reports[report]!;
       for (const group of groupsOf(condition, report)) {
-        const labels = groups.map((label) => group[label] ?? '');
-        for (const [bin, rateHz] of (group.bins_hz ?? []).entries()) {
-          // Both are multiples of 0.1 ms: sums of steps are exact, sums of such doubles need not be.
-          const binStartMs =
-            (Math.round(startMs * STEPS_PER_MS) + bin * Math.round(binMs! * STEPS_PER_MS)) / STEPS_PER_MS;
-          yield [
-            condition.index,
-            ...swept,
-            place,
-            ...labels,
-            group.neurons,
-            binStartMs,
-            rateHz,
-            experiment.trials,
-          ];
+        const which = [
+          condition.index,
+          ...swept,
+          place,
+          ...labels.map((label) => group[label] ?? ''),
+          group.neurons,
+        ];
+        for (const own of ownValues(group, experiment.reports[report]!)) {
+          yield [...which, ...own, experiment.trials];
         }
       }
     }
   }
-  return {
-    name: 'histogram',
-    columns,
-    batchesOf: (condition) => batches(columns, condition, rowsOf(condition)),
-  };
+  return { name, columns, batchesOf: (condition) => batches(columns, condition, rowsOf(condition)) };
 }
 
 function groupsOf(condition: ConditionResult, report: string): readonly GroupResult[] {
@@ -279,7 +291,7 @@ interface SpikeColumn {
 
 /** One row a spike, or input event. Where several reports fill it, a column says which. */
 function spikesTable(
-  connectome: Connectome,
+  connectome: LabelledNeurons,
   experiment: ExperimentDocument,
   name: 'spikes' | 'inputs',
   reports: readonly string[],
@@ -317,7 +329,7 @@ function spikesTable(
 
 /** Columns as other programs name them. Their neurons are integers, so only a measured connectome has them. */
 function namedSpikes(
-  connectome: Connectome,
+  connectome: LabelledNeurons,
   experiment: ExperimentDocument,
   table: TableName,
   reports: readonly string[],

@@ -74,18 +74,19 @@ export class BrainView {
   readonly #uniforms: Record<string, IUniform>;
   readonly #positions: Float32Array;
   readonly #traits: Uint8Array;
-  readonly #traitsAttribute: BufferAttribute;
-  readonly #lightAttribute: BufferAttribute;
-  /** Indices of the neurons that the second pass draws, the last on top; its draw range says how many. */
-  readonly #order: BufferAttribute;
+  /** What the second pass draws: a few neurons, so that a frame sends their light alone to the GPU. */
   readonly #lit: Points<BufferGeometry, ShaderMaterial>;
   readonly #halfExtent = new Vector3();
   readonly #sideCentres: readonly Vector3[];
+  /** The neurons of the second pass, the last on top. */
+  #drawn: readonly number[] = [];
   #spiking: readonly number[] = [];
   #marked: readonly number[] = [];
   #theme: Theme | undefined;
   #isBesideRun = false;
   #changed = true;
+  /** Of the canvas, in CSS pixels. Kept, since to ask for it makes the browser lay out the page. */
+  #size = { width: 1, height: 1 };
 
   /** @throws Error where the browser has no WebGL */
   constructor(
@@ -104,9 +105,6 @@ export class BrainView {
       this.#traits[4 * i] = superClassIndex(atlas.types[atlas.typeIndices[i]!]!.superClass);
       this.#traits[4 * i + 1] = atlas.estimated[i]!;
     }
-    this.#lightAttribute = new BufferAttribute(this.light, LIGHT_STRIDE, true).setUsage(DynamicDrawUsage);
-    this.#traitsAttribute = new BufferAttribute(this.#traits, 4);
-    this.#order = new BufferAttribute(new Uint32Array(atlas.neuronCount), 1);
     this.#uniforms = {
       pixelsPerUnit: { value: 1 },
       pixelRatio: { value: this.#renderer.getPixelRatio() },
@@ -124,19 +122,13 @@ export class BrainView {
       markPixels: { value: MARK_PIXELS },
       anyMarked: { value: false },
     };
-    const positions = new BufferAttribute(this.#positions, 3);
     const resting = new Points(
-      new BufferGeometry().setAttribute('position', positions).setAttribute('traits', this.#traitsAttribute),
+      new BufferGeometry()
+        .setAttribute('position', new BufferAttribute(this.#positions, 3))
+        .setAttribute('traits', new BufferAttribute(this.#traits, 4)),
       this.#material(REST_VERTEX_SHADER, REST_FRAGMENT_SHADER),
     );
-    this.#lit = new Points(
-      new BufferGeometry()
-        .setAttribute('position', positions)
-        .setAttribute('traits', this.#traitsAttribute)
-        .setAttribute('light', this.#lightAttribute)
-        .setIndex(this.#order),
-      this.#material(GLOW_VERTEX_SHADER, GLOW_FRAGMENT_SHADER),
-    );
+    this.#lit = new Points(new BufferGeometry(), this.#material(GLOW_VERTEX_SHADER, GLOW_FRAGMENT_SHADER));
     [resting, this.#lit].forEach((points, order) => {
       points.frustumCulled = false;
       points.renderOrder = order;
@@ -186,10 +178,7 @@ export class BrainView {
 
   /** Points out neurons with a ring each, whether they spike or not, and draws all others fainter. */
   mark(neurons: readonly number[]): void {
-    for (const neuron of this.#marked) this.#traits[4 * neuron + 2] = 0;
-    for (const neuron of neurons) this.#traits[4 * neuron + 2] = 1;
     this.#marked = neurons;
-    this.#traitsAttribute.needsUpdate = true;
     this.#uniforms['anyMarked']!.value = neurons.length > 0;
     this.#fitMarks();
     this.#arrange();
@@ -197,7 +186,7 @@ export class BrainView {
   }
 
   #fitMarks(): void {
-    const scale = Math.max(0.6, Math.min(1, this.canvas.clientWidth / FULL_MARK_WIDTH));
+    const scale = Math.max(0.6, Math.min(1, this.#size.width / FULL_MARK_WIDTH));
     const size = scale * MARK_PIXELS * Math.max(1, this.#marked.length) ** MARK_EXPONENT;
     this.#uniforms['markPixels']!.value = Math.max(SMALLEST_MARK_PIXELS, size);
   }
@@ -216,9 +205,17 @@ export class BrainView {
     const order = (neuron: number): number => Math.imul(neuron + 1, 0x9e3779b1) >>> 0;
     const others = this.#spiking.filter((neuron) => !marked.has(neuron)).sort((a, b) => order(a) - order(b));
     const drawn = [...others, ...this.#marked];
-    this.#order.array.set(drawn);
-    this.#order.needsUpdate = true;
-    this.#lit.geometry.setDrawRange(0, drawn.length);
+    this.#drawn = drawn;
+    const positions = gather(this.#positions, 3, drawn, new Float32Array(3 * drawn.length));
+    const traits = gather(this.#traits, 4, drawn, new Uint8Array(4 * drawn.length));
+    for (let i = others.length; i < drawn.length; i++) traits[4 * i + 2] = 1;
+    const light = gather(this.light, LIGHT_STRIDE, drawn, new Uint8Array(LIGHT_STRIDE * drawn.length));
+    const geometry = new BufferGeometry()
+      .setAttribute('position', new BufferAttribute(positions, 3))
+      .setAttribute('traits', new BufferAttribute(traits, 4))
+      .setAttribute('light', new BufferAttribute(light, LIGHT_STRIDE, true).setUsage(DynamicDrawUsage));
+    this.#lit.geometry.dispose();
+    this.#lit.geometry = geometry;
     this.#lit.visible = drawn.length > 0;
     this.#changed = true;
   }
@@ -249,7 +246,9 @@ export class BrainView {
 
   /** The bytes of `light` have changed. */
   show(): void {
-    this.#lightAttribute.needsUpdate = true;
+    const shown = this.#lit.geometry.getAttribute('light') as BufferAttribute;
+    gather(this.light, LIGHT_STRIDE, this.#drawn, shown.array as Uint8Array);
+    shown.needsUpdate = true;
     this.#changed = true;
   }
 
@@ -268,7 +267,7 @@ export class BrainView {
 
   /** The neuron under a point of the canvas: of those that are close one that is lit, then the nearest. */
   pick(x: number, y: number): Picked | undefined {
-    const { clientWidth: width, clientHeight: height } = this.canvas;
+    const { width, height } = this.#size;
     const [m0, m1, , m3, m4, m5, , m7, m8, m9, , m11, m12, m13, , m15] = this.#camera.projectionMatrix
       .clone()
       .multiply(this.#camera.matrixWorldInverse).elements;
@@ -337,10 +336,10 @@ export class BrainView {
   }
 
   #placeLabels(): void {
+    const { width, height } = this.#size;
     this.sideLabels.forEach((label, side) => {
       const { x, y } = this.#sideCentres[side]!.clone().project(this.#camera);
-      const { clientWidth, clientHeight } = this.canvas;
-      label.style.transform = `translate(${((x + 1) / 2) * clientWidth}px, ${((1 - y) / 2) * clientHeight}px) translate(-50%, 20%)`;
+      label.style.transform = `translate(${((x + 1) / 2) * width}px, ${((1 - y) / 2) * height}px) translate(-50%, 20%)`;
     });
   }
 
@@ -354,6 +353,7 @@ export class BrainView {
   #fit(): void {
     const { clientWidth, clientHeight } = this.canvas.parentElement!;
     if (clientWidth === 0 || clientHeight === 0) return;
+    this.#size = { width: clientWidth, height: clientHeight };
     const before = this.#fittingDistance();
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;
@@ -387,4 +387,18 @@ export class BrainView {
     this.#controls.update();
     this.#changed = true;
   }
+}
+
+/** Copies the values of some neurons, one after another. @returns `into` */
+function gather<Values extends Float32Array | Uint8Array>(
+  from: Values,
+  stride: number,
+  neurons: readonly number[],
+  into: Values,
+): Values {
+  let at = 0;
+  for (const neuron of neurons) {
+    for (let i = 0; i < stride; i++) into[at++] = from[stride * neuron + i]!;
+  }
+  return into;
 }

@@ -1,5 +1,5 @@
 /**
- * Two passes over the same points. At rest each neuron is a faint dot in the colour of its super class. Above them,
+ * Two passes. At rest each neuron is a faint dot in the colour of its super class. Above them,
  * neurons that spike or are pointed out are drawn again: opaque enough to keep their colour wherever many overlap, so
  * that neither a strong run nor two runs add up to white.
  */
@@ -17,7 +17,7 @@ export const REST_VERTEX_SHADER = /* glsl */ `
   uniform float kindStrengths[${KINDS}];
   uniform float estimatedStrength;
 
-  // Index of the super class, 1 where the position is estimated, 1 where the neuron is pointed out.
+  // Index of the super class, 1 where the position is estimated.
   attribute vec4 traits;
 
   varying vec3 colour;
@@ -62,6 +62,7 @@ export const GLOW_VERTEX_SHADER = /* glsl */ `
 
   // Brightness in the run and in the kept run, 0 to 1.
   attribute vec4 light;
+  // As above, and 1 where the neuron is pointed out.
   attribute vec4 traits;
 
   varying vec3 colour;

@@ -54,7 +54,7 @@ export function timePlotOptions(
 export function movePlayhead(plot: uPlot, timeMs: number): void {
   const playhead = playheads.get(plot);
   if (playhead === undefined) return;
-  const x = plot.valToPos(timeMs, 'x');
-  playhead.style.transform = `translateX(${x}px)`;
-  playhead.hidden = x < 0 || x > plot.over.clientWidth;
+  playhead.style.transform = `translateX(${plot.valToPos(timeMs, 'x')}px)`;
+  const { min = 0, max = 0 } = plot.scales['x']!;
+  playhead.hidden = timeMs < min || timeMs > max;
 }

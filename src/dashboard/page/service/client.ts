@@ -3,6 +3,7 @@ import type { Experiment } from './experiment.js';
 import type { Model } from '../../../answers/v1/api/model.dto.js';
 import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
 import type { CellCard } from '../../../atlas/cell-card.js';
+import type { ErrorCode, FaultPlace } from '../../../errors.js';
 import type { Selection } from '../selection.js';
 
 /** Where the service does not say when to come back. */
@@ -10,8 +11,13 @@ const DEFAULT_RETRY_S = 5;
 /** The specification suggests this timeout for a run. */
 const TIMEOUT_MS = 60_000;
 
-/** Statuses for which sending the same run again is useless. */
-const REFUSALS = [400, 413, 415];
+/** Statuses for which sending the same experiment again is useless. */
+const REFUSALS = [400, 406, 413, 415, 422];
+
+/** Which error of the service it is; where in the document of an open experiment, and what may have been meant. */
+export interface Fault extends FaultPlace {
+  readonly code?: ErrorCode;
+}
 
 export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused';
 
@@ -24,6 +30,7 @@ export class ServiceFailure extends Error {
     message: string,
     /** Seconds until it makes sense to ask again; 0 where waiting changes nothing. */
     readonly retryAfterS: number,
+    readonly place: Fault = {},
   ) {
     super(message);
   }
@@ -66,18 +73,25 @@ export function asFailure(error: unknown): ServiceFailure {
   return new ServiceFailure('failed', message, DEFAULT_RETRY_S);
 }
 
-/** @param read takes the body, which may fail as the connection may */
-async function call<T>(
+/**
+ * @param read takes the body, which may fail as the connection may
+ * @throws ServiceFailure, or the reason of `init.signal` where that ended the call
+ */
+export async function call<T>(
   url: string,
   read: (response: Response) => Promise<T>,
-  init: RequestInit = {},
+  { signal, ...init }: RequestInit = {},
 ): Promise<T> {
   try {
-    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, {
+      ...init,
+      signal: signal == null ? timeout : AbortSignal.any([signal, timeout]),
+    });
     if (!response.ok) throw await failureOf(response, init.method === 'POST');
     return await read(response);
   } catch (error) {
-    if (error instanceof ServiceFailure) throw error;
+    if (error instanceof ServiceFailure || signal?.aborted) throw error;
     if (error instanceof SyntaxError) {
       throw new ServiceFailure(
         'failed',
@@ -95,9 +109,9 @@ async function call<T>(
 }
 
 /** Proxies may answer too, and replicas may differ for a while, so most failures are worth another try. */
-async function failureOf(response: Response, isOfRun: boolean): Promise<ServiceFailure> {
-  const message = await errorOf(response);
-  if (isOfRun && REFUSALS.includes(response.status)) return new ServiceFailure('refused', message, 0);
+export async function failureOf(response: Response, isOfRun: boolean): Promise<ServiceFailure> {
+  const { message, place } = await errorOf(response);
+  if (isOfRun && REFUSALS.includes(response.status)) return new ServiceFailure('refused', message, 0, place);
   const askedForS = Number(response.headers.get('retry-after'));
   const retryAfterS = askedForS > 0 ? askedForS : DEFAULT_RETRY_S;
   if (response.status === 429) return new ServiceFailure('limited', message, retryAfterS);
@@ -105,12 +119,12 @@ async function failureOf(response: Response, isOfRun: boolean): Promise<ServiceF
   return new ServiceFailure('failed', message, retryAfterS);
 }
 
-async function errorOf(response: Response): Promise<string> {
+async function errorOf(response: Response): Promise<{ message: string; place: Fault }> {
   try {
-    const { error } = (await response.json()) as { error?: unknown };
-    if (typeof error === 'string') return error;
+    const { error, ...place } = (await response.json()) as { error?: unknown } & Fault;
+    if (typeof error === 'string') return { message: error, place };
   } catch {
     // A proxy in between may answer with something else than JSON.
   }
-  return `The service answered ${response.status}.`;
+  return { message: `The service answered ${response.status}.`, place: {} };
 }

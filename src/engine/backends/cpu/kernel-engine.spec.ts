@@ -83,6 +83,46 @@ describe('KernelEngine', () => {
     expect(steps.every((step, q) => step === 2 * Math.floor(q / 400) + 1)).toBe(true);
   });
 
+  it('finds all spikes where more neurons become candidates than the list holds', () => {
+    // In step 39, four neurons excite four others each, one inhibits neuron 9, and neuron 9 gets an input event.
+    const sources = [0, 1, 2, 3];
+    const targets = [4, 5, 6, 7];
+    const crowded = wiringOf(10, [
+      ...sources.flatMap((source) => targets.map((target): Connection => [source, target, 300])),
+      [8, 9, -8191],
+    ]);
+    const events = eventsOf(
+      [...sources, 8, 9],
+      [...sources.map((source): Event => [20, source]), [20, 8], [39, 9]],
+    );
+    const found = spikesOf(new KernelEngine(kernel, crowded).simulate(events, { durationSteps: 100 }));
+    // The event counts before the inhibition does: 68.75 mV in step 39, 57 mV in step 40.
+    expect(found).toContainEqual([40, 9]);
+    for (const target of targets) expect(found.map(([, neuron]) => neuron)).toContain(target);
+    expect(found).toEqual(spikesOf(new ReferenceEngine(crowded).simulate(events, { durationSteps: 100 })));
+  });
+
+  it('adds up what arrives before and after the state is scaled down', () => {
+    // The growth of h reaches 2^512 after 512 ln 2 / 0.02 = 17,745 steps. One of the two spikes does not suffice.
+    const pair = wiringOf(2, [[0, 1, 100]]);
+    const events = eventsOf(
+      [0],
+      [17_720, 17_730].map((step): Event => [step, 0]),
+    );
+    const found = spikesOf(new KernelEngine(kernel, pair).simulate(events, { durationSteps: 18_500 }));
+    expect(found.filter(([, neuron]) => neuron === 1)).toHaveLength(1);
+    expect(found).toEqual(spikesOf(new ReferenceEngine(pair).simulate(events, { durationSteps: 18_500 })));
+  });
+
+  it('visits a neuron again when the numbers of visits start again', () => {
+    const engine = new KernelEngine(kernel, wiringOf(1, []));
+    const spikesAfterEventIn = (step: number, durationSteps: number): [number, number][] =>
+      spikesOf(engine.simulate(eventsOf([0], [[step, 0]]), { durationSteps }));
+    expect(spikesAfterEventIn(100, 50_000)).toEqual([[101, 0]]);
+    // 65,535 visits later, one in each step, the number is the same.
+    expect(spikesAfterEventIn(15_635, 20_000)).toEqual([[15_636, 0]]);
+  });
+
   it.each([0, 50_001, 1.5, NaN])('refuses a trial of %p steps', (steps) => {
     expect(() => new KernelEngine(kernel, wiring).simulate(inputEvents, { durationSteps: steps })).toThrow(
       `a trial has 1 to 50000 steps, not ${steps}`,

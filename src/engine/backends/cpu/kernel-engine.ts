@@ -9,10 +9,12 @@ import {
   type Wiring,
 } from '../../../connectome/connectome.js';
 import type { InputEvents } from '../../../experiment/input-events.js';
+import { MAXIMUM_TRIAL_STEPS } from '../../../experiment/protocol.js';
 import {
   DELAY_STEPS,
   INPUT_EVENT_MV,
   MEMBRANE_DECAY,
+  NETWORK,
   REFRACTORY_STEPS,
   SYNAPSE_DECAY,
   SYNAPSE_MV,
@@ -38,23 +40,24 @@ interface Kernel {
   readonly deliveredEvents: WebAssembly.Global;
   readonly stepCount: WebAssembly.Global;
   setConstants(thresholdMv: number, delaySteps: number, refractorySteps: number): void;
-  setGrowth(
-    decayOfMembrane: number,
-    decayOfSynapse: number,
+  setFactors(
+    membraneDecay: number,
+    synapseDecay: number,
+    membraneRate: number,
+    synapseRate: number,
     synapseMv: number,
     inputEventMv: number,
-    hotMv: number,
+    thresholdMv: number,
   ): void;
-  layOutNetwork(neuronCount: number, wordCount: number): void;
+  layOutNetwork(
+    neuronCount: number,
+    wordCount: number,
+    wordsOfLongestRow: number,
+    longestTrialSteps: number,
+  ): void;
   layOutTrial(stepCount: number, eventCount: number): void;
   simulate(durationSteps: number, eventCount: number, eventBudget: number): number;
 }
-
-/**
- * Keeps a neuron on the list of hot ones when rounding alone decides whether it belongs there: the line is
- * lowered by far more than the rounding errors of a trial (some 1e-12), and by far less than would cost time.
- */
-const HOT_MARGIN = 1e-9;
 
 /** See Pair in engine/kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */
 const ADDRESS_SHIFT = 4;
@@ -89,13 +92,14 @@ export class KernelEngine implements SimulationEngine {
     }
     this.#kernel = new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel;
     this.#kernel.setConstants(THRESHOLD_ABOVE_REST_MV, DELAY_STEPS, REFRACTORY_STEPS);
-    const hotMv = (THRESHOLD_ABOVE_REST_MV * (1 - SYNAPSE_DECAY)) / (MEMBRANE_DECAY - SYNAPSE_DECAY);
-    this.#kernel.setGrowth(
+    this.#kernel.setFactors(
       MEMBRANE_DECAY,
       SYNAPSE_DECAY,
+      NETWORK.stepMs.value / NETWORK.tauMembraneMs.value,
+      NETWORK.stepMs.value / NETWORK.tauSynapseMs.value,
       SYNAPSE_MV * SYNAPSE_TO_MEMBRANE,
       INPUT_EVENT_MV,
-      hotMv * (1 - HOT_MARGIN),
+      THRESHOLD_ABOVE_REST_MV,
     );
     this.#writeWiring();
   }
@@ -141,8 +145,8 @@ export class KernelEngine implements SimulationEngine {
 
   #writeWiring(): void {
     const { neuronCount, rowStart, targets, synapseCounts, signs } = this.wiring;
-    const wordCount = countWords(this.wiring);
-    this.#kernel.layOutNetwork(neuronCount, wordCount);
+    const [wordCount, wordsOfLongestRow] = countWords(this.wiring);
+    this.#kernel.layOutNetwork(neuronCount, wordCount, wordsOfLongestRow, MAXIMUM_TRIAL_STEPS);
     const rows = this.#rows();
     const words = this.#view(Int32Array, this.#kernel.connections, wordCount);
     const addressOf = (word: number): number => this.#kernel.connections.value + WORD_BYTES * word;
@@ -183,9 +187,11 @@ function silence(rows: Uint32Array, neuron: number): void {
  * Words of all connections; each row has an even number of them.
  * @throws RangeError for a connection of more synapses than a connectome may have
  */
-function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): number {
+function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): [total: number, ofLongestRow: number] {
   let count = 0;
+  let longest = 0;
   for (let i = 0; i < neuronCount; i++) {
+    const before = count;
     for (let c = rowStart[i]!; c < rowStart[i + 1]!; c++) {
       const synapses = synapseCounts[c]!;
       if (synapses > MAXIMUM_SYNAPSES_PER_CONNECTION) {
@@ -196,8 +202,9 @@ function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): number {
       count += Math.ceil(synapses / SYNAPSES_PER_WORD);
     }
     count += count % 2;
+    longest = Math.max(longest, count - before);
   }
-  return count;
+  return [count, longest];
 }
 
 function brokenInvariant(): never {

@@ -7,6 +7,8 @@ export interface GpuAdapter {
   readonly isSoftware: boolean;
   /** A kernel cannot bind a larger array. */
   readonly largestArrayBytes: number;
+  /** What is read back at once cannot be larger. */
+  readonly largestBufferBytes: number;
 }
 
 /**
@@ -43,5 +45,6 @@ export async function requestGpuAdapter({ allowSoftware = true } = {}): Promise<
     name: [vendor, architecture, device, description].filter(Boolean).join(', '),
     isSoftware: adapter.info.isFallbackAdapter,
     largestArrayBytes: Math.min(adapter.limits.maxStorageBufferBindingSize, adapter.limits.maxBufferSize),
+    largestBufferBytes: adapter.limits.maxBufferSize,
   };
 }

@@ -1,29 +1,29 @@
 /**
- * How a batch of experiments lies in the arrays of the GPU. A cell is one neuron in one experiment; cell =
- * neuron * width + experiment, so the experiments of a neuron stand side by side and share the reading of its
- * connections. The width is a power of two: dividing by it is an exact multiplication.
+ * How a batch of experiments lies in the arrays of the GPU. A cell is one neuron in one experiment. The records of a
+ * neuron stand together, and in each of them the experiments stand side by side, so they share the reading of its
+ * connections: part p of a cell is at ((neuron * CELL_PARTS + p) << shift) | experiment.
  */
 import { CodedError } from '../../../errors.js';
 
-/** Packed spikes: cells to a float32. 19 values (no spike, or one of 18 steps), 19^5 < 2^24. */
-export const CELLS_PER_FLOAT = 5;
+/** u as high and low float, h as high and low float, the status (see kernels.ts). */
+export const CELL_PARTS = 5;
+export const STATUS_PART = 4;
 
-/** WebGPU lets a dispatch have this many workgroups along each axis; gpu.js makes them 8 x 8. */
-const WORKGROUPS = 65_535;
-const WORKGROUP_SIDE = 8;
-/** Indices of cells are float32 numbers on the GPU. */
-const MOST_CELLS = 2 ** 24;
+/** Threads are numbered by 32-bit integers. */
+const MOST_THREADS = 2 ** 31;
+/**
+ * A kernel divides n by 5 or 20 as floor((n + 1/2) * (1/5)), in float32. For n below this the result is right: it is at
+ * least 1/40 away from an integer, and two roundings of at most 2^-24 of it each are less.
+ */
+export const MOST_DIVIDED = 2 ** 21;
 
 export interface Cells {
-  /** Experiments side by side. */
+  /** Experiments side by side, a power of two: 2^shift. */
   readonly width: number;
-  /** neuronCount * width, padded so that rows are whole; the cells of the padding stay silent. */
+  readonly shift: number;
+  readonly neuronCount: number;
+  /** Floats of all records. */
   readonly count: number;
-  /** Cells stand in a grid, because an axis of a dispatch is too short for all of them. */
-  readonly rowLength: number;
-  readonly rows: number;
-  /** Floats with the spikes of a window, packed. */
-  readonly packedLength: number;
 }
 
 /**
@@ -31,21 +31,13 @@ export interface Cells {
  * @throws CodedError GPU_UNAVAILABLE when the batch does not fit the index range of a GPU
  */
 export function cellsOf(neuronCount: number, width: number): Cells {
-  const wanted = neuronCount * width;
-  const rowLength = [16, 32, 64].find((length) => wanted / length <= WORKGROUPS * WORKGROUP_SIDE);
-  const perTile = (rowLength ?? 0) * WORKGROUP_SIDE;
-  const count = Math.ceil(wanted / perTile) * perTile;
-  if (rowLength === undefined || count >= MOST_CELLS) {
+  const count = neuronCount * CELL_PARTS * width;
+  if (neuronCount * CELL_PARTS >= MOST_DIVIDED || count >= MOST_THREADS) {
     throw new CodedError(
       'GPU_UNAVAILABLE',
-      `A batch may have fewer than ${MOST_CELLS} cells; ${width} experiments of ${neuronCount} neurons are ${wanted}.`,
+      `The GPU takes networks of fewer than ${Math.ceil(MOST_DIVIDED / CELL_PARTS)} neurons and batches of fewer than ` +
+        `${Math.floor(MOST_THREADS / CELL_PARTS)} neurons in all, not ${width} experiments of ${neuronCount} neurons.`,
     );
   }
-  return {
-    width,
-    count,
-    rowLength,
-    rows: count / rowLength,
-    packedLength: Math.ceil(count / CELLS_PER_FLOAT),
-  };
+  return { width, shift: Math.log2(width), neuronCount, count };
 }

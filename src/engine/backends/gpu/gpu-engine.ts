@@ -1,53 +1,67 @@
 /**
- * Simulates a batch of experiments at once on a GPU, with integers (see number-format.ts) instead of the
- * doubles of the CPU engines. Every run comes with a certificate: whether v kept so far from the threshold
- * that the CPU engines must have found the very same spikes. A run without it has to be computed on the CPU.
+ * Simulates a batch of trials at once on a GPU, with integers (see number-format.ts) instead of the doubles of the CPU
+ * engines. Every trial comes with a certificate: whether v kept so far from the threshold that the CPU engines must have
+ * found the very same spikes. A trial without it has to be computed on the CPU.
  */
 import gpujs, { type GPU } from 'gpu.js';
 import { LRUCache } from 'lru-cache';
 import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
 import type { InputEvents } from '../../../experiment/input-events.js';
-import type { SpikeRaster } from '../../simulation.js';
-import { CELLS_PER_FLOAT, cellsOf } from './cells.js';
+import { checkDuration, type SimulationOptions, type SpikeRaster, type Trial } from '../../simulation.js';
+import { CELL_PARTS } from './cells.js';
+import { withDeliveredEvents } from './event-budget.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
 import {
-  largestArrayBytes,
-  NO_CELL,
-  PACKED_VALUES,
-  SIGN_OF_LIFE,
-  WINDOW_STEPS,
+  bytesOf,
+  NO_NEURON,
+  SPIKE_BITS,
+  UNUSED_ROW,
   windowPipeline,
   type PipelineResult,
   type PipelineShape,
   type WindowPipeline,
 } from './kernels.js';
+import { WINDOW_STEPS } from './number-format.js';
+
+export interface GpuTrial {
+  readonly events: InputEvents;
+  readonly options: SimulationOptions;
+}
 
 export interface GpuRun {
-  readonly raster: SpikeRaster;
-  /** True when the raster is the one that the CPU engines compute. */
+  readonly trial: Trial;
+  /** True when the trial is the one that the CPU engines compute. */
   readonly certified: boolean;
 }
 
 export interface GpuEngineOptions {
   /** `cpu` runs the same kernels as JavaScript, slowly: for tests without a GPU. */
   readonly mode: 'webgpu' | 'cpu';
-  /** Powers of two, ascending: how many experiments a pipeline can hold side by side. */
+  /** Powers of two, ascending: how many trials a pipeline can hold side by side. */
   readonly widths?: readonly number[];
-  /** Of the adapter; widths that need larger arrays are left out. */
+  /** Of the adapter, as are the next: no array that a kernel binds is larger. */
   readonly largestArrayBytes?: number;
+  readonly largestBufferBytes?: number;
 }
 
-const DEFAULT_WIDTHS = [1, 8, 32];
-/** Pipelines kept compiled; each holds buffers on the GPU. */
-const PIPELINES = 8;
-const FEWEST_SLOTS = 64;
+const DEFAULT_WIDTHS = [1, 8, 32, 64];
+/** Pipelines kept compiled; each holds the wiring and the state on the GPU. */
+const PIPELINES = 4;
+/** A batch with more to read back is split: this thread needs the memory twice. */
+const LARGEST_READBACK_BYTES = 2 ** 29;
+const FEWEST_PLACES = 16;
+const FEWEST_ROWS = 256;
+/** From one number of rows to the next: few numbers, so few pipelines are compiled. */
+const ROWS_FACTOR = 4;
 
 export class GpuEngine {
   readonly #gpu: GPU;
   readonly #incoming: IncomingConnections;
-  /** Experiments that a pipeline can hold side by side, ascending. */
+  /** Trials that a pipeline can hold side by side, ascending. */
   readonly widths: readonly number[];
+  /** What the last batch needed: the next one is probably like it. */
+  #rows = FEWEST_ROWS;
   readonly #pipelines = new LRUCache<string, WindowPipeline>({
     max: PIPELINES,
     dispose: (pipeline) => void pipeline.destroy(),
@@ -60,52 +74,62 @@ export class GpuEngine {
   ) {
     this.#incoming = incomingConnections(wiring);
     const { widths = DEFAULT_WIDTHS, largestArrayBytes: limit = Infinity } = options;
-    const { neuronCount } = wiring;
-    this.widths = widths.filter((width) => largestArrayBytes(neuronCount, this.#incoming, width) <= limit);
+    const needed = (width: number) =>
+      bytesOf(wiring.neuronCount, this.#incoming, smallestShape(width)).largestArray;
+    this.widths = widths.filter((width) => needed(width) <= limit);
     if (this.widths.length === 0) {
-      const needed = largestArrayBytes(neuronCount, this.#incoming, widths[0]!);
       throw new CodedError(
         'GPU_UNAVAILABLE',
-        `One experiment needs an array of ${needed} bytes; the adapter binds at most ${limit}.`,
+        `One experiment needs an array of ${needed(widths[0]!)} bytes; the adapter binds at most ${limit}.`,
       );
     }
     this.#gpu = new gpujs.GPU({ mode: options.mode });
   }
 
-  /** Experiments that one submission can hold. */
+  /** Trials that one submission can hold. */
   get widest(): number {
     return this.widths.at(-1)!;
   }
 
   /**
-   * @param trains one for each experiment, any number; more than fit side by side run one batch after another
-   * @param durationSteps steps of 0.1 ms, the same for all
-   * @returns the runs in the order of the trains
+   * @param trials any number, of any durations; more than fit side by side run one batch after another, and a batch takes
+   *   as long as its longest trial
+   * @returns the runs in the order of the trials; undefined for a trial that the adapter has no room for
    * @throws CodedError GPU_FAILED when the device is lost or refuses the work
+   * @throws RangeError for a duration that is not 1 to MAXIMUM_TRIAL_STEPS
    */
-  async simulateBatch(trains: readonly InputEvents[], durationSteps: number): Promise<GpuRun[]> {
-    const runs: GpuRun[] = [];
-    while (runs.length < trains.length) {
-      const batch = trains.slice(runs.length, runs.length + this.widest);
-      const { shape, result } = await this.#submit(batch, durationSteps, false);
-      runs.push(...this.#decode(batch, durationSteps, shape, result));
+  async simulateBatch(trials: readonly GpuTrial[]): Promise<(GpuRun | undefined)[]> {
+    const runs: (GpuRun | undefined)[] = [];
+    let most = this.widest;
+    while (runs.length < trials.length) {
+      const batch = trials.slice(runs.length, runs.length + most);
+      const submitted = await this.#submit(batch, false);
+      if (submitted !== undefined) {
+        runs.push(...submitted.runs);
+      } else if (batch.length > this.widths[0]!) {
+        most = this.widths.findLast((width) => width < batch.length)!;
+      } else {
+        runs.push(...batch.map(() => undefined));
+      }
     }
     return runs;
   }
 
   /** One batch with the state at its end: for tests of every bit. */
-  async simulateWithState(
-    trains: readonly InputEvents[],
-    durationSteps: number,
-  ): Promise<{ runs: GpuRun[]; stateFloats(experiment: number, neuron: number): number[] }> {
-    const { shape, result } = await this.#submit(trains, durationSteps, true);
-    const { rowLength } = cellsOf(this.wiring.neuronCount, shape.width);
+  async simulateWithState(trials: readonly GpuTrial[]): Promise<{
+    runs: GpuRun[];
+    /** Of which the state is the end: the batch's, in whole windows. */
+    stateSteps: number;
+    stateFloats(experiment: number, neuron: number): number[];
+  }> {
+    const { runs, shape, result } = (await this.#submit(trials, true))!;
     return {
-      runs: this.#decode(trains, durationSteps, shape, result),
-      stateFloats: (experiment, neuron) => {
-        const cell = neuron * shape.width + experiment;
-        return result.state!.map((layer) => layer[Math.floor(cell / rowLength)]![cell % rowLength]!);
-      },
+      runs,
+      stateSteps: shape.windows * WINDOW_STEPS,
+      stateFloats: (experiment, neuron) =>
+        [0, 1, 2, 3].map(
+          (part) => result.cells![(neuron * CELL_PARTS + part) * shape.width + experiment]! + 0,
+        ),
     };
   }
 
@@ -114,22 +138,29 @@ export class GpuEngine {
     await this.#gpu.destroy();
   }
 
+  /** @returns undefined when the adapter has no room for the batch */
   async #submit(
-    trains: readonly InputEvents[],
-    durationSteps: number,
+    trials: readonly GpuTrial[],
     withState: boolean,
-  ): Promise<{ shape: PipelineShape; result: PipelineResult }> {
-    const stimulated = trains.reduce((sum, train) => sum + train.stimulated.length, 0);
-    const shape: PipelineShape = {
-      width: this.widths.find((width) => width >= trains.length)!,
-      windows: Math.ceil(durationSteps / WINDOW_STEPS),
-      slots: Math.max(FEWEST_SLOTS, 2 ** Math.ceil(Math.log2(stimulated + 1))),
-      withState,
-    };
-    const { stimulatedCells, kicks } = kickTable(trains, shape);
+  ): Promise<{ runs: GpuRun[]; shape: PipelineShape; result: PipelineResult } | undefined> {
+    for (const { options } of trials) checkDuration(options.durationSteps);
+    for (;;) {
+      const shape = this.#shapeOf(trials, withState);
+      if (!this.#fits(shape)) return undefined;
+      const result = await this.#run(trials, shape);
+      const decoded = this.#decode(trials, shape, result);
+      const { neuronCount } = this.wiring;
+      // All rows are used, so there may be spikes without a row.
+      const isCut = decoded.mostActive === shape.rows;
+      this.#rows = rowsFor(isCut ? ROWS_FACTOR * shape.rows : 2 * decoded.mostActive, neuronCount);
+      if (!isCut) return { runs: decoded.runs, shape, result };
+    }
+  }
+
+  async #run(trials: readonly GpuTrial[], shape: PipelineShape): Promise<PipelineResult> {
     let result: PipelineResult;
     try {
-      result = await this.#pipelineFor(shape).run(stimulatedCells, kicks);
+      result = await this.#pipelineFor(shape).run(silencedTable(trials, shape), inputTable(trials, shape));
     } catch (error) {
       throw new CodedError('GPU_FAILED', `The GPU gave up on a batch: ${(error as Error).message}`, {
         cause: error,
@@ -142,15 +173,34 @@ export class GpuEngine {
         `The kernels should run on ${this.options.mode}, but ran on ${result.backend}: ${result.fallbackReason}.`,
       );
     }
-    // gpu.js logs what the device refuses, for want of memory say, and hands out the zeros of an empty buffer.
-    if (result.slotSpikes.some((slots) => slots.at(-1) !== SIGN_OF_LIFE)) {
-      throw new CodedError('GPU_FAILED', 'The GPU refused a batch, perhaps for want of memory.');
-    }
-    return { shape, result };
+    return result;
+  }
+
+  #fits(shape: PipelineShape): boolean {
+    const { largestArrayBytes = Infinity, largestBufferBytes = Infinity } = this.options;
+    const { largestArray, readback } = bytesOf(this.wiring.neuronCount, this.#incoming, shape);
+    return (
+      largestArray <= largestArrayBytes && readback <= Math.min(LARGEST_READBACK_BYTES, largestBufferBytes)
+    );
+  }
+
+  #shapeOf(trials: readonly GpuTrial[], withState: boolean): PipelineShape {
+    const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), 1);
+    return {
+      width: this.widths.find((width) => width >= trials.length)!,
+      windows: roundedWindows(
+        Math.ceil(most(trials.map(({ options }) => options.durationSteps)) / WINDOW_STEPS),
+      ),
+      stimulated: placesFor(most(trials.map(({ events }) => events.stimulated.length))),
+      silenced: placesFor(most(trials.map(({ options }) => options.silenced?.length ?? 0))),
+      layers: powerOfTwo(most(trials.map(({ events }) => mostAtOnce(events)))),
+      rows: this.#rows,
+      withState,
+    };
   }
 
   #pipelineFor(shape: PipelineShape): WindowPipeline {
-    const key = `${shape.width} ${shape.windows} ${shape.slots} ${shape.withState}`;
+    const key = JSON.stringify(shape);
     let pipeline = this.#pipelines.get(key);
     if (pipeline === undefined) {
       pipeline = windowPipeline(this.#gpu, this.wiring.neuronCount, this.#incoming, shape);
@@ -160,116 +210,143 @@ export class GpuEngine {
   }
 
   #decode(
-    trains: readonly InputEvents[],
-    durationSteps: number,
-    { width, slots }: PipelineShape,
-    { packed, slotSpikes, sound }: PipelineResult,
-  ): GpuRun[] {
-    const perExperiment = trains.map(() => new SpikeLists(durationSteps));
-    const cellOfSlot = kickTableOrder(trains, width);
-    packed.forEach((floats, window) => {
-      // Two floats at a time: nearly all of them are zero, and a float of 0 is a bit pattern of 0.
-      const firstStep = window * WINDOW_STEPS;
-      forEachNonZero(floats, (at) => {
-        let digits = floats[at]!;
-        for (let k = CELLS_PER_FLOAT - 1; k >= 0; k--) {
-          const rest = Math.floor(digits / PACKED_VALUES);
-          const value = digits - rest * PACKED_VALUES;
-          digits = rest;
-          if (value > 0) {
-            const cell = at * CELLS_PER_FLOAT + k;
-            perExperiment[cell % width]?.add(firstStep + value - 1, Math.floor(cell / width));
-          }
-        }
-      });
-      for (let slot = 0; slot < Math.min(cellOfSlot.length, slots); slot++) {
-        const cell = cellOfSlot[slot]!;
-        for (let bits = slotSpikes[window]![slot]!, step = firstStep; bits > 0; bits >>= 1, step++) {
-          if (bits & 1) perExperiment[cell % width]!.add(step, Math.floor(cell / width));
+    trials: readonly GpuTrial[],
+    { width, rows }: PipelineShape,
+    { spikes, sound }: PipelineResult,
+  ): { runs: GpuRun[]; mostActive: number } {
+    const { neuronCount } = this.wiring;
+    const lists = trials.map(({ options }) => new SpikeList(options.durationSteps));
+    const names = rows * width;
+    let mostActive = 0;
+    spikes.forEach((floats, window) => {
+      let row = 0;
+      for (; row < rows && floats[names + row] !== UNUSED_ROW; row++) {
+        const neuron = floats[names + row]! - 1;
+        for (const [experiment, list] of lists.entries()) {
+          const status = floats[row * width + experiment]!;
+          // gpu.js logs what the device refuses, for want of memory say, and hands out the zeros of an empty buffer.
+          if (neuron < 0 || status === 0) throw refused();
+          list.add(neuron, Math.abs(status) & SPIKE_BITS);
         }
       }
+      mostActive = Math.max(mostActive, row);
+      for (const list of lists) list.endWindow(window * WINDOW_STEPS);
     });
-    return perExperiment.map((lists, experiment) => ({
-      raster: lists.toRaster(),
-      // Counted and not taken for granted: nobody's zeros may pass for a run without a flag.
-      certified: sound.reduce((sum, chunk) => sum + chunk[experiment]!, 0) === this.wiring.neuronCount,
-    }));
+    const runs = trials.map(({ options }, experiment) => {
+      // Counted and not taken for granted: nobody's zeros may pass for a trial without a flag.
+      let soundNeurons = 0;
+      for (let at = experiment; at < sound.length; at += width) soundNeurons += sound[at]!;
+      return {
+        trial: withDeliveredEvents(lists[experiment]!.toRaster(), this.wiring, options),
+        certified: soundNeurons === neuronCount,
+      };
+    });
+    return { runs, mostActive };
   }
 }
 
-/** Cells of all stimulated neurons, ascending: the place in this list is the slot of a cell. */
-function kickTableOrder(trains: readonly InputEvents[], width: number): Float64Array {
-  const cells = trains.flatMap(({ stimulated }, experiment) =>
-    Array.from(stimulated, (neuron) => neuron * width + experiment),
-  );
-  return Float64Array.from(cells).sort();
+function refused(): CodedError {
+  return new CodedError('GPU_FAILED', 'The GPU refused a batch, perhaps for want of memory.');
 }
 
-function kickTable(trains: readonly InputEvents[], { width, windows, slots }: PipelineShape) {
-  const order = kickTableOrder(trains, width);
-  const stimulatedCells = new Float32Array(slots).fill(NO_CELL);
-  stimulatedCells.set(order);
-  const slotOfCell = new Map<number, number>();
-  order.forEach((cell, slot) => slotOfCell.set(cell, slot));
-  const kicks = new Float32Array(windows * slots);
-  trains.forEach(({ steps, neurons }, experiment) => {
-    for (let k = 0; k < steps.length; k++) {
-      const window = Math.floor(steps[k]! / WINDOW_STEPS);
-      if (window >= windows) break;
-      const slot = slotOfCell.get(neurons[k]! * width + experiment)!;
-      const bit = 2 ** (steps[k]! % WINDOW_STEPS);
-      const table = window * slots + slot;
-      if ((kicks[table]! & bit) !== 0) {
-        throw new CodedError(
-          'GPU_FAILED',
-          `The GPU takes one input event a neuron and step; neuron ${neurons[k]} has two in step ${steps[k]}.`,
-        );
-      }
-      kicks[table]! += bit;
+const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
+const placesFor = (count: number) => powerOfTwo(Math.max(FEWEST_PLACES, count));
+
+function rowsFor(active: number, neuronCount: number): number {
+  let rows = FEWEST_ROWS;
+  while (rows < active && rows <= neuronCount) rows *= ROWS_FACTOR;
+  return rows;
+}
+
+/** Up to a quarter more, so that few durations need a pipeline of their own. */
+function roundedWindows(windows: number): number {
+  const unit = 2 ** Math.max(0, Math.floor(Math.log2(windows)) - 2);
+  return Math.ceil(windows / unit) * unit;
+}
+
+function smallestShape(width: number): PipelineShape {
+  return { width, windows: 1, stimulated: 1, silenced: 1, layers: 1, rows: 1, withState: false };
+}
+
+/** How many events a neuron gets at most in one step. Equal events stand side by side. */
+function mostAtOnce({ steps, neurons }: InputEvents): number {
+  let most = 1;
+  for (let at = 1, same = 1; at < steps.length; at++) {
+    same = steps[at] === steps[at - 1] && neurons[at] === neurons[at - 1] ? same + 1 : 1;
+    most = Math.max(most, same);
+  }
+  return most;
+}
+
+function ascending(neurons: Uint32Array): Uint32Array {
+  return Uint32Array.from(new Set(neurons)).sort();
+}
+
+function silencedTable(
+  trials: readonly GpuTrial[],
+  { width, silenced: places }: PipelineShape,
+): Float32Array {
+  const table = new Float32Array(width * places).fill(NO_NEURON);
+  trials.forEach(({ options }, experiment) =>
+    table.set(ascending(options.silenced ?? new Uint32Array(0)), experiment * places),
+  );
+  return table;
+}
+
+/** See `inputs` in kernels.ts. */
+function inputTable(
+  trials: readonly GpuTrial[],
+  { width, windows, stimulated: places, layers }: PipelineShape,
+): Float32Array {
+  const rowLength = width * places;
+  const table = new Float32Array(rowLength * (1 + windows * layers));
+  table.fill(NO_NEURON, 0, rowLength);
+  trials.forEach(({ events, options }, experiment) => {
+    const { steps, neurons, stimulated } = events;
+    const ordered = ascending(stimulated);
+    table.set(ordered, experiment * places);
+    const placeOf = new Map<number, number>();
+    ordered.forEach((neuron, place) => placeOf.set(neuron, place));
+    let layer = 0;
+    for (let k = 0; k < steps.length && steps[k]! < options.durationSteps; k++) {
+      layer = steps[k] === steps[k - 1] && neurons[k] === neurons[k - 1] ? layer + 1 : 0;
+      const row = 1 + Math.floor(steps[k]! / WINDOW_STEPS) * layers + layer;
+      const at = row * rowLength + experiment * places + placeOf.get(neurons[k]!)!;
+      table[at]! += 2 ** (steps[k]! % WINDOW_STEPS);
     }
   });
-  return { stimulatedCells, kicks };
+  return table;
 }
 
-/** Calls back with the index of every number that is not 0. */
-function forEachNonZero(floats: Float32Array, found: (index: number) => void): void {
-  const isAligned = floats.byteOffset % Float64Array.BYTES_PER_ELEMENT === 0;
-  const pairs = isAligned ? Math.floor(floats.length / 2) : 0;
-  const asPairs = new Float64Array(floats.buffer, isAligned ? floats.byteOffset : 0, pairs);
-  for (let pair = 0; pair < pairs; pair++) {
-    if (asPairs[pair] !== 0) {
-      if (floats[2 * pair] !== 0) found(2 * pair);
-      if (floats[2 * pair + 1] !== 0) found(2 * pair + 1);
+/** The spikes of a trial, which come by window and within it by neuron, ordered by step, then by neuron. */
+class SpikeList {
+  readonly #steps: number[] = [];
+  readonly #neurons: number[] = [];
+  readonly #neuronsOfStep: number[][] = Array.from({ length: WINDOW_STEPS }, () => []);
+
+  constructor(private readonly durationSteps: number) {}
+
+  /** @param bits the steps of the window in which the neuron spikes */
+  add(neuron: number, bits: number): void {
+    for (let step = 0, rest = bits; rest > 0; rest >>= 1, step++) {
+      if (rest & 1) this.#neuronsOfStep[step]!.push(neuron);
     }
   }
-  for (let i = 2 * pairs; i < floats.length; i++) {
-    if (floats[i] !== 0) found(i);
-  }
-}
 
-/** Collects spikes that come by window, and within it by neuron, and orders them by step, then by neuron. */
-class SpikeLists {
-  readonly #neuronsOfStep: number[][];
-
-  constructor(durationSteps: number) {
-    this.#neuronsOfStep = Array.from({ length: durationSteps }, () => []);
-  }
-
-  /** Spikes of the last window that come after the end of the run are not part of it. */
-  add(step: number, neuron: number): void {
-    this.#neuronsOfStep[step]?.push(neuron);
+  /** What the last window has behind the end of the trial is not part of it. */
+  endWindow(firstStep: number): void {
+    this.#neuronsOfStep.forEach((neurons, at) => {
+      if (firstStep + at < this.durationSteps) {
+        for (const neuron of neurons) {
+          this.#steps.push(firstStep + at);
+          this.#neurons.push(neuron);
+        }
+      }
+      neurons.length = 0;
+    });
   }
 
   toRaster(): SpikeRaster {
-    const total = this.#neuronsOfStep.reduce((sum, neurons) => sum + neurons.length, 0);
-    const raster = { steps: new Uint16Array(total), neurons: new Uint32Array(total) };
-    let at = 0;
-    this.#neuronsOfStep.forEach((neurons, step) => {
-      raster.steps.fill(step, at, at + neurons.length);
-      raster.neurons.set(neurons, at);
-      raster.neurons.subarray(at, at + neurons.length).sort();
-      at += neurons.length;
-    });
-    return raster;
+    return { steps: Uint16Array.from(this.#steps), neurons: Uint32Array.from(this.#neurons) };
   }
 }

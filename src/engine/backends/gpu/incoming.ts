@@ -1,28 +1,38 @@
 import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
+import { MOST_DIVIDED } from './cells.js';
 
-/** Connections a thread of the gather adds up. */
-export const SEGMENT_CONNECTIONS = 64;
+/** Connections whose sources one float has a bit for. */
+export const GROUP_CONNECTIONS = 24;
+/** Groups that one thread adds up; a neuron with more is a hub and has its sums made in advance, chunk by chunk. */
+export const CHUNK_GROUPS = 20;
+/** What is summed up for each chunk of a hub: the synapses of each of the 18 steps, the exciting ones, all of them. */
+export const CHUNK_SUMS = 20;
 
 /** Sums of synapses and everything added to them stay exact in float32 below this. */
 const LARGEST_SUM = 2 ** 22;
-/** Indices of connections are float32 numbers on the GPU. */
-const LARGEST_COUNT = 2 ** 24;
+/** Numbers of groups are float32 numbers on the GPU. */
+const MOST_GROUPS = 2 ** 24;
 
 /**
- * The wiring seen from the postsynaptic side, for a gather: the incoming connections of neuron i stand
- * together, cut into segments of at most 64. Every array is float32, the only type gpu.js hands to a kernel;
- * all values are integers below 2^24.
+ * The wiring seen from the postsynaptic side, for a gather: the incoming connections of a neuron stand together, cut into
+ * groups of at most 24. Every array is float32, the only type that gpu.js hands to a kernel; all values are integers below
+ * 2^24.
  */
 export interface IncomingConnections {
-  readonly segmentCount: number;
-  /** Length neuronCount + 1: segments of neuron i are firstSegment[i] up to, not including, firstSegment[i + 1]. */
-  readonly firstSegment: Float32Array;
-  readonly mostSegments: number;
-  /** First connection of each segment, and how many it has. */
-  readonly segmentStart: Float32Array;
-  readonly segmentLength: Float32Array;
-  /** Presynaptic neuron of each connection. */
+  readonly groupCount: number;
+  /** Length neuronCount + 1: neuron i has the groups from firstGroup[i] up to, not including, firstGroup[i + 1]. */
+  readonly firstGroup: Float32Array;
+  /** Chunks of hubs; of neurons without chunks firstChunk[i] is firstChunk[i + 1]. */
+  readonly chunkCount: number;
+  readonly firstChunk: Float32Array;
+  /** Of each chunk: its first group, and how many it has. */
+  readonly groupOfChunk: Float32Array;
+  readonly groupsOfChunk: Float32Array;
+  /**
+   * Presynaptic neuron of each connection, [24][groupCount]: connection k of group g is at k * groupCount + g. The places
+   * that a group does not fill have the source neuronCount, which never spikes.
+   */
   readonly sources: Float32Array;
   /** Its synapses, negative where the source inhibits. */
   readonly synapses: Float32Array;
@@ -31,12 +41,6 @@ export interface IncomingConnections {
 /** @throws CodedError GPU_UNAVAILABLE when the wiring exceeds what is exact in float32 */
 export function incomingConnections(wiring: Wiring): IncomingConnections {
   const { neuronCount, connectionCount, rowStart, targets, synapseCounts, signs } = wiring;
-  if (connectionCount >= LARGEST_COUNT) {
-    throw new CodedError(
-      'GPU_UNAVAILABLE',
-      `The GPU engine takes fewer than ${LARGEST_COUNT} connections; this connectome has ${connectionCount}.`,
-    );
-  }
   const degree = new Uint32Array(neuronCount);
   const sum = new Float64Array(neuronCount);
   for (let c = 0; c < connectionCount; c++) {
@@ -51,35 +55,58 @@ export function incomingConnections(wiring: Wiring): IncomingConnections {
     );
   }
 
-  const firstSegment = new Float32Array(neuronCount + 1);
-  let mostSegments = 0;
+  const firstGroup = new Float32Array(neuronCount + 1);
+  const firstChunk = new Float32Array(neuronCount + 1);
+  const groupOfChunk: number[] = [];
+  const groupsOfChunk: number[] = [];
+  let groups = 0;
   for (let i = 0; i < neuronCount; i++) {
-    const segments = Math.ceil(degree[i]! / SEGMENT_CONNECTIONS);
-    firstSegment[i + 1] = firstSegment[i]! + segments;
-    mostSegments = Math.max(mostSegments, segments);
-  }
-  // A network without connections still needs arrays that a GPU can bind.
-  const segmentCount = Math.max(1, firstSegment[neuronCount]!);
-  const segmentStart = new Float32Array(segmentCount);
-  const segmentLength = new Float32Array(segmentCount);
-  const nextOfNeuron = new Uint32Array(neuronCount);
-  for (let i = 0, start = 0; i < neuronCount; i++) {
-    nextOfNeuron[i] = start;
-    for (let s = firstSegment[i]!, left = degree[i]!; left > 0; s++) {
-      segmentStart[s] = start;
-      segmentLength[s] = Math.min(left, SEGMENT_CONNECTIONS);
-      start += segmentLength[s]!;
-      left -= segmentLength[s]!;
+    firstGroup[i] = groups;
+    const end = groups + Math.ceil(degree[i]! / GROUP_CONNECTIONS);
+    if (end - groups > CHUNK_GROUPS) {
+      for (let group = groups; group < end; group += CHUNK_GROUPS) {
+        groupOfChunk.push(group);
+        groupsOfChunk.push(Math.min(CHUNK_GROUPS, end - group));
+      }
     }
+    firstChunk[i + 1] = groupOfChunk.length;
+    groups = end;
   }
-  const sources = new Float32Array(Math.max(1, connectionCount));
-  const synapses = new Float32Array(Math.max(1, connectionCount));
+  firstGroup[neuronCount] = groups;
+  if (groups >= MOST_GROUPS || groupOfChunk.length * CHUNK_SUMS >= MOST_DIVIDED) {
+    throw new CodedError(
+      'GPU_UNAVAILABLE',
+      `The GPU engine cannot number the ${connectionCount} connections of this connectome.`,
+    );
+  }
+
+  // A network without connections, or without hubs, still needs arrays that a GPU can bind.
+  if (groupOfChunk.length === 0) {
+    groupOfChunk.push(0);
+    groupsOfChunk.push(0);
+  }
+  const groupCount = Math.max(1, groups);
+  const sources = new Float32Array(GROUP_CONNECTIONS * groupCount).fill(neuronCount);
+  const synapses = new Float32Array(GROUP_CONNECTIONS * groupCount);
+  const nextOfNeuron = new Uint32Array(neuronCount);
   for (let pre = 0; pre < neuronCount; pre++) {
     for (let c = rowStart[pre]!; c < rowStart[pre + 1]!; c++) {
-      const at = nextOfNeuron[targets[c]!]!++;
+      const post = targets[c]!;
+      const place = nextOfNeuron[post]!++;
+      const group = firstGroup[post]! + Math.floor(place / GROUP_CONNECTIONS);
+      const at = (place % GROUP_CONNECTIONS) * groupCount + group;
       sources[at] = pre;
       synapses[at] = signs[pre]! * synapseCounts[c]!;
     }
   }
-  return { segmentCount, firstSegment, mostSegments, segmentStart, segmentLength, sources, synapses };
+  return {
+    groupCount,
+    firstGroup,
+    chunkCount: groupOfChunk.length,
+    firstChunk,
+    groupOfChunk: Float32Array.from(groupOfChunk),
+    groupsOfChunk: Float32Array.from(groupsOfChunk),
+    sources,
+    synapses,
+  };
 }

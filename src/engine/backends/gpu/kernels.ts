@@ -3,32 +3,44 @@
  * they use nothing but their arguments and `this`, no import and no closure, and their types are erased.
  *
  * Every number in them is an integer below 2^24 or a power of two, so neither fused multiply-add nor another
- * order of a sum can change a bit. Divisions are multiplications by powers of two, because WGSL does not
- * promise a correctly rounded division.
+ * order of a sum can change a bit. Indices of cells and of connections may be larger: they are put together with shifts,
+ * `|` and sums of literals inside the brackets, because gpu.js makes every variable a float32. A division is a
+ * multiplication of n + 1/2 (see cells.ts), because WGSL does not promise a correctly rounded one.
  *
  * A window has 18 steps: what is emitted in one arrives in the next, so within a window no cell depends on
- * another. Arrays, C cells in rows (see cells.ts):
- *   state    [4][rows][rowLength]   u as high and low float, h as high and low float (see number-format.ts)
- *   status   [C]                    bits of spikes in the window (18) + refractory code * 2^18 + flag * 2^23
- *   arrivals [18][rows][rowLength]  signed synapses that arrive in each step of the window
- *   slots    [C]                    0, or 1 + the place of a stimulated cell in the tables of kicks
- *   kicks    [window][slot]         bits of kicks in the window (18)
- * The refractory code is the number of steps the cell is still refractory after the window, or IDLE for a cell
- * at rest that nothing arrives at, which is passed over. The flag stays once it is set: v came too close to
- * the threshold, or the state left its range.
+ * another. Arrays:
+ *   cells      [neuron][part][experiment], as cells.ts says; the status, with a minus where the outputs of the cell are
+ *              cut, is the bits of its spikes in the window (18) + code * 2^18 + flag * 2^23
+ *   silenced   [experiment][place]         neurons, ascending
+ *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
+ *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
+ *   active     [neuron]                    1 where the neuron spiked in the window in any experiment
+ *   activeBits [2][word]                   the same as 24 bits a word; and how many of them are set
+ *   masks      [group]                     24 bits: connections of the group whose source was active
+ *   hubSums    [chunk][sum][experiment]    see CHUNK_SUMS
+ *   spikes     [row][experiment], [row]    the status of the active neurons; and 1 + which neuron that is, or UNUSED_ROW
+ * Codes: 1 + the steps that the cell is still refractory after the window; STIMULATED for a cell that gets events and has
+ * no refractory period; IDLE for a cell whose state is 0. A status of 0 does not occur: a GPU that has refused its work
+ * gives back zeros. The flag stays once it is set: v came too close to the threshold, or the state left its range.
  */
 import gpujs, { type GPU, type GPUVariableType, type IGPUKernelSettings } from 'gpu.js';
-import { DELAY_STEPS, REFRACTORY_STEPS } from '../../network.js';
-import { CELLS_PER_FLOAT, cellsOf, type Cells } from './cells.js';
-import { SEGMENT_CONNECTIONS, type IncomingConnections } from './incoming.js';
+import { REFRACTORY_STEPS } from '../../network.js';
+import { CELL_PARTS, cellsOf, STATUS_PART, type Cells } from './cells.js';
+import { CHUNK_GROUPS, CHUNK_SUMS, GROUP_CONNECTIONS, type IncomingConnections } from './incoming.js';
 import {
   INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
+  LIMB_BASE,
   MARGIN_UNITS,
   MEMBRANE,
+  potentialBound,
+  QUIET_BELOW,
+  QUIET_FLOAT_BELOW,
+  QUIET_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
   toLimbs,
+  WINDOW_STEPS,
   type Limbs,
 } from './number-format.js';
 
@@ -36,56 +48,80 @@ const { Input } = gpujs;
 
 type Vector = ArrayLike<number>;
 type Grid = ArrayLike<Vector>;
-type Layers = ArrayLike<Grid>;
 
-export const WINDOW_STEPS = DELAY_STEPS;
 const FLAG_SHIFT = 23;
-/** The refractory code of a cell that is passed over: all bits between the spikes and the flag. */
-export const IDLE = 2 ** (FLAG_SHIFT - WINDOW_STEPS) - 1;
-/** A packed cell holds 0, or 1 + the step of its spike. */
-export const PACKED_VALUES = WINDOW_STEPS + 1;
+const IDLE = 31;
+const STIMULATED = 30;
+/** Of a status: the spikes of the window. */
+export const SPIKE_BITS = 2 ** WINDOW_STEPS - 1;
+/** Neurons whose activity stands in one float. */
+const WORD_NEURONS = 24;
+/** Words that one thread counts up. */
+const BLOCK_WORDS = 64;
 /** Neurons that one thread searches for flags. */
 const FLAG_NEURONS = 256;
-/** Greater than every cell: fills the unused places of a list of stimulated cells. */
-export const NO_CELL = 2 ** 24;
-/** What comes back in the place of NO_CELL. A GPU that has refused its work gives back zeros. */
-export const SIGN_OF_LIFE = 1;
+/** Greater than every neuron: fills the unused places of a list. */
+export const NO_NEURON = 2 ** 24 - 1;
+/** In the place of a neuron in a row of spikes that is not used. A GPU that has refused its work gives back zeros. */
+export const UNUSED_ROW = -1;
 
-/** Numbers that count or shift: integers in the GPU's code. */
-function integersOf(incoming: IncomingConnections, slots: number) {
+/** Numbers that count, shift and mask: integers in the GPU's code. */
+function integersOf(cells: Cells, incoming: IncomingConnections, shape: PipelineShape) {
   return {
+    width: cells.width,
+    widthShift: cells.shift,
+    lastExperiment: cells.width - 1,
     windowSteps: WINDOW_STEPS,
-    refractoryShift: WINDOW_STEPS,
+    spikeBits: SPIKE_BITS,
+    codeShift: WINDOW_STEPS,
     flagShift: FLAG_SHIFT,
-    segmentConnections: SEGMENT_CONNECTIONS,
-    mostSegments: incoming.mostSegments,
-    cellsPerFloat: CELLS_PER_FLOAT,
+    groupCount: incoming.groupCount,
+    chunkGroups: CHUNK_GROUPS,
+    mostChunks: mostChunks(incoming),
+    groupConnections: GROUP_CONNECTIONS,
+    wordNeurons: WORD_NEURONS,
+    blockWords: BLOCK_WORDS,
+    blocks: blocksOf(cells.neuronCount),
     flagNeurons: FLAG_NEURONS,
-    searchSteps: Math.ceil(Math.log2(slots)) + 1,
+    layers: shape.layers,
+    searchSteps: Math.log2(Math.max(shape.stimulated, shape.silenced)) + 1,
+    spikesShift: Math.log2(shape.rows) + cells.shift,
+    lastRow: shape.rows - 1,
   };
 }
 
 /** Numbers that are calculated with: float32 in the GPU's code, like everything in its arrays. */
-function floatsOf(neuronCount: number, cells: Cells, slots: number) {
+function floatsOf(cells: Cells, incoming: IncomingConnections, shape: PipelineShape) {
+  const { neuronCount } = cells;
   return {
     neuronCount,
-    width: cells.width,
-    perWidth: 1 / cells.width,
-    rowLength: cells.rowLength,
-    perRowLength: 1 / cells.rowLength,
-    cellCount: cells.count,
-    slotCount: slots,
+    parts: CELL_PARTS,
+    perParts: 1 / CELL_PARTS,
+    statusPart: STATUS_PART,
+    words: wordsOf(neuronCount),
+    perWord: 1 / WORD_NEURONS,
+    chunkSums: CHUNK_SUMS,
+    perChunkSums: 1 / CHUNK_SUMS,
+    stimulatedPlaces: shape.stimulated,
+    silencedPlaces: shape.silenced,
+    unusedRow: UNUSED_ROW,
     idle: IDLE,
-    signOfLife: SIGN_OF_LIFE,
-    refractoryFactor: 2 ** WINDOW_STEPS,
+    stimulated: STIMULATED,
+    codeFactor: 2 ** WINDOW_STEPS,
     flagFactor: 2 ** FLAG_SHIFT,
     refractoryAfterSpike: REFRACTORY_STEPS - 1,
-    kickSynapses: INPUT_EVENT_SYNAPSES,
+    eventSynapses: INPUT_EVENT_SYNAPSES,
+    limbBase: LIMB_BASE,
     largestTopLimb: LARGEST_TOP_LIMB,
     margin: MARGIN_UNITS,
-    packedValues: PACKED_VALUES,
-    ...named('membrane', MEMBRANE.lossLimbs),
-    ...named('synapse', SYNAPSE.lossLimbs),
+    quietBelow: QUIET_BELOW,
+    quietFloatBelow: QUIET_FLOAT_BELOW,
+    quietSynapses: QUIET_SYNAPSES,
+    ...tableOffsets(incoming),
+    ...named('uStep', MEMBRANE.step.lossLimbs),
+    ...named('hStep', SYNAPSE.step.lossLimbs),
+    ...named('uWindow', MEMBRANE.window.lossLimbs),
+    ...named('hWindow', SYNAPSE.window.lossLimbs),
     ...named('threshold', toLimbs(THRESHOLD_UNITS)),
   };
 }
@@ -97,11 +133,44 @@ function named<Name extends string>(name: Name, limbs: Limbs) {
   >;
 }
 
+const wordsOf = (neuronCount: number) => Math.ceil((neuronCount + 1) / WORD_NEURONS);
+const blocksOf = (neuronCount: number) => Math.ceil(wordsOf(neuronCount) / BLOCK_WORDS);
+
+function mostChunks({ firstChunk }: IncomingConnections): number {
+  return firstChunk.reduce((most, first, i) => Math.max(most, first - (firstChunk[i - 1] ?? 0)), 0);
+}
+
+/** A kernel may have 8 arrays; so all small tables are one. */
+function tableOffsets({ firstGroup, firstChunk, chunkCount }: IncomingConnections) {
+  const firstChunkAt = firstGroup.length;
+  const groupOfChunkAt = firstChunkAt + firstChunk.length;
+  const groupsOfChunkAt = groupOfChunkAt + chunkCount;
+  return { firstChunkAt, groupOfChunkAt, groupsOfChunkAt, arrivalsAt: groupsOfChunkAt + chunkCount };
+}
+
+function tablesOf({
+  firstGroup,
+  firstChunk,
+  groupOfChunk,
+  groupsOfChunk,
+}: IncomingConnections): Float32Array {
+  const arrivals = [MEMBRANE, SYNAPSE].flatMap(({ arrivalUnits }) => arrivalUnits.flatMap(toLimbs));
+  const tables = [firstGroup, firstChunk, groupOfChunk, groupsOfChunk, arrivals];
+  const joined = new Float32Array(tables.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const table of tables) {
+    joined.set(table, at);
+    at += table.length;
+  }
+  return joined;
+}
+
 /** What a kernel finds in `this`. */
 interface Kernel {
   readonly thread: { readonly x: number; readonly y: number; readonly z: number };
   readonly constants: Readonly<
-    ReturnType<typeof integersOf> & ReturnType<typeof floatsOf> & Omit<IncomingConnections, 'segmentCount'>
+    ReturnType<typeof integersOf> &
+      ReturnType<typeof floatsOf> & { tables: Vector; sourceOf: Grid; synapsesOf: Grid }
   >;
 }
 
@@ -119,21 +188,31 @@ function unpacked(high: number, low: number): number[] {
 }
 
 /**
- * One step of decay: x - x * D / 2^48, where D are the limbs d. The four lowest columns of the product matter
- * only by their carry.
+ * x - x * D / 2^48 + a / 2^12, where D are the limbs d, and a the limbs that what arrives has in the four highest columns
+ * of the product. The four lowest columns matter only by their carry.
  */
-function decayedLimbs(x: number[], d0: number, d1: number, d2: number, d3: number): number[] {
+function decayedLimbs(
+  x: number[],
+  d0: number,
+  d1: number,
+  d2: number,
+  d3: number,
+  a0: number,
+  a1: number,
+  a2: number,
+  a3: number,
+): number[] {
   let carry = carryOf(0 - x[0]! * d0);
   carry = carryOf(carry - x[0]! * d1 - x[1]! * d0);
   carry = carryOf(carry - x[0]! * d2 - x[1]! * d1 - x[2]! * d0);
-  carry = carryOf(carry - x[0]! * d3 - x[1]! * d2 - x[2]! * d1 - x[3]! * d0);
-  const y0 = x[0]! + carry - x[1]! * d3 - x[2]! * d2 - x[3]! * d1;
+  carry = carryOf(carry - x[0]! * d3 - x[1]! * d2 - x[2]! * d1 - x[3]! * d0 + a0);
+  const y0 = x[0]! + carry - x[1]! * d3 - x[2]! * d2 - x[3]! * d1 + a1;
   carry = carryOf(y0);
   const z0 = y0 - carry * 4096;
-  const y1 = x[1]! + carry - x[2]! * d3 - x[3]! * d2;
+  const y1 = x[1]! + carry - x[2]! * d3 - x[3]! * d2 + a2;
   carry = carryOf(y1);
   const z1 = y1 - carry * 4096;
-  const y2 = x[2]! + carry - x[3]! * d3;
+  const y2 = x[2]! + carry - x[3]! * d3 + a3;
   carry = carryOf(y2);
   return [z0, z1, y2 - carry * 4096, x[3]! + carry];
 }
@@ -162,353 +241,540 @@ function inRange(x: number[], largest: number): number[] {
   return [x[0]!, x[1]!, x[2]!, Math.max(0 - largest, Math.min(largest, x[3]!))];
 }
 
+/** Four of the 18 sums of a window, with synapses added to the one of this step, if it is one of them. */
+function withArrival(sums: number[], step: number, synapses: number): number[] {
+  return [
+    sums[0]! + synapses * Math.max(0, 1 - Math.abs(step)),
+    sums[1]! + synapses * Math.max(0, 1 - Math.abs(step - 1)),
+    sums[2]! + synapses * Math.max(0, 1 - Math.abs(step - 2)),
+    sums[3]! + synapses * Math.max(0, 1 - Math.abs(step - 3)),
+  ];
+}
+
+const LIMBS = 'Array(4)';
 const FUNCTIONS = [
-  { name: 'carryOf', source: carryOf.toString(), argumentTypes: ['Number'], returnType: 'Number' },
-  {
-    name: 'unpacked',
-    source: unpacked.toString(),
-    argumentTypes: ['Number', 'Number'],
-    returnType: 'Array(4)',
-  },
-  {
-    name: 'decayedLimbs',
-    source: decayedLimbs.toString(),
-    argumentTypes: ['Array(4)', 'Number', 'Number', 'Number', 'Number'],
-    returnType: 'Array(4)',
-  },
-  {
-    name: 'withSynapses',
-    source: withSynapses.toString(),
-    argumentTypes: ['Array(4)', 'Number'],
-    returnType: 'Array(4)',
-  },
-  {
-    name: 'inRange',
-    source: inRange.toString(),
-    argumentTypes: ['Array(4)', 'Number'],
-    returnType: 'Array(4)',
-  },
-  {
-    name: 'aboveThreshold',
-    source: aboveThreshold.toString(),
-    argumentTypes: ['Array(4)', 'Array(4)', 'Number', 'Number', 'Number', 'Number'],
-    returnType: 'Number',
-  },
+  functionOf(carryOf, ['Number'], 'Number'),
+  functionOf(unpacked, ['Number', 'Number'], LIMBS),
+  functionOf(decayedLimbs, [LIMBS, ...new Array<string>(8).fill('Number')], LIMBS),
+  functionOf(withSynapses, [LIMBS, 'Number'], LIMBS),
+  functionOf(inRange, [LIMBS, 'Number'], LIMBS),
+  functionOf(aboveThreshold, [LIMBS, LIMBS, 'Number', 'Number', 'Number', 'Number'], 'Number'),
+  functionOf(withArrival, [LIMBS, 'Number', 'Number'], LIMBS),
+  functionOf(potentialBound, ['Number', 'Number', 'Number'], 'Number'),
 ];
+
+function functionOf(
+  source: (...values: never[]) => number | number[],
+  argumentTypes: readonly string[],
+  returnType: string,
+) {
+  return { name: source.name, source: source.toString(), argumentTypes, returnType };
+}
 
 // ---- kernels -----------------------------------------------------------------------------------------------
 
-/** slots: finds every cell in the ascending list of the stimulated ones. */
-function slots(this: Kernel, stimulatedCells: Vector): number {
-  const cell = this.thread.x;
-  let low = 0;
-  let high = this.constants.slotCount;
+/** cells before the first window: all idle, and in the status whether they are stimulated, and whether silenced. */
+function restingCells(this: Kernel, silenced: Vector, inputs: Grid): number {
+  const record = this.thread.x >> this.constants.widthShift;
+  const experiment = this.thread.x & this.constants.lastExperiment;
+  const neuron = Math.floor((record + 0.5) * this.constants.perParts);
+  const part = record - neuron * this.constants.parts;
+  if (part < this.constants.statusPart) {
+    return 0;
+  }
+  let low = experiment * this.constants.stimulatedPlaces;
+  let high = low + this.constants.stimulatedPlaces - 1;
   for (let search = 0; search < this.constants.searchSteps; search++) {
     if (low < high) {
       const middle = Math.floor((low + high) * 0.5);
-      if (stimulatedCells[middle]! < cell) {
+      if (inputs[0]![middle]! < neuron) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
   }
-  let slot = 0;
-  if (stimulatedCells[low]! === cell) {
-    slot = low + 1;
+  let code = this.constants.idle;
+  if (inputs[0]![low]! === neuron) {
+    code = this.constants.stimulated;
   }
-  return slot;
-}
-
-/** The state of every cell before the first window. */
-function restingState(this: Kernel): number {
-  return 0;
-}
-
-function restingStatus(this: Kernel): number {
-  return this.constants.idle * this.constants.refractoryFactor;
-}
-
-/** [segment][experiment]: 1 where a source of the segment spiked in the window, so that silence costs little. */
-function activity(this: Kernel, status: Vector): number {
-  const experiment = this.thread.x;
-  const segment = this.thread.y;
-  let active = 0;
-  if (experiment < this.constants.width) {
-    const start = this.constants.segmentStart[segment]!;
-    const length = this.constants.segmentLength[segment]!;
-    for (let c = 0; c < this.constants.segmentConnections; c++) {
-      if (c >= length) break;
-      const source = this.constants.sources[start + c]!;
-      const spikes = status[source * this.constants.width + experiment]! & 262143;
-      if (spikes > 0) {
-        active = 1;
+  low = experiment * this.constants.silencedPlaces;
+  high = low + this.constants.silencedPlaces - 1;
+  for (let search = 0; search < this.constants.searchSteps; search++) {
+    if (low < high) {
+      const middle = Math.floor((low + high) * 0.5);
+      if (silenced[middle]! < neuron) {
+        low = middle + 1;
+      } else {
+        high = middle;
       }
+    }
+  }
+  let status = code * this.constants.codeFactor;
+  if (silenced[low]! === neuron) {
+    status = 0 - status;
+  }
+  return status;
+}
+
+/** active */
+function activeNeurons(this: Kernel, cells: Vector): number {
+  const record = this.thread.x * this.constants.parts + this.constants.statusPart;
+  let active = 0;
+  for (let experiment = 0; experiment < this.constants.width; experiment++) {
+    const spikes =
+      Math.abs(cells[(record << this.constants.widthShift) | experiment]!) & this.constants.spikeBits;
+    if (spikes > 0) {
+      active = 1;
     }
   }
   return active;
 }
 
-/** [segment][step * width + experiment]: signed synapses of the segment whose sources spiked in that step. */
-function segmentSums(this: Kernel, status: Vector, active: Grid): number {
-  const segment = this.thread.y;
-  const step = Math.floor(this.thread.x * this.constants.perWidth);
-  const experiment = this.thread.x - step * this.constants.width;
-  let sum = 0;
-  let isActive = 0;
-  if (step < this.constants.windowSteps) {
-    isActive = active[segment]![experiment]!;
+/** activeBits */
+function activeWords(this: Kernel, active: Vector): number {
+  let word = this.thread.x;
+  let factor = 2;
+  if (word > this.constants.words - 0.5) {
+    word = word - this.constants.words;
+    factor = 1;
   }
-  if (isActive > 0.5) {
-    const start = this.constants.segmentStart[segment]!;
-    const length = this.constants.segmentLength[segment]!;
-    for (let c = 0; c < this.constants.segmentConnections; c++) {
-      if (c >= length) break;
-      const source = this.constants.sources[start + c]!;
-      const spiked = (status[source * this.constants.width + experiment]! >> step) & 1;
-      sum = sum + this.constants.synapses[start + c]! * spiked;
+  let bits = 0;
+  let bit = 1;
+  for (let k = 0; k < this.constants.wordNeurons; k++) {
+    const neuron = word * this.constants.wordNeurons + k;
+    if (neuron < this.constants.neuronCount) {
+      bits = bits + bit * active[neuron]!;
     }
+    bit = bit * factor;
   }
-  return sum;
+  return bits;
 }
 
-/** arrivals: adds up the segments of a neuron. */
-function arrivals(this: Kernel, sums: Grid): number {
-  const cell = this.thread.y * this.constants.rowLength + this.thread.x;
-  const neuron = Math.floor(cell * this.constants.perWidth);
-  const experiment = cell - neuron * this.constants.width;
-  const column = this.thread.z * this.constants.width + experiment;
-  let sum = 0;
-  if (neuron < this.constants.neuronCount) {
-    const first = this.constants.firstSegment[neuron]!;
-    const count = this.constants.firstSegment[neuron + 1]! - first;
-    for (let s = 0; s < this.constants.mostSegments; s++) {
-      if (s >= count) break;
-      sum = sum + sums[first + s]![column]!;
+/** How many neurons were active, block by block of words. */
+function activeCounts(this: Kernel, activeBits: Vector): number {
+  let count = 0;
+  for (let k = 0; k < this.constants.blockWords; k++) {
+    const word = this.thread.x * this.constants.blockWords + k;
+    if (word < this.constants.words) {
+      count = count + activeBits[this.constants.words + word]!;
     }
   }
-  return sum;
+  return count;
 }
 
-/** The status after a window: runs a cell through the 18 steps and notes its spikes. */
-function nextStatus(
-  this: Kernel,
-  state: Layers,
-  status: Vector,
-  arriving: Layers,
-  slotOfCell: Vector,
-  kicks: Grid,
-  window: number,
-): number {
-  const cell = this.thread.x;
-  const row = Math.floor(cell * this.constants.perRowLength);
-  const column = cell - row * this.constants.rowLength;
-  const slot = slotOfCell[cell]!;
-  let kicksOfWindow = 0;
-  if (slot > 0.5) {
-    kicksOfWindow = kicks[window]![slot - 1]!;
+/** spikes: each thread looks for the active neuron of its row by the counts of blocks, words and bits. */
+function spikeRows(this: Kernel, cells: Vector, activeBits: Vector, counts: Vector): number {
+  let row = this.thread.x >> this.constants.widthShift;
+  const experiment = this.thread.x & this.constants.lastExperiment;
+  const isName = this.thread.x >> this.constants.spikesShift;
+  if (isName > 0.5) {
+    row = this.thread.x & this.constants.lastRow;
   }
-  let flag = (status[cell]! >> this.constants.flagShift) & 1;
-  let refractory = (status[cell]! >> this.constants.refractoryShift) & 31;
-  if (refractory > this.constants.idle - 0.5) {
-    refractory = 0;
+  let block = 0;
+  for (let k = 0; k < this.constants.blocks; k++) {
+    const count = counts[block]!;
+    if (row < count) break;
+    row = row - count;
+    block = block + 1;
   }
-  let u = unpacked(state[0]![row]![column]!, state[1]![row]![column]!);
-  let h = unpacked(state[2]![row]![column]!, state[3]![row]![column]!);
+  if (block > this.constants.blocks - 0.5) {
+    return this.constants.unusedRow * isName;
+  }
+  let word = block * this.constants.blockWords;
+  for (let k = 0; k < this.constants.blockWords; k++) {
+    const count = activeBits[this.constants.words + word]!;
+    if (row < count) break;
+    row = row - count;
+    word = word + 1;
+  }
+  let bits = activeBits[word]!;
+  let neuron = word * this.constants.wordNeurons;
+  for (let k = 0; k < this.constants.wordNeurons; k++) {
+    const bit = bits & 1;
+    if (bit > 0.5) {
+      if (row < 0.5) break;
+      row = row - 1;
+    }
+    bits = bits >> 1;
+    neuron = neuron + 1;
+  }
+  if (isName > 0.5) {
+    return neuron + 1;
+  }
+  const record = neuron * this.constants.parts + this.constants.statusPart;
+  return cells[(record << this.constants.widthShift) | experiment]!;
+}
 
-  let something =
-    kicksOfWindow +
-    Math.abs(state[0]![row]![column]!) +
-    Math.abs(state[1]![row]![column]!) +
-    Math.abs(state[2]![row]![column]!) +
-    Math.abs(state[3]![row]![column]!);
-  if (something < 0.5) {
-    for (let step = 0; step < this.constants.windowSteps; step++) {
-      something = something + Math.abs(arriving[step]![row]![column]!);
-    }
+/** masks */
+function connectionMasks(this: Kernel, activeBits: Vector): number {
+  let mask = 0;
+  let bit = 1;
+  for (let k = 0; k < this.constants.groupConnections; k++) {
+    const source = this.constants.sourceOf[k]![this.thread.x]!;
+    const word = Math.floor((source + 0.5) * this.constants.perWord);
+    const active = (activeBits[word]! >> (source - word * this.constants.wordNeurons)) & 1;
+    mask = mask + bit * active;
+    bit = bit * 2;
   }
-  let spikes = 0;
-  if (something < 0.5) {
-    // At rest; a refractory period that goes on must not be forgotten.
-    if (refractory < 0.5) {
-      refractory = this.constants.idle;
-    } else {
-      refractory = Math.max(0, refractory - this.constants.windowSteps);
-    }
-  } else {
-    let bit = 1;
-    for (let step = 0; step < this.constants.windowSteps; step++) {
-      if (refractory > 0.5) {
-        refractory = refractory - 1;
-      } else {
-        u = decayedLimbs(
-          u,
-          this.constants.membrane0,
-          this.constants.membrane1,
-          this.constants.membrane2,
-          this.constants.membrane3,
-        );
-        h = decayedLimbs(
-          h,
-          this.constants.synapse0,
-          this.constants.synapse1,
-          this.constants.synapse2,
-          this.constants.synapse3,
-        );
-        const above = aboveThreshold(
-          u,
-          h,
-          this.constants.threshold0,
-          this.constants.threshold1,
-          this.constants.threshold2,
-          this.constants.threshold3,
-        );
-        if (Math.abs(above) < this.constants.margin) {
-          flag = 1;
-        }
-        if (above > 0.5) {
-          spikes = spikes + bit;
-          u = [0, 0, 0, 0];
-          h = [0, 0, 0, 0];
-          if (slot < 0.5) {
-            refractory = this.constants.refractoryAfterSpike;
-          }
+  return mask;
+}
+
+/** hubSums */
+function chunkSums(this: Kernel, cells: Vector, masks: Vector): number {
+  const record = this.thread.x >> this.constants.widthShift;
+  const experiment = this.thread.x & this.constants.lastExperiment;
+  const chunk = Math.floor((record + 0.5) * this.constants.perChunkSums);
+  const sum = record - chunk * this.constants.chunkSums;
+  const group = this.constants.tables[this.constants.groupOfChunkAt + chunk]!;
+  const groups = this.constants.tables[this.constants.groupsOfChunkAt + chunk]!;
+  let total = 0;
+  for (let g = 0; g < this.constants.chunkGroups; g++) {
+    if (g >= groups) break;
+    let mask = masks[group + g]!;
+    for (let b = 0; b < this.constants.groupConnections; b++) {
+      if (mask < 0.5) break;
+      const k = 31 - Math.clz32(mask);
+      mask = mask - (1 << k);
+      const source =
+        this.constants.sourceOf[k]![group + g]! * this.constants.parts + this.constants.statusPart;
+      const status = cells[(source << this.constants.widthShift) | experiment]!;
+      if (status > 0) {
+        const synapses = this.constants.synapsesOf[k]![group + g]!;
+        let spikes = status & this.constants.spikeBits;
+        if (sum < this.constants.windowSteps) {
+          total = total + synapses * ((spikes >> sum) & 1);
         } else {
-          const synapses = arriving[step]![row]![column]!;
-          const kicked = (kicksOfWindow >> step) & 1;
-          h = withSynapses(h, synapses);
-          u = withSynapses(u, synapses + kicked * this.constants.kickSynapses);
-          if (Math.max(Math.abs(u[3]!), Math.abs(h[3]!)) > this.constants.largestTopLimb) {
-            flag = 1;
-            u = inRange(u, this.constants.largestTopLimb);
-            h = inRange(h, this.constants.largestTopLimb);
+          let amount = Math.max(0, synapses);
+          if (sum > this.constants.windowSteps) {
+            amount = Math.abs(synapses);
+          }
+          for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+            if (spikes < 0.5) break;
+            spikes = spikes & (spikes - 1);
+            total = total + amount;
           }
         }
       }
-      bit = bit * 2;
     }
   }
-  return spikes + refractory * this.constants.refractoryFactor + flag * this.constants.flagFactor;
+  return total;
 }
 
 /**
- * The state after a window. A thread keeps one of the four floats of a cell: layers 0 and 1 follow u, 2 and 3
- * follow h. When the cell spikes it reads from the status that was computed before, so neither needs the other.
+ * cells after a window. Each of the five threads of a cell computes all of it and keeps its part. The synapses that arrive
+ * are read once in all cells, to see what a window at once does and whether it may be taken at once; and once again, step
+ * by step, in those few that may spike.
  */
-function nextState(
+function nextCells(
   this: Kernel,
-  state: Layers,
-  status: Vector,
-  arriving: Layers,
-  slotOfCell: Vector,
-  kicks: Grid,
+  cells: Vector,
+  inputs: Grid,
+  masks: Vector,
+  hubSums: Vector,
   window: number,
-  statusAfter: Vector,
 ): number {
-  const column = this.thread.x;
-  const row = this.thread.y;
-  const layer = this.thread.z;
-  const cell = row * this.constants.rowLength + column;
-  const refractoryAfter = (statusAfter[cell]! >> this.constants.refractoryShift) & 31;
-  if (refractoryAfter > this.constants.idle - 0.5) {
-    return 0;
+  const record = this.thread.x >> this.constants.widthShift;
+  const experiment = this.thread.x & this.constants.lastExperiment;
+  const neuron = Math.floor((record + 0.5) * this.constants.perParts);
+  const firstPart = neuron * this.constants.parts;
+  const part = record - firstPart;
+  const before = cells[((firstPart + this.constants.statusPart) << this.constants.widthShift) | experiment]!;
+  const status = Math.abs(before);
+  let flag = (status >> this.constants.flagShift) & 1;
+  let code = (status >> this.constants.codeShift) & 31;
+  let isStimulated = 0;
+  let refractory = 0;
+  if (code === this.constants.stimulated) {
+    isStimulated = 1;
+  } else {
+    if (code !== this.constants.idle) {
+      refractory = code - 1;
+    }
   }
-  const slot = slotOfCell[cell]!;
-  let kicksOfWindow = 0;
-  if (slot > 0.5) {
-    kicksOfWindow = kicks[window]![slot - 1]!;
-  }
-  let refractory = (status[cell]! >> this.constants.refractoryShift) & 31;
-  if (refractory > this.constants.idle - 0.5) {
-    refractory = 0;
-  }
-  let first = 0;
-  let kickSynapses = this.constants.kickSynapses;
-  let d0 = this.constants.membrane0;
-  let d1 = this.constants.membrane1;
-  let d2 = this.constants.membrane2;
-  let d3 = this.constants.membrane3;
-  if (layer > 1.5) {
-    first = 2;
-    kickSynapses = 0;
-    d0 = this.constants.synapse0;
-    d1 = this.constants.synapse1;
-    d2 = this.constants.synapse2;
-    d3 = this.constants.synapse3;
-  }
-  let x = unpacked(state[first]![row]![column]!, state[first + 1]![row]![column]!);
-  for (let step = 0; step < this.constants.windowSteps; step++) {
-    if (refractory > 0.5) {
-      refractory = refractory - 1;
-    } else {
-      const spiked = (statusAfter[cell]! >> step) & 1;
-      if (spiked > 0.5) {
-        x = [0, 0, 0, 0];
-        if (slot < 0.5) {
-          refractory = this.constants.refractoryAfterSpike;
+  let spikes = 0;
+  let value = 0;
+  if (refractory >= this.constants.windowSteps) {
+    // The state is 0 and takes nothing in.
+    code = code - this.constants.windowSteps;
+  } else {
+    let uHigh = 0;
+    let uLow = 0;
+    let hHigh = 0;
+    let hLow = 0;
+    if (code !== this.constants.idle) {
+      uHigh = cells[(firstPart << this.constants.widthShift) | experiment]!;
+      uLow = cells[((firstPart + 1) << this.constants.widthShift) | experiment]!;
+      hHigh = cells[((firstPart + 2) << this.constants.widthShift) | experiment]!;
+      hLow = cells[((firstPart + 3) << this.constants.widthShift) | experiment]!;
+    }
+    let u = unpacked(uHigh, uLow);
+    let h = unpacked(hHigh, hLow);
+
+    let place = experiment * this.constants.stimulatedPlaces;
+    let events = 0;
+    if (isStimulated > 0.5) {
+      let end = place + this.constants.stimulatedPlaces - 1;
+      for (let search = 0; search < this.constants.searchSteps; search++) {
+        if (place < end) {
+          const middle = Math.floor((place + end) * 0.5);
+          if (inputs[0]![middle]! < neuron) {
+            place = middle + 1;
+          } else {
+            end = middle;
+          }
+        }
+      }
+      for (let layer = 0; layer < this.constants.layers; layer++) {
+        events = events + inputs[window * this.constants.layers + layer + 1]![place]!;
+      }
+    }
+
+    const group = this.constants.tables[neuron]!;
+    const groups = this.constants.tables[neuron + 1]! - group;
+    const chunk = this.constants.tables[this.constants.firstChunkAt + neuron]!;
+    const chunks = this.constants.tables[this.constants.firstChunkAt + neuron + 1]! - chunk;
+    let arrivalsAt = this.constants.arrivalsAt;
+    if (part > 1.5) {
+      arrivalsAt = arrivalsAt + this.constants.windowSteps * 4;
+    }
+    let exciting = 0;
+    let all = 0;
+    let c0 = 0;
+    let c1 = 0;
+    let c2 = 0;
+    let c3 = 0;
+    let steps0 = [0, 0, 0, 0];
+    let steps4 = [0, 0, 0, 0];
+    let steps8 = [0, 0, 0, 0];
+    let steps12 = [0, 0, 0, 0];
+    let steps16 = [0, 0, 0, 0];
+    let isBusy = 1;
+    for (let pass = 0; pass < 2; pass++) {
+      if (isBusy < 0.5) break;
+      if (chunks > 0.5) {
+        for (let c = 0; c < this.constants.mostChunks; c++) {
+          if (c >= chunks) break;
+          const sums = (chunk + c) * this.constants.chunkSums;
+          const allOfChunk =
+            hubSums[((sums + this.constants.windowSteps + 1) << this.constants.widthShift) | experiment]!;
+          if (allOfChunk > 0) {
+            if (pass < 0.5) {
+              all = all + allOfChunk;
+              exciting =
+                exciting +
+                hubSums[((sums + this.constants.windowSteps) << this.constants.widthShift) | experiment]!;
+            }
+            for (let step = 0; step < this.constants.windowSteps; step++) {
+              const synapses = hubSums[((sums + step) << this.constants.widthShift) | experiment]!;
+              if (pass < 0.5) {
+                c0 = c0 + synapses * this.constants.tables[arrivalsAt + step * 4]!;
+                c1 = c1 + synapses * this.constants.tables[arrivalsAt + step * 4 + 1]!;
+                c2 = c2 + synapses * this.constants.tables[arrivalsAt + step * 4 + 2]!;
+                c3 = c3 + synapses * this.constants.tables[arrivalsAt + step * 4 + 3]!;
+              } else {
+                steps0 = withArrival(steps0, step, synapses);
+                steps4 = withArrival(steps4, step - 4, synapses);
+                steps8 = withArrival(steps8, step - 8, synapses);
+                steps12 = withArrival(steps12, step - 12, synapses);
+                steps16 = withArrival(steps16, step - 16, synapses);
+              }
+            }
+          }
         }
       } else {
-        const kicked = (kicksOfWindow >> step) & 1;
-        x = decayedLimbs(x, d0, d1, d2, d3);
-        x = inRange(
-          withSynapses(x, arriving[step]![row]![column]! + kicked * kickSynapses),
-          this.constants.largestTopLimb,
-        );
+        for (let g = 0; g < this.constants.chunkGroups; g++) {
+          if (g >= groups) break;
+          let mask = masks[group + g]!;
+          for (let b = 0; b < this.constants.groupConnections; b++) {
+            if (mask < 0.5) break;
+            const k = 31 - Math.clz32(mask);
+            mask = mask - (1 << k);
+            const source =
+              this.constants.sourceOf[k]![group + g]! * this.constants.parts + this.constants.statusPart;
+            const sent = cells[(source << this.constants.widthShift) | experiment]!;
+            if (sent > 0) {
+              let arriving = sent & this.constants.spikeBits;
+              for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+                if (arriving < 0.5) break;
+                const step = 31 - Math.clz32(arriving);
+                arriving = arriving - (1 << step);
+                const synapses = this.constants.synapsesOf[k]![group + g]!;
+                if (pass < 0.5) {
+                  all = all + Math.abs(synapses);
+                  exciting = exciting + Math.max(0, synapses);
+                  c0 = c0 + synapses * this.constants.tables[arrivalsAt + step * 4]!;
+                  c1 = c1 + synapses * this.constants.tables[arrivalsAt + step * 4 + 1]!;
+                  c2 = c2 + synapses * this.constants.tables[arrivalsAt + step * 4 + 2]!;
+                  c3 = c3 + synapses * this.constants.tables[arrivalsAt + step * 4 + 3]!;
+                } else {
+                  steps0 = withArrival(steps0, step, synapses);
+                  steps4 = withArrival(steps4, step - 4, synapses);
+                  steps8 = withArrival(steps8, step - 8, synapses);
+                  steps12 = withArrival(steps12, step - 12, synapses);
+                  steps16 = withArrival(steps16, step - 16, synapses);
+                }
+              }
+            }
+          }
+        }
+      }
+      if (pass < 0.5 && events < 0.5) {
+        if (refractory > 0.5 || code === this.constants.idle) {
+          if (all < 0.5) {
+            code = this.constants.idle;
+            isBusy = 0;
+          }
+        }
+        if (
+          isBusy > 0.5 &&
+          refractory < 0.5 &&
+          all <= this.constants.quietSynapses &&
+          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < this.constants.quietFloatBelow &&
+          potentialBound(uHigh, hHigh, exciting) < this.constants.quietBelow
+        ) {
+          isBusy = 0;
+          code = 1;
+          u = decayedLimbs(
+            u,
+            this.constants.uWindow0,
+            this.constants.uWindow1,
+            this.constants.uWindow2,
+            this.constants.uWindow3,
+            c0,
+            c1,
+            c2,
+            c3,
+          );
+          h = decayedLimbs(
+            h,
+            this.constants.hWindow0,
+            this.constants.hWindow1,
+            this.constants.hWindow2,
+            this.constants.hWindow3,
+            c0,
+            c1,
+            c2,
+            c3,
+          );
+        }
+      }
+    }
+    if (isBusy > 0.5) {
+      let bit = 1;
+      for (let quarter = 0; quarter < 5; quarter++) {
+        let sums = [0, 0, 0, 0];
+        if (quarter === 0) sums = steps0;
+        if (quarter === 1) sums = steps4;
+        if (quarter === 2) sums = steps8;
+        if (quarter === 3) sums = steps12;
+        if (quarter === 4) sums = steps16;
+        for (let k = 0; k < 4; k++) {
+          const step = quarter * 4 + k;
+          if (step > this.constants.windowSteps - 0.5) break;
+          if (refractory > 0.5) {
+            refractory = refractory - 1;
+          } else {
+            u = decayedLimbs(
+              u,
+              this.constants.uStep0,
+              this.constants.uStep1,
+              this.constants.uStep2,
+              this.constants.uStep3,
+              0,
+              0,
+              0,
+              0,
+            );
+            h = decayedLimbs(
+              h,
+              this.constants.hStep0,
+              this.constants.hStep1,
+              this.constants.hStep2,
+              this.constants.hStep3,
+              0,
+              0,
+              0,
+              0,
+            );
+            const above = aboveThreshold(
+              u,
+              h,
+              this.constants.threshold0,
+              this.constants.threshold1,
+              this.constants.threshold2,
+              this.constants.threshold3,
+            );
+            if (Math.abs(above) < this.constants.margin) {
+              flag = 1;
+            }
+            if (above > 0.5) {
+              spikes = spikes + bit;
+              u = [0, 0, 0, 0];
+              h = [0, 0, 0, 0];
+              if (isStimulated < 0.5) {
+                refractory = this.constants.refractoryAfterSpike;
+              }
+            } else {
+              const synapses = sums[k]!;
+              let kicks = 0;
+              if (events > 0.5) {
+                for (let layer = 0; layer < this.constants.layers; layer++) {
+                  const bits = inputs[window * this.constants.layers + layer + 1]![place]!;
+                  kicks = kicks + ((bits >> step) & 1);
+                }
+              }
+              h = withSynapses(h, synapses);
+              u = withSynapses(u, synapses + kicks * this.constants.eventSynapses);
+              if (Math.max(Math.abs(u[3]!), Math.abs(h[3]!)) > this.constants.largestTopLimb) {
+                flag = 1;
+                u = inRange(u, this.constants.largestTopLimb);
+                h = inRange(h, this.constants.largestTopLimb);
+              }
+            }
+          }
+          bit = bit * 2;
+        }
+      }
+      code = 1 + refractory;
+    }
+    if (isStimulated > 0.5) {
+      code = this.constants.stimulated;
+    }
+    value = h[1]! * this.constants.limbBase + h[0]!;
+    if (part < 0.5) {
+      value = u[3]! * this.constants.limbBase + u[2]!;
+    } else {
+      if (part < 1.5) {
+        value = u[1]! * this.constants.limbBase + u[0]!;
+      } else {
+        if (part < 2.5) {
+          value = h[3]! * this.constants.limbBase + h[2]!;
+        }
       }
     }
   }
-  let value = x[3]! * 4096 + x[2]!;
-  if (layer - first > 0.5) {
-    value = x[1]! * 4096 + x[0]!;
+  if (part > 3.5) {
+    value = spikes + code * this.constants.codeFactor + flag * this.constants.flagFactor;
+    if (before < 0) {
+      value = 0 - value;
+    }
   }
   return value;
 }
 
-/**
- * The spikes of five cells in one number, the first as its highest digit. A cell that is not stimulated spikes
- * at most once in a window, because it is refractory for longer; the others are read by `spikesOfSlots`.
- */
-function packedSpikes(this: Kernel, status: Vector, slotOfCell: Vector): number {
-  let packed = 0;
-  for (let k = 0; k < this.constants.cellsPerFloat; k++) {
-    const cell = this.thread.x * this.constants.cellsPerFloat + k;
-    let value = 0;
-    if (cell < this.constants.cellCount) {
-      const spikes = status[cell]! & 262143;
-      if (spikes > 0.5 && slotOfCell[cell]! < 0.5) {
-        for (let step = 0; step < this.constants.windowSteps; step++) {
-          const spiked = (spikes >> step) & 1;
-          if (spiked > 0.5) {
-            value = step + 1;
-          }
-        }
-      }
-    }
-    packed = packed * this.constants.packedValues + value;
-  }
-  return packed;
-}
-
-/** Bits of spikes of every stimulated cell; a place without a cell says that the kernel has run. */
-function spikesOfSlots(this: Kernel, status: Vector, stimulatedCells: Vector): number {
-  const cell = stimulatedCells[this.thread.x]!;
-  let spikes = this.constants.signOfLife;
-  if (cell < this.constants.cellCount) {
-    spikes = status[cell]! & 262143;
-  }
-  return spikes;
-}
-
 /** [chunk of neurons][experiment]: how many of the cells carry no flag. */
-function soundCells(this: Kernel, status: Vector): number {
-  const experiment = this.thread.x;
+function soundCells(this: Kernel, cells: Vector): number {
+  const chunk = this.thread.x >> this.constants.widthShift;
+  const experiment = this.thread.x & this.constants.lastExperiment;
   let sound = 0;
-  if (experiment < this.constants.width) {
-    for (let k = 0; k < this.constants.flagNeurons; k++) {
-      const neuron = this.thread.y * this.constants.flagNeurons + k;
-      if (neuron < this.constants.neuronCount) {
-        const flag = (status[neuron * this.constants.width + experiment]! >> this.constants.flagShift) & 1;
-        sound = sound + 1 - flag;
+  for (let k = 0; k < this.constants.flagNeurons; k++) {
+    const neuron = chunk * this.constants.flagNeurons + k;
+    if (neuron < this.constants.neuronCount) {
+      const record = neuron * this.constants.parts + this.constants.statusPart;
+      const status = Math.abs(cells[(record << this.constants.widthShift) | experiment]!);
+      if (status > 0.5) {
+        sound = sound + 1 - ((status >> this.constants.flagShift) & 1);
       }
     }
   }
@@ -521,48 +787,68 @@ function soundCells(this: Kernel, status: Vector): number {
 export interface PipelineShape {
   readonly width: number;
   readonly windows: number;
-  /** Places for stimulated cells: a power of two, greater than their number. */
-  readonly slots: number;
+  /** Places for the stimulated and the silenced neurons of an experiment: powers of two, greater than their number. */
+  readonly stimulated: number;
+  readonly silenced: number;
+  /** Events that a neuron may get in one step. */
+  readonly layers: number;
+  /** Neurons whose spikes are read back from a window: a power of two, greater than the number of active ones. */
+  readonly rows: number;
   /** Whether the state at the end is read back as well, for tests. */
   readonly withState: boolean;
 }
 
-/** What comes back from a pipeline; numbers as kernels.ts describes them. */
+/** What comes back from a pipeline; numbers as described above. */
 export interface PipelineResult {
   readonly backend: string | null;
   readonly fallbackReason: string | null;
-  /** [window][packed] */
-  readonly packed: readonly Float32Array[];
-  /** [window][slot] */
-  readonly slotSpikes: readonly Float32Array[];
+  /** [window], each rows * width numbers of status and then rows numbers, each 1 + a neuron, or UNUSED_ROW */
+  readonly spikes: readonly Float32Array[];
   /** [chunk of neurons][experiment]: cells without a flag */
-  readonly sound: readonly Float32Array[];
-  /** [4][rows][rowLength], with `withState` */
-  readonly state: readonly (readonly Float32Array[])[] | undefined;
+  readonly sound: Float32Array;
+  /** cells, with `withState` */
+  readonly cells: Float32Array | undefined;
 }
 
 export interface WindowPipeline {
   /**
-   * @param stimulatedCells length slots, ascending, padded with NO_CELL
-   * @param kicks [window][slot], one after the other
+   * @param silenced [experiment][place], ascending, padded with NO_NEURON
+   * @param inputs [row][experiment][place], see the top of this file
    */
-  run(stimulatedCells: Float32Array, kicks: Float32Array): Promise<PipelineResult>;
+  run(silenced: Float32Array, inputs: Float32Array): Promise<PipelineResult>;
   destroy(): Promise<void>;
 }
 
-const SEGMENT_ARRAYS = ['segmentStart', 'segmentLength', 'sources'] as const;
-/** gpu.js makes grids of 8 x 8 threads; an axis that is a multiple of 8 wastes none of them. */
-const padded = (length: number) => Math.ceil(length / 8) * 8;
+const soundChunks = (neuronCount: number) => Math.ceil(neuronCount / FLAG_NEURONS);
+const inputRows = ({ windows, layers }: PipelineShape) => 1 + windows * layers;
+const hubSumsOf = ({ chunkCount }: IncomingConnections) => chunkCount * CHUNK_SUMS;
 
-/** Bytes of the largest array of a pipeline: an adapter may bind fewer at once. */
-export function largestArrayBytes(
+export interface PipelineBytes {
+  /** Of the largest array that a kernel binds. */
+  readonly largestArray: number;
+  /** Of what is read back. */
+  readonly readback: number;
+}
+
+/** What an adapter must be able to bind and to allocate. */
+export function bytesOf(
   neuronCount: number,
-  { segmentCount, sources }: IncomingConnections,
-  width: number,
-): number {
-  const arrivals = WINDOW_STEPS * cellsOf(neuronCount, width).count;
-  const sums = padded(WINDOW_STEPS * width) * segmentCount;
-  return Float32Array.BYTES_PER_ELEMENT * Math.max(arrivals, sums, sources.length);
+  incoming: IncomingConnections,
+  shape: PipelineShape,
+): PipelineBytes {
+  const { width, windows, stimulated, rows } = shape;
+  const spikes = rows * (width + 1);
+  const largest = Math.max(
+    cellsOf(neuronCount, width).count,
+    incoming.sources.length,
+    hubSumsOf(incoming) * width,
+    inputRows(shape) * stimulated * width,
+    spikes,
+  );
+  return {
+    largestArray: Float32Array.BYTES_PER_ELEMENT * largest,
+    readback: Float32Array.BYTES_PER_ELEMENT * (windows * spikes + soundChunks(neuronCount) * width),
+  };
 }
 
 /** Records all windows of a run as one plan: one submission, one readback. */
@@ -570,79 +856,85 @@ export function windowPipeline(
   gpu: GPU,
   neuronCount: number,
   incoming: IncomingConnections,
-  { width, windows, slots: slotCount, withState }: PipelineShape,
+  shape: PipelineShape,
 ): WindowPipeline {
+  const { width, windows, rows, withState } = shape;
   const cells = cellsOf(neuronCount, width);
-  const integers = integersOf(incoming, slotCount);
-  const floats = floatsOf(neuronCount, cells, slotCount);
+  const integers = integersOf(cells, incoming, shape);
+  const floats = floatsOf(cells, incoming, shape);
+  const connections = [incoming.groupCount, GROUP_CONNECTIONS] as [number, number];
+  // No variable of a kernel may have one of these names: as JavaScript it would be the array.
+  const arrays = {
+    tables: tablesOf(incoming),
+    sourceOf: new Input(incoming.sources as unknown as number[], connections),
+    synapsesOf: new Input(incoming.synapses as unknown as number[], connections),
+  };
+  // The types of gpu.js do not name what it calls a flat array with dimensions.
+  const input = 'Input' as unknown as GPUVariableType;
+  const arrayTypes: Record<keyof typeof arrays, GPUVariableType> = {
+    tables: 'Array',
+    sourceOf: input,
+    synapsesOf: input,
+  };
   const typed = (type: GPUVariableType, values: object) =>
     Object.fromEntries(Object.keys(values).map((name) => [name, type]));
   const kernel = (
     source: (this: Kernel, ...inputs: never[]) => number,
-    output: number[],
-    arrays: readonly (keyof IncomingConnections)[] = [],
+    output: number,
+    names: readonly (keyof typeof arrays)[] = [],
   ): Recordable =>
     gpu.createKernel(source.toString(), {
-      output,
+      output: [output],
       precision: 'single',
       functions: FUNCTIONS as unknown as IGPUKernelSettings['functions'],
       constants: {
         ...integers,
         ...floats,
-        ...Object.fromEntries(arrays.map((name) => [name, incoming[name]])),
+        ...Object.fromEntries(names.map((name) => [name, arrays[name]])),
       },
       constantTypes: {
         ...typed('Integer', integers),
         ...typed('Float', floats),
-        ...Object.fromEntries(arrays.map((name) => [name, 'Array' as const])),
+        ...Object.fromEntries(names.map((name) => [name, arrayTypes[name]])),
       },
     });
-  const grid = [cells.rowLength, cells.rows];
 
-  const findSlots = kernel(slots, [cells.count]);
-  const rest = kernel(restingState, [...grid, 4]);
-  const atRest = kernel(restingStatus, [cells.count]);
-  const findActive = kernel(activity, [padded(width), incoming.segmentCount], SEGMENT_ARRAYS);
-  const sumSegments = kernel(
-    segmentSums,
-    [padded(WINDOW_STEPS * width), incoming.segmentCount],
-    [...SEGMENT_ARRAYS, 'synapses'],
-  );
-  const sumArrivals = kernel(arrivals, [...grid, WINDOW_STEPS], ['firstSegment']);
-  const toStatus = kernel(nextStatus, [cells.count]);
-  const toState = kernel(nextState, [...grid, 4]);
-  const pack = kernel(packedSpikes, [cells.packedLength]);
-  const readSlots = kernel(spikesOfSlots, [slotCount]);
-  const countSound = kernel(soundCells, [padded(width), Math.ceil(neuronCount / FLAG_NEURONS)]);
+  const rest = kernel(restingCells, cells.count);
+  const findActive = kernel(activeNeurons, neuronCount);
+  const packActive = kernel(activeWords, 2 * wordsOf(neuronCount));
+  const countActive = kernel(activeCounts, blocksOf(neuronCount));
+  const readSpikes = kernel(spikeRows, rows * (width + 1));
+  const findConnections = kernel(connectionMasks, incoming.groupCount, ['sourceOf']);
+  const sumChunks = kernel(chunkSums, hubSumsOf(incoming) * width, ['tables', 'sourceOf', 'synapsesOf']);
+  const advance = kernel(nextCells, cells.count, ['tables', 'sourceOf', 'synapsesOf']);
+  const countSound = kernel(soundCells, soundChunks(neuronCount) * width);
 
-  const pipeline = gpu.createPipeline((stimulatedCells: Handle, kicks: Handle) => {
-    const slotOfCell = findSlots(stimulatedCells);
-    let state = rest();
-    let status = atRest();
-    const packed: Handle[] = [];
-    const slotSpikes: Handle[] = [];
+  const pipeline = gpu.createPipeline((silenced: Handle, inputs: Handle) => {
+    let state = rest(silenced, inputs);
+    let masks: Handle;
+    const spikes: Handle[] = [];
     for (let window = 0; window < windows; window++) {
-      const arriving = sumArrivals(sumSegments(status, findActive(status)));
-      const statusAfter = toStatus(state, status, arriving, slotOfCell, kicks, window);
-      state = toState(state, status, arriving, slotOfCell, kicks, window, statusAfter);
-      status = statusAfter;
-      packed.push(pack(status, slotOfCell));
-      slotSpikes.push(readSlots(status, stimulatedCells));
+      // Before the first window nothing has spiked, and the kernels find just that.
+      masks ??= findConnections(packActive(findActive(state)));
+      state = advance(state, inputs, masks, sumChunks(state, masks), window);
+      const active = packActive(findActive(state));
+      spikes.push(readSpikes(state, active, countActive(active)));
+      masks = findConnections(active);
     }
-    return [...packed, ...slotSpikes, countSound(status), ...(withState ? [state] : [])];
+    return [...spikes, countSound(state), ...(withState ? [state] : [])];
   });
 
   return {
-    async run(stimulatedCells, kicks) {
-      const table = new Input(kicks as unknown as number[], [slotCount, windows]);
-      const results = (await pipeline(stimulatedCells, table)) as unknown[];
+    async run(silenced, inputs) {
+      const size = [width * shape.stimulated, inputRows(shape)] as [number, number];
+      const table = new Input(inputs as unknown as number[], size);
+      const results = (await pipeline(silenced, table)) as Float32Array[];
       return {
         backend: pipeline.backend,
         fallbackReason: pipeline.fallbackReason,
-        packed: results.slice(0, windows) as Float32Array[],
-        slotSpikes: results.slice(windows, 2 * windows) as Float32Array[],
-        sound: results[2 * windows] as Float32Array[],
-        state: results[2 * windows + 1] as Float32Array[][] | undefined,
+        spikes: results.slice(0, windows),
+        sound: results[windows]!,
+        cells: results[windows + 1],
       };
     },
     destroy: () => pipeline.destroy(),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { MEMBRANE_DECAY, SYNAPSE_DECAY } from '../../network.js';
 import {
+  afterWindow,
   decayed,
   ERROR_BOUND_UNITS,
   fromLimbs,
@@ -9,11 +10,16 @@ import {
   LIMB_BASE,
   MARGIN_UNITS,
   MEMBRANE,
+  potentialBound,
+  QUIET_BELOW,
+  QUIET_FLOAT_BELOW,
+  QUIET_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
   toFloats,
   toLimbs,
   UNIT_MV,
+  WINDOW_STEPS,
 } from './number-format.js';
 
 /** Every integer whose size is below this is a float32. */
@@ -32,19 +38,29 @@ describe('the numbers of the GPU engine', () => {
       [MEMBRANE, MEMBRANE_DECAY],
       [SYNAPSE, SYNAPSE_DECAY],
     ] as const) {
-      expect(1 - decay.loss).toBeCloseTo(factor, 15);
-      expect(Number(decay.lossUnits) / 2 ** 48).toBeCloseTo(1 - factor, 14);
-      expect(decay.lossError).toBeLessThanOrEqual(0.5);
+      expect(1 - decay.step.loss).toBeCloseTo(factor, 15);
+      expect(Number(decay.step.lossUnits) / 2 ** 48).toBeCloseTo(1 - factor, 14);
+      expect(decay.step.lossError).toBeLessThanOrEqual(0.5);
+      expect(Number(decay.window.lossUnits) / 2 ** 48).toBeCloseTo(1 - factor ** WINDOW_STEPS, 13);
+      decay.arrivalUnits.forEach((units, step) =>
+        expect(Number(units) / 2 ** 44).toBeCloseTo(factor ** (WINDOW_STEPS - 1 - step), 12),
+      );
     }
   });
 
   it('leave every column of a step exact in float32, in whatever order it is summed', () => {
-    for (const { lossLimbs } of [MEMBRANE, SYNAPSE]) {
-      // Four products, a carry of the column below, the limb itself and half the base for rounding.
-      const products = lossLimbs.reduce((sum, limb) => sum + Math.abs(limb), 0) * (LIMB_BASE / 2);
-      const carry = products / LIMB_BASE + 2;
-      expect(products + carry + LIMB_BASE).toBeLessThan(6.8e6);
+    const productsOf = (limbs: readonly number[]) =>
+      limbs.reduce((sum, limb) => sum + Math.abs(limb), 0) * (LIMB_BASE / 2);
+    // Beside the products a column holds a carry of the one below, the limb itself and half the base for rounding.
+    const columnOf = (products: number) => products + products / LIMB_BASE + 2 + LIMB_BASE;
+    for (const { step, window, arrivalUnits } of [MEMBRANE, SYNAPSE]) {
+      expect(columnOf(productsOf(step.lossLimbs))).toBeLessThan(6.8e6);
+      // What arrives in a window that is taken at once adds a product for each synapse.
+      const arriving = arrivalUnits.flatMap(toLimbs).map(Math.abs);
+      const arrived = QUIET_SYNAPSES * Math.max(...arriving);
+      expect(columnOf(productsOf(window.lossLimbs) + arrived)).toBeLessThan(EXACT_BELOW);
     }
+    expect(potentialBound(QUIET_FLOAT_BELOW, -QUIET_FLOAT_BELOW, QUIET_SYNAPSES)).toBeLessThan(EXACT_BELOW);
     const largestFloat = LARGEST_TOP_LIMB * LIMB_BASE + LIMB_BASE / 2;
     expect(largestFloat).toBeLessThan(EXACT_BELOW);
   });
@@ -106,6 +122,43 @@ describe('the numbers of the GPU engine', () => {
     }
     expect(ERROR_BOUND_UNITS).toBeGreaterThan(100);
     expect(ERROR_BOUND_UNITS).toBeLessThan(MARGIN_UNITS / 2);
+  });
+
+  // The steps one by one, in integers that are themselves within the bound of the real numbers.
+  it('reach nearly the same state in a window at once as step by step, and stay below the threshold meanwhile', () => {
+    let quiet = 0;
+    fc.assert(
+      fc.property(
+        fc.bigInt(-(1n << 41n), 1n << 41n),
+        fc.bigInt(-(1n << 41n), 1n << 41n),
+        fc.array(fc.integer({ min: -40, max: 40 }), { minLength: WINDOW_STEPS, maxLength: WINDOW_STEPS }),
+        (u, h, synapses) => {
+          const exciting = synapses.reduce((sum, each) => sum + Math.max(0, each), 0);
+          const bound = potentialBound(toFloats(u)[0], toFloats(h)[0], exciting);
+          let [uNow, hNow, most] = [u, h, -(1n << 60n)];
+          for (const each of synapses) {
+            uNow = decayed(uNow, MEMBRANE);
+            hNow = decayed(hNow, SYNAPSE);
+            if (uNow - hNow > most) most = uNow - hNow;
+            uNow += BigInt(each) << 32n;
+            hNow += BigInt(each) << 32n;
+          }
+          // The slack of QUIET_BELOW covers what the high floats do not tell.
+          expect(Number(most >> 20n)).toBeLessThanOrEqual(bound + 63);
+          if (bound < QUIET_BELOW) quiet++;
+          for (const [stepped, at, decay] of [
+            [uNow, u, MEMBRANE],
+            [hNow, h, SYNAPSE],
+          ] as const) {
+            const difference = Number(afterWindow(at, synapses, decay) - stepped);
+            // A rounding for each step, one for the window, and those of the decays.
+            expect(Math.abs(difference)).toBeLessThan(WINDOW_STEPS * 0.7 + 1);
+          }
+        },
+      ),
+      { seed: 783, numRuns: 2000 },
+    );
+    expect(quiet).toBeGreaterThan(200);
   });
 });
 

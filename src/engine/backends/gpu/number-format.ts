@@ -11,10 +11,13 @@
  * Limbs: a value is x0 + x1 * 4096 + x2 * 4096^2 + x3 * 4096^3 with x0, x1, x2 in -2048..2047 and x3 in
  * -2047..2047, two limbs to a float32.
  *
- * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). This line is
- * the whole arithmetic; docs/gpu.md derives from it how far v can be from the real number it stands for.
+ * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). Where a cell cannot
+ * spike within a window, its 18 steps are taken at once: D is that of 18 steps, and w synapses that arrive k steps before
+ * the end of the window add w * 2^36 * round(decay^k * 2^44) inside the floor. These two lines are the whole arithmetic;
+ * docs/gpu.md derives from them how far v can be from the real number it stands for.
  */
 import {
+  DELAY_STEPS,
   INPUT_EVENT_MV,
   NETWORK,
   SYNAPSE_MV,
@@ -51,17 +54,32 @@ const ROUNDING = 0x800800800800n;
 const SERIES_BITS = 300n;
 const ONE = 1n << SERIES_BITS;
 
-/** exp(-1 / n) * 2^300 by its series, every term rounded towards zero. */
-function exponentialOfMinusOneOver(n: bigint): bigint {
+/** exp(-steps / n) * 2^300 by its series, every term rounded towards zero. */
+function exponentialOfMinus(steps: bigint, n: bigint): bigint {
   let sum = ONE;
   let term = ONE;
   for (let k = 1n; term !== 0n; k++) {
-    term = -term / (n * k);
+    term = (-term * steps) / (n * k);
     sum += term;
   }
   return sum;
 }
 
+/** x / 2^bits to the nearest integer. */
+const shifted = (x: bigint, bits: bigint) => (x + (1n << (bits - 1n))) >> bits;
+
+/**
+ * Spikes emitted in a window arrive in the next one, so within a window no neuron depends on another. It is the delay of
+ * all connections.
+ */
+export const WINDOW_STEPS = DELAY_STEPS;
+
+/** What arrives in a window is multiplied with decays of so many bits, which need the four highest columns only. */
+const ARRIVAL_BITS = 44n;
+/** A synapse adds 2^32 units, and the sum is divided by 2^48. */
+const ARRIVAL_SHIFT = 32n + DECAY_BITS - ARRIVAL_BITS;
+
+/** A step of decay, or several at once. */
 export interface Decay {
   /** round((1 - decay) * 2^48) */
   readonly lossUnits: bigint;
@@ -73,11 +91,11 @@ export interface Decay {
   readonly lossError: number;
 }
 
-function decayOf(tauMs: number): Decay {
+function decayOf(tauMs: number, steps: number): Decay {
   const stepsPerTau = BigInt(Math.round(tauMs / NETWORK.stepMs.value));
-  const loss = ONE - exponentialOfMinusOneOver(stepsPerTau);
+  const loss = ONE - exponentialOfMinus(BigInt(steps), stepsPerTau);
   const shift = SERIES_BITS - DECAY_BITS;
-  const lossUnits = (loss + (1n << (shift - 1n))) >> shift;
+  const lossUnits = shifted(loss, shift);
   const difference = loss - (lossUnits << shift);
   return {
     lossUnits,
@@ -87,12 +105,44 @@ function decayOf(tauMs: number): Decay {
   };
 }
 
-export const MEMBRANE = decayOf(NETWORK.tauMembraneMs.value);
-export const SYNAPSE = decayOf(NETWORK.tauSynapseMs.value);
+/** How a variable decays within a window, and over a whole one. */
+export interface WindowDecay {
+  readonly step: Decay;
+  readonly window: Decay;
+  /** round(decay^k * 2^44) for what arrives in each step of the window: k is 17 for the first step, 0 for the last. */
+  readonly arrivalUnits: readonly bigint[];
+}
+
+function windowDecayOf(tauMs: number): WindowDecay {
+  const stepsPerTau = BigInt(Math.round(tauMs / NETWORK.stepMs.value));
+  return {
+    step: decayOf(tauMs, 1),
+    window: decayOf(tauMs, WINDOW_STEPS),
+    arrivalUnits: Array.from({ length: WINDOW_STEPS }, (_, step) =>
+      shifted(exponentialOfMinus(BigInt(WINDOW_STEPS - 1 - step), stepsPerTau), SERIES_BITS - ARRIVAL_BITS),
+    ),
+  };
+}
+
+export const MEMBRANE = windowDecayOf(NETWORK.tauMembraneMs.value);
+export const SYNAPSE = windowDecayOf(NETWORK.tauSynapseMs.value);
 
 /** One step of decay, exactly as the kernels compute it. */
-export function decayed(x: bigint, decay: Decay): bigint {
-  return x + ((ROUNDING - x * decay.lossUnits) >> DECAY_BITS);
+export function decayed(x: bigint, { step }: WindowDecay): bigint {
+  return x + ((ROUNDING - x * step.lossUnits) >> DECAY_BITS);
+}
+
+/**
+ * A whole window at once, exactly as the kernels compute it.
+ * @param synapses signed, that arrive in each step of the window
+ */
+export function afterWindow(
+  x: bigint,
+  synapses: readonly number[],
+  { window, arrivalUnits }: WindowDecay,
+): bigint {
+  const arrived = arrivalUnits.reduce((sum, units, step) => sum + units * BigInt(synapses[step]!), 0n);
+  return x + ((ROUNDING - x * window.lossUnits + (arrived << ARRIVAL_SHIFT)) >> DECAY_BITS);
 }
 
 /** @returns the limbs of x; the top one takes whatever is left, in or out of range */
@@ -127,11 +177,30 @@ export function toFloats(x: bigint): readonly [high: number, low: number] {
  */
 export const ERROR_BOUND_UNITS = accumulatedError(MEMBRANE) + accumulatedError(SYNAPSE) + 1;
 
-function accumulatedError(decay: Decay): number {
+function accumulatedError({ step: decay }: WindowDecay): number {
   const largest = (LARGEST_TOP_LIMB + 1) * LIMB_BASE ** 3;
   const rounding = Number(ROUNDING) / 2 ** 48;
   return (rounding + (largest * decay.lossError) / 2 ** 48) / decay.loss;
 }
+
+/**
+ * A cell cannot spike in a window, nor come close to the threshold, where this is below QUIET_BELOW. Then its steps are
+ * taken at once. In 16ths of 2^24 units; every number in it is an integer below 2^24.
+ *
+ * Bound of v in the steps t = 1 to 18 of the window: u shrinks to its share of at most 1; h subtracts at least its share
+ * after 18 steps, 0.698 > 11/16, or adds at most all of itself if it is negative; what arrives n < 18 steps before
+ * contributes its share of decay_u^n - decay_h^n, at most 0.207 < 1/4, and nothing above 0 if it inhibits.
+ * @param uHigh the high float of u, as those of h below QUIET_FLOAT_BELOW in size
+ * @param exciting the sum of positive synapses that arrive
+ */
+export function potentialBound(uHigh: number, hHigh: number, exciting: number): number {
+  return 16 * Math.max(0, uHigh) + 16 * Math.max(0, 0 - hHigh) - 11 * Math.max(0, hHigh) + 1024 * exciting;
+}
+/** The slack of 64 is more than what the low floats and every rounding can add, and more than the margin. */
+export const QUIET_BELOW = Number(THRESHOLD_UNITS >> 20n) - 64;
+/** Larger states, and more synapses that arrive in a window, are stepped through: the sums of a product stay exact. */
+export const QUIET_FLOAT_BELOW = 2 ** 17;
+export const QUIET_SYNAPSES = 1024;
 
 /** A run in which v comes this close to the threshold is computed again by the reference arithmetic. */
 export const MARGIN_MV = 1e-8;

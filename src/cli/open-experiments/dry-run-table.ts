@@ -1,0 +1,45 @@
+/** What an experiment would run, as text in 80 columns. */
+import type { DryRun, ResolvedSet } from '../../answers/v2/result.js';
+import { closingOf, headingOf } from './answer-table.js';
+import { parametersText } from './collected-answer.js';
+import { counted, fitted, wrapped } from './text.js';
+
+const MOST_CONDITIONS = 10;
+const MOST_TYPES = 5;
+
+export function dryRunTable(dryRun: DryRun): string {
+  const { resolved, conditions, cost } = dryRun;
+  const swept = conditions.filter((condition) => parametersText(condition) !== '');
+  const lines = [
+    ...headingOf(dryRun),
+    '',
+    'Neurons',
+    ...Object.entries(resolved).flatMap(([name, set]) =>
+      wrapped(`${fitted(name, 20)} ${describedSet(set)}`, '  ', ' '.repeat(23)),
+    ),
+    '',
+    `At most ${counted(cost.brain_seconds, 'brain second')} with ${counted(cost.input_events, 'input event')}`,
+    ...(swept.length === 0 ? [] : ['', counted(conditions.length, 'condition')]),
+    ...swept
+      .slice(0, MOST_CONDITIONS)
+      .flatMap((condition) => wrapped(`${condition.index}: ${parametersText(condition)}`, '  ', '    ')),
+    ...(swept.length > MOST_CONDITIONS ? [`  … and ${swept.length - MOST_CONDITIONS} more`] : []),
+    ...closingOf(dryRun),
+  ];
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+function describedSet({ neurons, sides, types, missing }: ResolvedSet): string {
+  const listed = Object.entries(types).map(([type, count]) => `${type || 'without a type'} ${count}`);
+  const more = listed.length - MOST_TYPES;
+  return [
+    counted(neurons, 'neuron'),
+    Object.entries(sides)
+      .map(([side, count]) => `${side} ${count}`)
+      .join(', '),
+    listed.slice(0, MOST_TYPES).join(', ') + (more > 0 ? ` and ${counted(more, 'more type')}` : ''),
+    ...(missing.length === 0 ? [] : [`missing: ${missing.join(', ')}`]),
+  ]
+    .filter((part) => part !== '')
+    .join('; ');
+}

@@ -1,0 +1,151 @@
+import { documentOf } from './document-source.js';
+import type { DocumentOptions } from './options.js';
+import { withShorthand } from './shorthand.js';
+
+const documentFrom = (options: DocumentOptions) => documentOf(undefined, options);
+
+describe('the options of an open experiment', () => {
+  it('stand for a document', () => {
+    const document = documentFrom({
+      stimulate: ['LC4:left,LPLC2:left@100'],
+      window: ['200+300'],
+      silence: ['PVLP122b'],
+      report: ['DNp01/side'],
+      duration: '1000',
+      trials: '20',
+      sweep: ['rate=10:200:10'],
+      seed: '7',
+      name: 'Looming',
+    });
+    expect(document).toEqual({
+      name: 'Looming',
+      inputs: {
+        stimulus: { node_set: ['LC4:left', 'LPLC2:left'], rate_hz: 100, delay_ms: 200, duration_ms: 300 },
+      },
+      silence: ['PVLP122b'],
+      duration_ms: 1000,
+      trials: 20,
+      seed: 7,
+      reports: { DNp01: { node_set: 'DNp01', group_by: ['side'] } },
+      sweep: [{ set: 'inputs.stimulus.rate_hz', from: 10, to: 200, step: 10 }],
+    });
+  });
+
+  it.each([
+    ['@sugar', { node_set: '@sugar' }],
+    ['@sugar@100', { node_set: '@sugar', rate_hz: 100 }],
+    ['@shiu2024/sugar:left@12.5', { node_set: '@shiu2024/sugar:left', rate_hz: 12.5 }],
+    ['VP5+_l2PN', { node_set: 'VP5+_l2PN' }],
+    ['{"type":"LC4","side":"left"}@50', { node_set: { type: 'LC4', side: 'left' }, rate_hz: 50 }],
+    ['["AVLP346,AVLP348a"]', { node_set: ['AVLP346,AVLP348a'] }],
+  ])('--stimulate %s', (text, input) => {
+    expect(documentFrom({ stimulate: [text] })).toEqual({ inputs: { stimulus: input } });
+  });
+
+  it.each([
+    ['DNp01', 'DNp01', { node_set: 'DNp01' }],
+    ['mn9=@MN9/side,type', 'mn9', { node_set: '@MN9', group_by: ['side', 'type'] }],
+    ['@channel/escape', 'channel_escape', { node_set: '@channel/escape' }],
+    ['@channel/escape/neuron', 'channel_escape', { node_set: '@channel/escape', group_by: ['neuron'] }],
+    ['LC4:left,LC*', 'LC4_left_LC', { node_set: ['LC4:left', 'LC*'] }],
+    ['*', 'report', { node_set: '*' }],
+  ])('--report %s is called %s', (text, name, report) => {
+    expect(documentFrom({ report: [text] })).toEqual({ reports: { [name]: report } });
+  });
+
+  it.each([
+    ['rate=10,20', { set: 'inputs.a.rate_hz', values: [10, 20] }],
+    ['a.delay=0:10:5', { set: 'inputs.a.delay_ms', from: 0, to: 10, step: 5 }],
+    ['window=5', { set: 'inputs.a.duration_ms', values: [5] }],
+    ['duration=100,200', { set: 'duration_ms', values: [100, 200] }],
+    ['seed=1,2', { set: 'seed', values: [1, 2] }],
+    ['inputs.a.rate_hz=1,2', { set: 'inputs.a.rate_hz', values: [1, 2] }],
+    ['silence=LC*/type', { each: 'LC*', group_by: ['type'], as: 'silence' }],
+    ['silence=LC4', { each: 'LC4', as: 'silence' }],
+    ['silence=responders', { each: { responders_of: 'baseline' }, as: 'silence' }],
+    [
+      'silence=responders:50/type',
+      { each: { responders_of: 'baseline', top: 50 }, group_by: ['type'], as: 'silence' },
+    ],
+    ['stimulate=LC*/type', { each: 'LC*', group_by: ['type'], as: 'inputs.a' }],
+  ])('--sweep %s', (text, axis) => {
+    expect(documentFrom({ stimulate: ['a=LC4'], sweep: [text] })).toMatchObject({ sweep: [axis] });
+  });
+
+  it('number inputs and reports that have no name', () => {
+    expect(
+      documentFrom({ stimulate: ['LC4', 'LC6'], window: ['0+5', '5+5'], report: ['LC4:left', 'LC4_left'] }),
+    ).toEqual({
+      inputs: {
+        stimulus: { node_set: 'LC4', delay_ms: 0, duration_ms: 5 },
+        stimulus2: { node_set: 'LC6', delay_ms: 5, duration_ms: 5 },
+      },
+      reports: { LC4_left: { node_set: 'LC4:left' }, LC4_left2: { node_set: 'LC4_left' } },
+    });
+  });
+
+  it('ask for spikes where a file of them is to be written', () => {
+    const spikes = { node_set: '@all', type: 'spikes' };
+    expect(documentFrom({ spikes: 'a.csv' })).toEqual({ reports: { spikes } });
+    const own = { reports: { mine: { node_set: 'LC4', type: 'spikes' } } };
+    expect(withShorthand(own, { spikes: 'a.csv' })).toEqual(own);
+  });
+
+  it('change a document and add to it', () => {
+    const document = {
+      name: 'a',
+      inputs: { a: { node_set: 'LC4' } },
+      silence: ['LC6'],
+      trials: 30,
+      sweep: [
+        { set: 'inputs.a.rate_hz', values: [1] },
+        { set: 'seed', values: [1, 2] },
+      ],
+      on_missing: 'skip',
+    };
+    expect(
+      withShorthand(document, { silence: ['LC9,LC10'], trials: '3', sweep: ['rate=5'], report: ['DNp01'] }),
+    ).toEqual({
+      ...document,
+      silence: ['LC6', 'LC9', 'LC10'],
+      trials: 3,
+      sweep: [
+        { set: 'seed', values: [1, 2] },
+        { set: 'inputs.a.rate_hz', values: [5] },
+      ],
+      reports: { DNp01: { node_set: 'DNp01' } },
+    });
+  });
+
+  it('leave what is no document, or no list, for the check of documents', () => {
+    for (const document of [null, 7, [], 'x'])
+      expect(withShorthand(document, { trials: '3' })).toBe(document);
+    const wrong = { inputs: 1, silence: 'LC4', reports: null, sweep: {} };
+    const options = { stimulate: ['LC4'], silence: ['LC4'], report: ['LC4'], sweep: ['seed=1'] };
+    expect(withShorthand(wrong, options)).toEqual(wrong);
+  });
+
+  it('name an input __proto__ without losing it', () => {
+    const { inputs } = documentFrom({ stimulate: ['__proto__=LC4'] }) as { inputs: object };
+    expect(Object.keys(inputs)).toEqual(['__proto__']);
+  });
+
+  it.each<[DocumentOptions, RegExp]>([
+    [{ window: ['1+2'] }, /--window is the window of --stimulate, which is missing/],
+    [{ stimulate: ['a'], window: ['1+2', '3+4'] }, /once for each --stimulate, found 2 for 1/],
+    [{ stimulate: ['a'], window: ['200'] }, /--window should be START\+LENGTH in ms .* found "200"/],
+    [{ stimulate: ['a'], window: ['x+1'] }, /--window should have a number, found "x"/],
+    [{ trials: 'many' }, /--trials should have a number, found "many"/],
+    [{ seed: '' }, /--seed should have a number, found ""/],
+    [{ sweep: ['rate'] }, /--sweep should be WHAT=VALUES .* found "rate"/],
+    [{ sweep: ['rate=1'] }, /--sweep rate=1 needs an input/],
+    [
+      { stimulate: ['a=x', 'b=y'], sweep: ['rate=1'] },
+      /should name one of the inputs a, b, such as a.rate=1/,
+    ],
+    [{ stimulate: ['a'], sweep: ['rate=1:2'] }, /--sweep should have a number, found "1:2"/],
+    [{ silence: ['{"type"'] }, /"\{\\"type\\"" is no selector/],
+  ])('%j is refused', (options, message) => {
+    expect(() => documentFrom(options)).toThrow(message);
+  });
+});

@@ -1,0 +1,235 @@
+/** The options of the command line as members of a document. What they say is checked with the document. */
+import { GROUP_LABELS } from '../../answers/v2/document.js';
+import { describeValue } from '../../errors.js';
+import { usageError } from '../experiment-usage.js';
+import type { DocumentOptions } from './options.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Before a default name can be derived from the selector, and where nothing of it may stand in a name. */
+const UNNAMED_INPUT = 'stimulus';
+const UNNAMED_REPORT = 'report';
+const LONGEST_NAME = 64;
+const EVERYBODY = '@all';
+
+/**
+ * The document that the options change or add to: inputs, reports and silenced neurons are added; a sweep of the same
+ * parameter, durations, trials, seed and name are replaced.
+ * @param document as it was read; what is no object stays as it is, for the check of documents to refuse
+ * @throws CodedError USAGE for an option that cannot be read
+ */
+export function withShorthand(document: unknown, options: DocumentOptions): unknown {
+  if (!isObject(document)) return document;
+  const inputs = inputsOf(document, options);
+  const changed = {
+    ...document,
+    ...(options.name !== undefined && { name: options.name }),
+    inputs,
+    silence: silenceOf(document, options),
+    ...numberMember('duration_ms', 'duration', options.duration),
+    ...numberMember('trials', 'trials', options.trials),
+    ...numberMember('seed', 'seed', options.seed),
+    reports: reportsOf(document, options),
+    sweep: sweepOf(document, options, inputs),
+  };
+  return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
+}
+
+function inputsOf(given: Json, { stimulate = [], window = [] }: DocumentOptions): unknown {
+  if (window.length > 1 && window.length !== stimulate.length) {
+    throw usageError(
+      `--window should be given once, or once for each --stimulate, found ${window.length} for ${stimulate.length}`,
+    );
+  }
+  if (window.length > 0 && stimulate.length === 0) {
+    throw usageError('--window is the window of --stimulate, which is missing');
+  }
+  const inputs = entriesOf(given['inputs']);
+  if (stimulate.length === 0 || inputs === undefined) return given['inputs'];
+  for (const [at, text] of stimulate.entries()) {
+    const { name, rest } = namedIn(text);
+    const [, who, rate] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(rest)!;
+    inputs.set(name ?? freeName(UNNAMED_INPUT, inputs), {
+      node_set: selectorIn(who!),
+      ...(rate !== undefined && { rate_hz: Number(rate) }),
+      ...windowIn(window.length > 1 ? window[at] : window[0]),
+    });
+  }
+  return Object.fromEntries(inputs);
+}
+
+function windowIn(text: string | undefined): Json {
+  if (text === undefined) return {};
+  const parts = /^([^+]+)\+([^+]+)$/.exec(text);
+  if (parts === null) {
+    throw usageError(`--window should be START+LENGTH in ms such as 200+300, found ${describeValue(text)}`);
+  }
+  return { delay_ms: numberIn('window', parts[1]!), duration_ms: numberIn('window', parts[2]!) };
+}
+
+function reportsOf(given: Json, { report = [], spikes }: DocumentOptions): unknown {
+  const reports = entriesOf(given['reports']);
+  if (reports === undefined) return given['reports'];
+  for (const text of report) {
+    const { name, rest } = namedIn(text);
+    const { who, groupBy } = groupedIn(rest);
+    reports.set(name ?? freeName(nameFrom(who), reports), {
+      node_set: selectorIn(who),
+      ...(groupBy.length > 0 && { group_by: groupBy }),
+    });
+  }
+  const hasSpikes = [...reports.values()].some((each) => isObject(each) && each['type'] === 'spikes');
+  if (spikes !== undefined && !hasSpikes) {
+    reports.set(freeName('spikes', reports), { node_set: EVERYBODY, type: 'spikes' });
+  }
+  return reports.size > 0 ? Object.fromEntries(reports) : given['reports'];
+}
+
+function sweepOf(given: Json, { sweep = [] }: DocumentOptions, inputs: unknown): unknown {
+  const axes = listOf(given['sweep']);
+  if (sweep.length === 0 || axes === undefined) return given['sweep'];
+  const names = isObject(inputs) ? Object.keys(inputs) : [];
+  const added = sweep.map((text) => axisIn(text, names));
+  const parameterOf = (axis: unknown) => (isObject(axis) ? (axis['set'] ?? axis['as']) : undefined);
+  const parameters = added.map(parameterOf);
+  return [...axes.filter((axis) => !parameters.includes(parameterOf(axis))), ...added];
+}
+
+function silenceOf(given: Json, { silence = [] }: DocumentOptions): unknown {
+  const selectors = listOf(given['silence']);
+  if (silence.length === 0 || selectors === undefined) return given['silence'];
+  return [...selectors, ...silence.flatMap(selectorsIn)];
+}
+
+function axisIn(text: string, inputs: readonly string[]): Json {
+  const parts = /^([^=]+)=(.+)$/s.exec(text);
+  if (parts === null) {
+    throw usageError(`--sweep should be WHAT=VALUES such as rate=10:200:10, found ${describeValue(text)}`);
+  }
+  const [, what, values] = parts as unknown as [string, string, string];
+  if (what === 'silence') return eachIn(values, 'silence');
+  const stimulated = /^(?:(.+)\.)?stimulate$/.exec(what);
+  if (stimulated !== null) return eachIn(values, `inputs.${inputOf(stimulated[1], inputs, text)}`);
+  return { set: parameterIn(what, inputs, text), ...valuesIn(values) };
+}
+
+/** Of the members of an input, as --sweep calls them. */
+const INPUT_MEMBERS = new Map([
+  ['rate', 'rate_hz'],
+  ['delay', 'delay_ms'],
+  ['window', 'duration_ms'],
+]);
+
+function parameterIn(what: string, inputs: readonly string[], text: string): string {
+  if (what === 'duration') return 'duration_ms';
+  const parts = /^(?:([^.]+)\.)?(rate|delay|window)$/.exec(what);
+  // `seed`, the names of the document, and what is wrong: the check of documents says what is allowed.
+  if (parts === null) return what;
+  return `inputs.${inputOf(parts[1], inputs, text)}.${INPUT_MEMBERS.get(parts[2]!)!}`;
+}
+
+function inputOf(name: string | undefined, inputs: readonly string[], text: string): string {
+  if (name !== undefined) return name;
+  if (inputs.length === 1) return inputs[0]!;
+  throw usageError(
+    inputs.length === 0
+      ? `--sweep ${text} needs an input: --stimulate, or inputs in the document`
+      : `--sweep ${text} should name one of the inputs ${inputs.join(', ')}, such as ${inputs[0]!}.${text}`,
+  );
+}
+
+/** `from:to:step`, or a list. */
+function valuesIn(text: string): Json {
+  const range = text.split(':');
+  if (range.length === 3) {
+    const [from, to, step] = range.map((part) => numberIn('sweep', part));
+    return { from, to, step };
+  }
+  return { values: text.split(',').map((part) => numberIn('sweep', part)) };
+}
+
+/** Groups of neurons in turn: `WHO/BY`, or `responders:TOP/BY`. */
+function eachIn(text: string, as: string): Json {
+  const { who, groupBy } = groupedIn(text);
+  const responders = /^responders(?::(.*))?$/.exec(who);
+  const each =
+    responders === null
+      ? selectorIn(who)
+      : {
+          responders_of: 'baseline',
+          ...(responders[1] !== undefined && { top: numberIn('sweep', responders[1]) }),
+        };
+  return { each, ...(groupBy.length > 0 && { group_by: groupBy }), as };
+}
+
+/** `NAME=` at the beginning. No name of a set or a type has an equals sign. */
+function namedIn(text: string): { readonly name?: string; readonly rest: string } {
+  const parts = /^([A-Za-z0-9_.-]+)=(.+)$/s.exec(text);
+  return parts === null ? { rest: text } : { name: parts[1]!, rest: parts[2]! };
+}
+
+/** `/LABEL,LABEL` at the end; other slashes belong to the name of a set, such as @channel/escape. */
+function groupedIn(text: string): { readonly who: string; readonly groupBy: readonly string[] } {
+  const slash = text.lastIndexOf('/');
+  const labels = slash < 0 ? [] : text.slice(slash + 1).split(',');
+  const isGrouped = labels.length > 0 && labels.every((label) => GROUP_LABELS.some((each) => each === label));
+  return isGrouped ? { who: text.slice(0, slash), groupBy: labels } : { who: text, groupBy: [] };
+}
+
+/** One selector; names that a comma separates are united. */
+function selectorIn(text: string): unknown {
+  const selectors = selectorsIn(text);
+  return selectors.length === 1 ? selectors[0] : selectors;
+}
+
+/** Names that a comma separates; what begins like JSON is read as JSON, for labels and for names with a comma. */
+function selectorsIn(text: string): unknown[] {
+  if (!/^[[{]/.test(text)) return text.split(',').map((name) => name.trim());
+  try {
+    return [JSON.parse(text) as unknown];
+  } catch (error) {
+    throw usageError(`${describeValue(text)} is no selector: ${(error as Error).message}`);
+  }
+}
+
+/** What of a selector may stand in a name. */
+function nameFrom(who: string): string {
+  const name = who.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
+  return name.slice(0, LONGEST_NAME) || UNNAMED_REPORT;
+}
+
+/** The name, with a number behind it if it is taken. */
+function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  let free = name;
+  for (let number = 2; taken.has(free); number++) {
+    const suffix = String(number);
+    free = name.slice(0, LONGEST_NAME - suffix.length) + suffix;
+  }
+  return free;
+}
+
+function numberMember(member: string, option: string, text: string | undefined): Json {
+  return text === undefined ? {} : { [member]: numberIn(option, text) };
+}
+
+/** @throws CodedError USAGE */
+export function numberIn(option: string, text: string): number {
+  const number = Number(text);
+  if (text.trim() !== '' && Number.isFinite(number)) return number;
+  throw usageError(`--${option} should have a number, found ${describeValue(text)}`);
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** @returns undefined for what cannot be added to, which the check of documents refuses */
+function entriesOf(value: unknown): Map<string, unknown> | undefined {
+  if (value === undefined) return new Map();
+  return isObject(value) ? new Map(Object.entries(value)) : undefined;
+}
+
+/** The same of a list. */
+function listOf(value: unknown): readonly unknown[] | undefined {
+  return value === undefined ? [] : Array.isArray(value) ? value : undefined;
+}

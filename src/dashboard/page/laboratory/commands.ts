@@ -1,0 +1,52 @@
+/** The same experiment for a terminal, a notebook and the command line of this project. */
+import { isList, isMembers, readableJson, type Json, type Members } from './json.js';
+
+export const COMMAND_KINDS = { curl: 'curl', python: 'Python', command: 'Command' } as const;
+export type CommandKind = keyof typeof COMMAND_KINDS;
+
+/** @param origin address of the service, without a slash at its end */
+export function commandText(kind: CommandKind, document: Members, origin: string): string {
+  switch (kind) {
+    case 'curl':
+      return [
+        `curl -sS --compressed '${origin}/api/v2/experiments?format=csv' \\`,
+        `  -H 'Content-Type: application/json' \\`,
+        `  -d ${shellQuoted(readableJson(document))}`,
+      ].join('\n');
+    case 'python':
+      return [
+        'from neural_experiment_client import Lab',
+        '',
+        `lab = Lab(${pythonOf(origin)})`,
+        'result = lab.run(',
+        ...Object.entries(document).map(([name, value]) => `    ${name}=${pythonOf(value)},`),
+        ')',
+        'print(result.rates)',
+      ].join('\n');
+    case 'command':
+      // What stands between the marks goes to the command as it is.
+      return [
+        `npm run -s experiment -- - --url '${origin}' <<'DOCUMENT'`,
+        readableJson(document),
+        'DOCUMENT',
+      ].join('\n');
+  }
+}
+
+function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A literal of Python. */
+function pythonOf(value: Json): string {
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (isList(value)) return `[${value.map(pythonOf).join(', ')}]`;
+  if (isMembers(value)) {
+    return `{${Object.entries(value)
+      .map(([name, member]) => `${pythonOf(name)}: ${pythonOf(member)}`)
+      .join(', ')}}`;
+  }
+  // Numbers and strings of JSON are literals of Python, except for surrogates, which JSON.stringify writes as \uXXXX.
+  return JSON.stringify(value);
+}

@@ -1,0 +1,100 @@
+/** JSON as the laboratory handles it: members by name, places by JSON Pointer, text that people read. */
+export type Json = null | boolean | number | string | readonly Json[] | Members;
+export interface Members {
+  readonly [name: string]: Json;
+}
+
+/** Lists and objects that fit a line of this length stand on one. */
+const LINE_LENGTH = 56;
+const INDENT = '  ';
+
+export function isMembers(value: Json | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isList(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/**
+ * JSON of two spaces a level, with what is short on one line.
+ * @param before what stands before it on its line
+ */
+export function readableJson(value: Json, indent = '', before = indent): string {
+  const line = onOneLine(value);
+  if (line.length + before.length < LINE_LENGTH || typeof value !== 'object' || value === null) return line;
+  const inner = indent + INDENT;
+  const items = isList(value)
+    ? value.map((item) => inner + readableJson(item, inner))
+    : Object.entries(value as Members).map(([name, member]) => {
+        const start = `${inner}${JSON.stringify(name)}: `;
+        return start + readableJson(member, inner, start);
+      });
+  const [open, close] = isList(value) ? '[]' : '{}';
+  return `${open}\n${items.join(',\n')}\n${indent}${close}`;
+}
+
+function onOneLine(value: Json): string {
+  if (isList(value)) return `[${value.map(onOneLine).join(', ')}]`;
+  if (!isMembers(value)) return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}: ${onOneLine(member)}`,
+  );
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
+/** A JSON Pointer from its parts, after RFC 6901. */
+export function pointer(...keys: readonly (string | number)[]): string {
+  return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+export function keysOf(path: string): string[] {
+  return path
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** @returns nothing where the document has no such place */
+export function valueAt(document: Json, path: string): Json | undefined {
+  let value: Json | undefined = document;
+  for (const key of keysOf(path)) {
+    if (isList(value)) value = value[Number(key)];
+    else if (isMembers(value) && Object.hasOwn(value, key)) value = value[key];
+    else return undefined;
+  }
+  return value;
+}
+
+/** The document with another value at a place; a place that it does not have leaves it as it is. */
+export function withValueAt(document: Json, path: string, replacement: Json): Json {
+  return changedAt(document, keysOf(path), () => replacement);
+}
+
+/** The document with another name for the member at a place, in the order that it had. */
+export function withMemberRenamed(document: Json, path: string, name: string): Json {
+  const keys = keysOf(path);
+  const before = keys.pop();
+  return changedAt(document, keys, (value) =>
+    isMembers(value)
+      ? Object.fromEntries(
+          Object.entries(value).map(([key, member]) => [key === before ? name : key, member]),
+        )
+      : value,
+  );
+}
+
+function changedAt(value: Json, keys: readonly string[], change: (value: Json) => Json): Json {
+  const [key, ...rest] = keys;
+  if (key === undefined) return change(value);
+  if (isList(value)) {
+    return value.map((item, at) => (String(at) === key ? changedAt(item, rest, change) : item));
+  }
+  if (!isMembers(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === key ? changedAt(member, rest, change) : member,
+    ]),
+  );
+}

@@ -1,0 +1,347 @@
+/** Starts the laboratory: the document in the address, the form beside it, and what comes of it. */
+import { describeModelLine } from '../about.js';
+import { byId, element, grouped } from '../dom.js';
+import { Notices } from '../notices.js';
+import type { DryRun, ExperimentHead } from '../../../answers/v2/result.js';
+import { asFailure, fetchModel, type ServiceFailure } from '../service/client.js';
+import { beginJob, dryRun, endJob, jobLines, requestLines } from '../service/open-experiments.js';
+import { documentHash, documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
+import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
+import { documentOf, draftOf } from './draft.js';
+import { DraftForm, faultElement } from './draft-form.js';
+import { EXAMPLES } from './examples.js';
+import {
+  isMembers,
+  type Json,
+  keysOf,
+  readableJson,
+  valueAt,
+  withMemberRenamed,
+  withValueAt,
+} from './json.js';
+import { NeuronSearch } from './neuron-search.js';
+import { OutcomePanel } from './outcome-panel.js';
+
+const DRY_RUN_PAUSE_MS = 350;
+/** Of the document, before it scrolls. */
+const MOST_LINES = 36;
+const FEWEST_LINES = 12;
+
+const notices = new Notices('page', {
+  limited: 'The brain seconds of this minute are spent.',
+  refused: 'The service refused this experiment.',
+});
+const run = byId<HTMLButtonElement>('run');
+const stop = byId<HTMLButtonElement>('stop');
+const asJob = byId<HTMLInputElement>('as-job');
+const text = byId<HTMLTextAreaElement>('document');
+const state = byId('document-state');
+const outcome = new OutcomePanel(onHead, onEnd);
+const form = new DraftForm((draft) => showDocument(documentOf(draft), 'form'));
+/** What the text holds; nothing while it is no JSON. */
+let shown: Json | undefined;
+let commandKind: CommandKind = 'curl';
+let priced: DryRun | undefined;
+let isRefused = false;
+/** The job that is followed. */
+let job: string | undefined;
+let asked = new AbortController();
+let pause: ReturnType<typeof setTimeout> | undefined;
+
+new NeuronSearch((place, selector) => {
+  // What was edited by hand is not to be lost to a button.
+  if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
+  else form.add(place, selector);
+});
+offerExamples();
+offerCommands();
+listen();
+openAddress(EXAMPLES[0]!.document);
+await describe();
+
+/** Asks again until the service has a model. */
+async function describe(): Promise<void> {
+  try {
+    describeModelLine(await fetchModel());
+  } catch (error) {
+    notices.failure(asFailure(error), () => void describe(), true);
+    return;
+  }
+  if (priced === undefined && !isRefused) checkSoon(0);
+}
+
+function offerExamples(): void {
+  byId('examples').append(
+    ...EXAMPLES.map(({ id, title }) => element('li', {}, element('a', { href: exampleHash(id) }, title))),
+  );
+}
+
+function offerCommands(): void {
+  byId('command-options').append(
+    ...Object.entries(COMMAND_KINDS).map(([kind, label]) => {
+      const radio = element('input', {
+        type: 'radio',
+        name: 'command-kind',
+        value: kind,
+        checked: kind === commandKind,
+      });
+      radio.addEventListener('change', () => {
+        commandKind = kind as CommandKind;
+        showCommand();
+      });
+      return element('label', {}, radio, label);
+    }),
+  );
+}
+
+function listen(): void {
+  byId('draft').addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (!run.disabled) void start();
+  });
+  stop.addEventListener('click', () => void end());
+  asJob.addEventListener('change', () => checkSoon(0));
+  text.addEventListener('input', () => readText());
+  byId('form-again').addEventListener('click', () => showDocument(documentOf(form.draft), 'form'));
+  addEventListener('hashchange', () => openAddress(undefined));
+  byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));
+  byId('copy-link').addEventListener('click', () => {
+    const hash = shown === undefined ? undefined : documentHash(shown);
+    if (hash === undefined) notices.status('This document is too long for a link.');
+    else copy(new URL(hash, location.href).href);
+  });
+}
+
+/** Everything that shows the document follows it, but for what it comes from. */
+function showDocument(document: Json, origin: 'form' | 'text' | 'address' | 'suggestion'): void {
+  shown = document;
+  if (origin !== 'text') {
+    text.value = readableJson(document);
+    text.rows = Math.min(MOST_LINES, Math.max(FEWEST_LINES, text.value.split('\n').length + 1));
+  }
+  if (origin === 'form') setByHand(false);
+  else {
+    const draft = draftOf(document);
+    setByHand(draft === undefined);
+    if (draft !== undefined) form.write(draft);
+  }
+  if (origin !== 'address') {
+    history.replaceState(null, '', documentHash(document) ?? location.pathname);
+  }
+  showCommand();
+  checkSoon(DRY_RUN_PAUSE_MS);
+}
+
+function readText(): void {
+  let document: Json;
+  try {
+    document = JSON.parse(text.value) as Json;
+  } catch (error) {
+    shown = undefined;
+    asked.abort();
+    clearTimeout(pause);
+    setByHand(true);
+    state.textContent = `This is no JSON: ${(error as Error).message}`;
+    forgetCheck();
+    run.disabled = true;
+    return;
+  }
+  showDocument(document, 'text');
+}
+
+function setByHand(isByHand: boolean): void {
+  byId('by-hand').hidden = !isByHand;
+  form.allowChanges(!isByHand);
+  state.textContent = isByHand ? 'Edited by hand.' : '';
+}
+
+function showCommand(): void {
+  byId('command').textContent = isMembers(shown) ? commandText(commandKind, shown, location.origin) : '';
+}
+
+/** Asks the service what it makes of the document, once nobody has changed it for a while. */
+function checkSoon(afterMs: number): void {
+  clearTimeout(pause);
+  asked.abort();
+  isRefused = false;
+  pause = setTimeout(() => void check(), afterMs);
+  allowRun();
+}
+
+async function check(): Promise<void> {
+  if (shown === undefined) return;
+  const { signal } = (asked = new AbortController());
+  try {
+    const answer = await dryRun(JSON.stringify(shown), asJob.checked, signal);
+    forgetCheck();
+    priced = answer;
+    form.showResolved(answer.resolved);
+    byId('cost').textContent = describeCost(answer);
+  } catch (error) {
+    if (signal.aborted) return;
+    forgetCheck();
+    const failure = asFailure(error);
+    if (failure.kind === 'refused') showFault(failure);
+    else byId('cost').textContent = `The cost is not known: ${failure.message}`;
+  }
+  allowRun();
+}
+
+function forgetCheck(): void {
+  priced = undefined;
+  form.showResolved(undefined);
+  form.clearFault();
+  byId('other-fault').replaceChildren();
+  byId('cost').textContent = '';
+}
+
+function describeCost({ conditions, cost, experiment }: DryRun): string {
+  const trials = `${grouped(experiment.trials)} ${experiment.trials === 1 ? 'trial' : 'trials'}`;
+  // Of responders only the baseline is known before it ran.
+  const isBound = experiment.sweep?.some(
+    (axis) => 'each' in axis && isMembers(axis.each as Json) && 'responders_of' in (axis.each as object),
+  );
+  const many = isBound
+    ? 'As many conditions as there are responders'
+    : `${grouped(conditions.length)} ${conditions.length === 1 ? 'condition' : 'conditions'}`;
+  return (
+    `${many} of ${trials}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
+    `some ${grouped(Math.round(cost.input_events))} input events.`
+  );
+}
+
+function showFault(failure: ServiceFailure): void {
+  isRefused = true;
+  const { message, place } = failure;
+  const mend = (suggestion: string): void => {
+    if (shown !== undefined) showDocument(mended(shown, place.path ?? '', message, suggestion), 'suggestion');
+  };
+  const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
+  byId('other-fault').replaceChildren(
+    isAtField ? jumpToFault() : faultElement(message, place, mend),
+    ...(place.code === 'TOO_EXPENSIVE' && !asJob.checked ? [offerJob()] : []),
+  );
+}
+
+function offerJob(): HTMLElement {
+  const button = element('button', { type: 'button', class: 'quiet' }, 'Make it a job');
+  button.addEventListener('click', () => {
+    asJob.checked = true;
+    checkSoon(0);
+    asJob.focus();
+  });
+  return button;
+}
+
+function jumpToFault(): HTMLElement {
+  const button = element('button', { type: 'button', class: 'quiet' }, 'Show what is refused');
+  button.addEventListener('click', () => form.focusFault());
+  return button;
+}
+
+/** The document with the suggestion in place of what the message names: a value, or the name of a member. */
+function mended(document: Json, path: string, message: string, suggestion: string): Json {
+  const value = valueAt(document, path);
+  const name = keysOf(path).at(-1);
+  const isOfMember = name !== undefined && message.includes(`got ${JSON.stringify(name)}`);
+  if (typeof value !== 'string' && isOfMember) return withMemberRenamed(document, path, suggestion);
+  if (isOfMember && !message.includes(JSON.stringify(value)))
+    return withMemberRenamed(document, path, suggestion);
+  const side = typeof value === 'string' ? (/:(left|right|center)$/.exec(value)?.[0] ?? '') : '';
+  return withValueAt(document, path, suggestion.includes(':') ? suggestion : suggestion + side);
+}
+
+function allowRun(): void {
+  run.disabled = isRefused || shown === undefined || outcome.isRunning;
+  stop.hidden = !outcome.isRunning;
+}
+
+/** @param otherwise the document where the address names none */
+function openAddress(otherwise: Json | undefined): void {
+  const named = jobOfHash(location.hash);
+  if (named !== undefined) {
+    follow(named);
+    return;
+  }
+  const document = documentOfHash(location.hash) ?? otherwise;
+  if (document !== undefined) showDocument(document, 'address');
+}
+
+async function start(): Promise<void> {
+  if (shown === undefined) return;
+  const document = JSON.stringify(shown);
+  notices.clear();
+  notices.status('');
+  job = undefined;
+  if (!asJob.checked) {
+    present(() => outcome.follow(requestLines(document), priced?.conditions.length ?? 1));
+    return;
+  }
+  run.disabled = true;
+  try {
+    const begun = await beginJob(document);
+    history.pushState(null, '', jobHash(begun));
+    follow(begun);
+  } catch (error) {
+    onEnd(asFailure(error));
+  }
+}
+
+/** Shows a job, whoever began it. */
+function follow(named: string): void {
+  job = named;
+  present(() => outcome.follow(jobLines(named), 1));
+}
+
+function present(begin: () => Promise<void>): void {
+  void begin();
+  stop.textContent = job === undefined ? 'Stop' : 'End the job';
+  allowRun();
+  byId('outcome-heading').focus({ preventScroll: true });
+  byId('outcome').scrollIntoView({ behavior: stillness(), block: 'start' });
+}
+
+/** Ends what is under way; what came so far stays on the page. */
+async function end(): Promise<void> {
+  const ended = job;
+  outcome.stop();
+  if (ended === undefined) return;
+  try {
+    await endJob(ended);
+  } catch (error) {
+    notices.failure(asFailure(error), () => void end());
+  }
+}
+
+/** A job that was opened from a link brings its document. */
+function onHead({ experiment }: ExperimentHead): void {
+  if (shown === undefined) showDocument(experiment as unknown as Json, 'address');
+}
+
+function onEnd(failure: ServiceFailure | undefined): void {
+  const hadFocus = document.activeElement === stop;
+  allowRun();
+  if (hadFocus) run.focus({ preventScroll: true });
+  if (failure === undefined) return;
+  if (failure.kind === 'refused') {
+    showFault(failure);
+    allowRun();
+    byId('other-fault').scrollIntoView({ behavior: stillness(), block: 'nearest' });
+  } else {
+    notices.failure(failure, () => {
+      void outcome.goOn();
+      allowRun();
+    });
+  }
+}
+
+function stillness(): ScrollBehavior {
+  return matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';
+}
+
+function copy(content: string): void {
+  void navigator.clipboard.writeText(content).then(
+    () => notices.status('Copied.'),
+    () => notices.status('The browser did not allow copying.'),
+  );
+}

@@ -1,0 +1,161 @@
+/** Finds cell types and published sets by the beginning of their name, and puts them into the experiment. */
+import type { ListedNodeSet } from '../../../answers/v2/node-set-list.js';
+import type { NeuronSearchResult } from '../../../connectome/neuron-search.js';
+import { byId, element, grouped } from '../dom.js';
+import { asFailure } from '../service/client.js';
+import { fetchNodeSets, LISTED_NEURONS, searchNeurons } from '../service/open-experiments.js';
+import { sideOptions } from './neuron-list.js';
+
+export type Place = 'stimulate' | 'silence' | 'read';
+
+const PLACES: Readonly<Record<Place, string>> = { stimulate: 'Stimulate', silence: 'Silence', read: 'Read' };
+/** Of each kind; whoever wants more names more of the beginning. */
+const MOST_RESULTS = 24;
+const PAUSE_MS = 300;
+
+/** One row of what was found. */
+interface Found {
+  /** As a selector names it, without the side. */
+  readonly name: string;
+  readonly detail: string;
+  readonly hint?: string;
+}
+
+export class NeuronSearch {
+  readonly #text = byId<HTMLInputElement>('search-type');
+  readonly #side = byId<HTMLSelectElement>('search-side');
+  readonly #status = byId('search-status');
+  #sets: Promise<readonly ListedNodeSet[]> | undefined;
+  #asked = new AbortController();
+  #pause: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly onChoice: (place: Place, selector: string) => void) {
+    this.#side.append(...sideOptions(''));
+    byId('search').addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.#search();
+    });
+    this.#text.addEventListener('input', () => {
+      clearTimeout(this.#pause);
+      this.#pause = setTimeout(() => void this.#search(), PAUSE_MS);
+    });
+    this.#side.addEventListener('change', () => void this.#search());
+  }
+
+  async #search(): Promise<void> {
+    clearTimeout(this.#pause);
+    this.#asked.abort();
+    const asked = (this.#asked = new AbortController());
+    const wanted = this.#text.value.trim();
+    if (wanted === '') {
+      this.#show([]);
+      this.#status.textContent = '';
+      return;
+    }
+    try {
+      this.#sets ??= fetchNodeSets();
+      const [sets, found] = await Promise.all([
+        this.#sets,
+        wanted.startsWith('@')
+          ? undefined
+          : searchNeurons(wanted.includes('*') ? wanted : `${wanted}*`, this.#side.value, asked.signal),
+      ]);
+      if (asked.signal.aborted) return;
+      this.#present(wanted, setsWith(wanted, sets), found);
+    } catch (error) {
+      if (asked.signal.aborted) return;
+      this.#sets = undefined;
+      this.#show([]);
+      this.#status.textContent = asFailure(error).message;
+    }
+  }
+
+  #present(wanted: string, sets: readonly Found[], found: NeuronSearchResult | undefined): void {
+    const types = found === undefined ? [] : typesOf(found);
+    this.#show([...sets.slice(0, MOST_RESULTS), ...types.slice(0, MOST_RESULTS)]);
+    const near = Object.values(found?.suggestions ?? {}).flat();
+    if (sets.length + types.length === 0) {
+      this.#status.replaceChildren(`Nothing begins with ${wanted}.`, ...this.#near(near));
+      return;
+    }
+    const parts = [];
+    if (sets.length > 0) parts.push(`${sets.length} published ${sets.length === 1 ? 'set' : 'sets'}`);
+    if (found !== undefined) {
+      const sides = Object.entries(found.sides).map(
+        ([side, count]) => `${grouped(count)} ${side || 'of unknown side'}`,
+      );
+      const all = `${grouped(found.count)} neurons of ${grouped(types.length)} ${types.length === 1 ? 'type' : 'types'}`;
+      parts.push(found.count === 0 ? 'no type' : `${all}: ${sides.join(', ')}`);
+    }
+    const hidden = Math.max(0, types.length - MOST_RESULTS);
+    this.#status.textContent = `${parts.join('; ')}.${hidden > 0 ? ` The first ${MOST_RESULTS} types are listed.` : ''}`;
+  }
+
+  #near(names: readonly string[]): (Node | string)[] {
+    if (names.length === 0) return [];
+    const buttons = names.map((name) => {
+      const button = element('button', { type: 'button', class: 'quiet' }, name);
+      button.addEventListener('click', () => {
+        this.#text.value = name;
+        void this.#search();
+      });
+      return button;
+    });
+    return [' Did you mean ', ...buttons];
+  }
+
+  #show(rows: readonly Found[]): void {
+    byId('search-results').replaceChildren(...rows.map((row) => this.#row(row)));
+  }
+
+  #row({ name, detail, hint }: Found): HTMLElement {
+    const buttons = Object.entries(PLACES).map(([place, text]) => {
+      const button = element(
+        'button',
+        { type: 'button', class: 'quiet', 'aria-label': `${text} ${name}` },
+        text,
+      );
+      button.addEventListener('click', () => {
+        const side = this.#side.value;
+        this.onChoice(place as Place, side === '' ? name : `${name}:${side}`);
+        this.#status.textContent = `${name} is in the experiment: ${text.toLowerCase()}.`;
+      });
+      return button;
+    });
+    const row = element('li', {}, element('b', {}, name), ' ', element('span', { class: 'hint' }, detail));
+    if (hint !== undefined) row.append(element('p', { class: 'hint' }, hint));
+    row.append(element('div', { class: 'actions' }, ...buttons));
+    return row;
+  }
+}
+
+/** Sets with the text in their name, or in what they are. */
+function setsWith(wanted: string, sets: readonly ListedNodeSet[]): Found[] {
+  const text = wanted.replace(/^@/, '').replaceAll('*', '').toLowerCase();
+  return sets
+    .filter(({ name, neurons }) => neurons > 0 && name.toLowerCase().includes(text))
+    .map(({ name, neurons, description }) => ({
+      name,
+      detail: `${grouped(neurons)} neurons`,
+      hint: description,
+    }));
+}
+
+/** Types with their neurons, and by side where all neurons are listed. Neurons without a type are no type. */
+function typesOf({ types, neurons, count }: NeuronSearchResult): Found[] {
+  const sides = new Map<string, Map<string, number>>();
+  for (const { type, side } of neurons) {
+    const ofType = sides.get(type) ?? new Map<string, number>();
+    sides.set(type, ofType.set(side, (ofType.get(side) ?? 0) + 1));
+  }
+  const bySide = (type: string): string =>
+    [...(sides.get(type) ?? [])]
+      .map(([side, number]) => `${grouped(number)} ${side || 'of unknown side'}`)
+      .join(', ');
+  return Object.entries(types)
+    .filter(([name]) => name !== '')
+    .map(([name, number]) => ({
+      name,
+      detail: count <= LISTED_NEURONS ? bySide(name) : `${grouped(number)} neurons`,
+    }));
+}

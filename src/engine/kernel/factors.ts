@@ -1,0 +1,81 @@
+/**
+ * The factors of each step. u and h (see kernel.ts) are stored multiplied by a growth that cancels their decay, so
+ * converting them to mV, and mV to them, takes a different factor in every step. The factors are the same in every
+ * trial. They are kept in a table, and each is computed once, when a trial first gets to its step.
+ *
+ * After 3.5 s the growth would exceed the range of doubles. Before that, u and h of all neurons and their growth are
+ * multiplied by the same powers of two. This changes exponents only, so the trial continues unchanged; only values
+ * below 1e-150 mV may be lost.
+ */
+import { Factors, Neuron, sentinel } from './memory';
+
+/** Candidates that cannot spike before the next review wait for it. It comes at multiples of this. */
+export const STEPS_BETWEEN_REVIEWS: u32 = 8;
+/** Relative; far above the rounding errors of a trial (1e-10), and too small to add candidates. */
+export const MARGIN: f64 = 1e-6;
+
+/** 2^512. The growth of h reaches it after 1.8 s, when that of u is 2^128. */
+const LARGEST_GROWTH: f64 = 1.3407807929942597e154;
+/** 2^-128 for u and 2^-512 for h, so the fourth power of u and h shrink alike. */
+const SHRINKAGE = f64x2(2.938735877055719e-39, 7.458340731200207e-155);
+
+/** For u and h: what remains after a step, and step / time constant. */
+let decay: v128;
+let decayRate: v128;
+let synapseMv: f64;
+let inputEventMv: f64;
+let leastMv: f64;
+
+/** The growth of u and h in the first step that is not in the table. */
+let growth: v128 = f64x2.splat(1);
+let knownSteps: u32 = 0;
+
+/**
+ * @param membraneDecay what remains of u after a step
+ * @param synapseDecay what remains of h after a step
+ * @param membraneRate step / membrane time constant
+ * @param synapseRate step / synaptic time constant
+ * @param synapse what one synapse adds to u and to h, in mV
+ * @param inputEvent what one input event adds to u, in mV
+ * @param threshold in mV above rest
+ */
+export function setFactors(
+  membraneDecay: f64,
+  synapseDecay: f64,
+  membraneRate: f64,
+  synapseRate: f64,
+  synapse: f64,
+  inputEvent: f64,
+  threshold: f64,
+): void {
+  decay = f64x2.replace_lane(f64x2.splat(membraneDecay), 1, synapseDecay);
+  decayRate = f64x2.replace_lane(f64x2.splat(membraneRate), 1, synapseRate);
+  synapseMv = synapse;
+  inputEventMv = inputEvent;
+  leastMv = ((4 * threshold) / 3) * (1 - MARGIN);
+}
+
+/** Extends the table to a number of steps. The growth is divided step by step, which gives the same bits everywhere. */
+export function computeFactors(steps: u32): void {
+  for (; knownSteps < steps; knownSteps++) {
+    const factors = Factors.of(knownSteps);
+    const mvOfUh = f64x2.div(f64x2.splat(1), growth);
+    factors.uhOfSynapse = f64x2.mul(f64x2.splat(synapseMv), growth);
+    factors.mvOfUh = mvOfUh;
+    // Skipped from this step on until the next review.
+    const skippedSteps = STEPS_BETWEEN_REVIEWS - 1 - (knownSteps % STEPS_BETWEEN_REVIEWS);
+    const change = f64x2.mul(f64x2.splat(<f64>skippedSteps), decayRate);
+    factors.boundMvOfUh = f64x2.mul(mvOfUh, f64x2.sub(f64x2.splat(1), change));
+    factors.uOfInputEvent = inputEventMv * f64x2.extract_lane(growth, 0);
+    factors.leastU = leastMv * f64x2.extract_lane(growth, 0);
+    growth = f64x2.div(growth, decay);
+    if (f64x2.extract_lane(growth, 1) >= LARGEST_GROWTH) growth = f64x2.mul(growth, SHRINKAGE);
+  }
+}
+
+/** Multiplies the state of all neurons by the same factors as their growth. */
+export function shrinkState(): void {
+  for (let neuron = Neuron.at(0); neuron != sentinel; neuron = neuron.next) {
+    neuron.uh = f64x2.mul(neuron.uh, SHRINKAGE);
+  }
+}

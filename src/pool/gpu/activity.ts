@@ -1,0 +1,65 @@
+import { LRUCache } from 'lru-cache';
+import { STEPS_PER_MS, type Input, type Protocol } from '../../experiment/protocol.js';
+import type { BatchJob } from './batch-stage.js';
+
+/** What the time of a simulation depends on. */
+export interface Load {
+  readonly steps: number;
+  readonly synapticEvents: number;
+}
+
+/** Groups whose activity is remembered. */
+const GROUPS = 1000;
+const STEPS_PER_S = 1000 * STEPS_PER_MS;
+
+interface Measured {
+  inputEvents: number;
+  synapticEvents: number;
+}
+
+/**
+ * Estimates how many synaptic events a job will deliver: its expected input events times the synaptic events that one of
+ * them has led to, in jobs of the same group, or in all jobs while there were none of the group.
+ */
+export class Activity {
+  readonly #ofGroup = new LRUCache<object | string, Measured>({ max: GROUPS });
+  readonly #ofAll: Measured = { inputEvents: 0, synapticEvents: 0 };
+
+  loadOf({ protocol, group }: BatchJob): Load {
+    const { durationSteps: steps, eventBudget = Infinity } = protocol;
+    const { inputEvents, synapticEvents } = this.#ofGroup.get(group) ?? this.#ofAll;
+    const perInputEvent = inputEvents > 0 ? synapticEvents / inputEvents : 0;
+    const expected = expectedInputEvents(protocol) * perInputEvent;
+    return { steps, synapticEvents: Math.min(expected, eventBudget) };
+  }
+
+  /** @param synapticEvents what a job has delivered */
+  learn({ protocol, group }: BatchJob, synapticEvents: number): void {
+    const ofGroup = this.#ofGroup.get(group) ?? { inputEvents: 0, synapticEvents: 0 };
+    this.#ofGroup.set(group, ofGroup);
+    for (const measured of [ofGroup, this.#ofAll]) {
+      measured.inputEvents += expectedInputEvents(protocol);
+      measured.synapticEvents += synapticEvents;
+    }
+  }
+}
+
+/** The mean number of input events of a trial. */
+export function expectedInputEvents({ inputs, durationSteps }: Protocol): number {
+  return inputs.reduce((sum, input) => sum + expectedEventsOf(input, durationSteps), 0);
+}
+
+function expectedEventsOf({ neurons, train }: Input, durationSteps: number): number {
+  switch (train.kind) {
+    case 'v1':
+      return (neurons.length * train.nominalRateHz * train.intensity * durationSteps) / STEPS_PER_S;
+    case 'poisson': {
+      const steps = Math.max(0, Math.min(train.endStep, durationSteps) - train.startStep);
+      return (neurons.length * train.rateHz * steps) / STEPS_PER_S;
+    }
+    case 'spikes':
+      return train.steps instanceof Uint16Array
+        ? neurons.length * train.steps.length
+        : train.steps.reduce((sum, { length }) => sum + length, 0);
+  }
+}

@@ -1,0 +1,41 @@
+/** A member that stands twice in an object of a JSON text, of which JSON.parse keeps the last without a word. */
+export interface RepeatedMember {
+  readonly name: string;
+  /** JSON Pointer (RFC 6901). */
+  readonly path: string;
+}
+
+/** Strings, with the colon of those that are names, and what opens, separates and closes. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\],]/g;
+
+/** An object or a list that is open at a place in the text. */
+interface Open {
+  /** Of an object alone. */
+  readonly names?: Set<string>;
+  /** The member or item that the text is in. */
+  key: string | number;
+}
+
+/** @param json a text that is JSON */
+export function repeatedMember(json: string): RepeatedMember | undefined {
+  const open: Open[] = [];
+  for (const [token, colon] of json.matchAll(TOKEN)) {
+    const last = open.at(-1);
+    if (token === '{') open.push({ names: new Set(), key: '' });
+    else if (token === '[') open.push({ key: 0 });
+    else if (token === '}' || token === ']') open.pop();
+    else if (token === ',') {
+      if (typeof last!.key === 'number') last!.key++;
+    } else if (colon !== undefined) {
+      const name = JSON.parse(token.slice(0, -colon.length)) as string;
+      last!.key = name;
+      if (last!.names!.has(name)) return { name, path: pointerTo(open) };
+      last!.names!.add(name);
+    }
+  }
+  return undefined;
+}
+
+function pointerTo(open: readonly Open[]): string {
+  return open.map(({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

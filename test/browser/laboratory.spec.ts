@@ -1,0 +1,494 @@
+/** The laboratory, by doing it: find neurons, put an experiment together, run it, read it, take it away. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import type { Download, Page } from 'playwright-core';
+import { openPage, type PageOptions } from '../support/browser.js';
+import { startGateway } from '../support/gateway.js';
+import { describeWith, PANDAS } from '../support/requirements.js';
+import { startReadyService } from '../support/service.js';
+import { expectText, follow } from './page-reading.js';
+import { axeFindings, serve } from './served-page.js';
+
+const EXPERIMENTS = '/api/v2/experiments';
+/** Of the small brain: its stimulus loom excites interneurons, and these its channels. */
+const DOSE = {
+  name: 'Dose of loom',
+  inputs: { loom: { node_set: 'S_loom', rate_hz: 100 } },
+  duration_ms: 100,
+  trials: 3,
+  seed: 7,
+  reports: { escape: { node_set: 'C_escape', group_by: ['side'] }, walk: { node_set: ['C_walk:left'] } },
+  sweep: [{ set: 'inputs.loom.rate_hz', values: [0, 50, 100, 200] }],
+};
+const SCREEN = {
+  ...DOSE,
+  name: 'Screen',
+  reports: { escape: { node_set: 'C_escape' } },
+  sweep: [{ each: ['S_loom', 'C_*'], group_by: ['type'], as: 'silence' }],
+};
+
+describeWith(['chromium'], 'the laboratory', () => {
+  const served = serve();
+
+  const pathOf = (document: object) => `/laboratory#document=${encodeURIComponent(JSON.stringify(document))}`;
+  async function open(document?: object, options?: PageOptions) {
+    const opened = await served.open(document === undefined ? '/laboratory' : pathOf(document), options);
+    await opened.page.locator('#draft').waitFor();
+    return opened;
+  }
+  const answerOf = async (document: object) => (await served.service.post(document, EXPERIMENTS)).json();
+  const documentOn = async (page: Page) => JSON.parse(await page.locator('#document').inputValue());
+  const priced = (page: Page) => expectText(page, '#cost', /brain seconds/);
+  async function run(page: Page): Promise<void> {
+    await page.locator('#run:enabled').click();
+    await expectText(page, '#progress-text', /brain seconds/);
+  }
+
+  it('puts an experiment together from what was found, runs it and shows what the service answers', async () => {
+    const { page, problems } = await open({ duration_ms: 100, trials: 4 });
+    await page.locator('#search-type').fill('S_loo');
+    await expectText(page, '#search-status', /12 neurons of 1 type: 6 left, 6 right/);
+    await page.getByRole('button', { name: 'Stimulate S_loom' }).click();
+    await page.locator('#search-side').selectOption('left');
+    await page.locator('#search-type').fill('C_escape');
+    await expectText(page, '#search-status', /2 neurons of 1 type: 2 left/);
+    await page.getByRole('button', { name: 'Read C_escape' }).click();
+    await page.locator('#search-type').fill('C_walk');
+    await page.getByRole('button', { name: 'Silence C_walk' }).click();
+    await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('120');
+    const expected = {
+      inputs: { S_loom: { node_set: 'S_loom', rate_hz: 120 } },
+      silence: ['C_walk:left'],
+      duration_ms: 100,
+      trials: 4,
+      seed: 42,
+      reports: { C_escape_left: { node_set: 'C_escape:left', group_by: ['side'] } },
+    };
+    expect(await documentOn(page)).toEqual(expected);
+    await expectText(page, '#cost', /^1 condition of 4 trials: 0\.4 brain seconds/);
+    await expectText(page, '#draft', /12 neurons: 6 left, 6 right/);
+
+    await run(page);
+    const answer = await answerOf(expected);
+    const [group] = answer.conditions[0].reports.C_escape_left;
+    const row = page.locator('#rates tbody tr');
+    expect(await row.count()).toBe(1);
+    expect(await row.locator('td').allInnerTexts()).toEqual([
+      'C_escape_left',
+      'left',
+      `${shown(group.rate_hz.mean)} ± ${shown(group.rate_hz.sd)}`,
+      String(Number(group.responding.mean.toFixed(1))),
+      '2',
+    ]);
+    // One bar, and a ring for each trial.
+    expect(await page.locator('#figure .bar').count()).toBe(1);
+    expect(await page.locator('#figure circle').count()).toBe(4);
+    expect(await page.locator('#identity').textContent()).toContain(answer.id);
+    for (const { message } of answer.warnings) {
+      expect(await page.locator('#warnings').innerText()).toContain(message);
+    }
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('draws a sweep as dose curves with a band, and saves what it shows', async () => {
+    const { page, problems } = await open(DOSE);
+    await priced(page);
+    await run(page);
+    const answer = await answerOf(DOSE);
+    // A line for each group, in the panel of a report that is not silent; a band where trials differ.
+    const lines = ['escape', 'walk'].flatMap((report) => {
+      const groups: Group[][] = answer.conditions[0].reports[report].map((_: Group, at: number) =>
+        answer.conditions.map(({ reports }: Answer) => reports[report]![at]!),
+      );
+      return groups.flat().some(({ rate_hz }) => rate_hz.mean > 0) ? groups : [];
+    });
+    const spread = lines.filter((groups) => groups.some(({ rate_hz }) => rate_hz.sd > 0));
+    expect(spread.length).toBeGreaterThan(1);
+    expect(await page.locator('#figure path.mean').count()).toBe(lines.length);
+    expect(await page.locator('#figure path.band').count()).toBe(spread.length);
+    // Each point says its numbers; here of the left side, from the lowest dose to the highest.
+    const titles = await page.locator('#figure circle title').allTextContents();
+    const expected = answer.conditions.map(({ parameters, reports }: Answer) => {
+      const { mean, sd } = reports['escape']!.find(({ side }) => side === 'left')!.rate_hz;
+      return `left at ${parameters['inputs.loom.rate_hz']}: ${shown(mean)} ± ${shown(sd)} Hz`;
+    });
+    expect(titles.slice(0, 4)).toEqual(expected);
+
+    for (const format of ['csv', 'arrow'] as const) {
+      const saved = await download(page, format);
+      const response = await served.service.post(DOSE, `${EXPERIMENTS}?format=${format}`);
+      expect(saved.name).toMatch(new RegExp(`^dose-of-loom-[0-9a-f]{8}\\.${format}$`));
+      expect(saved.bytes.equals(Buffer.from(await response.arrayBuffer()))).toBe(true);
+    }
+    const svg = await download(page, 'svg');
+    const drawn = await page.evaluate((source) => {
+      const parsed = new DOMParser().parseFromString(source, 'image/svg+xml');
+      return { root: parsed.documentElement.tagName, means: parsed.querySelectorAll('path.mean').length };
+    }, svg.bytes.toString());
+    expect(drawn).toEqual({ root: 'svg', means: lines.length });
+    const png = await download(page, 'png');
+    expect(png.bytes.subarray(1, 4).toString()).toBe('PNG');
+    // Two pixels for each unit of the figure.
+    expect(png.bytes.readUInt32BE(16)).toBe(2 * 900);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('draws a histogram in time', async () => {
+    const binned = {
+      ...DOSE,
+      sweep: undefined,
+      reports: { escape: { node_set: 'C_escape', type: 'histogram', bin_ms: 20 } },
+    };
+    const { page } = await open(binned);
+    await run(page);
+    await page.getByLabel('Show').selectOption('rates in time');
+    const [group]: Group[] = (await answerOf(binned)).conditions[0].reports.escape;
+    // A bin is named by its middle.
+    const titles = await page.locator('#figure circle title').allTextContents();
+    expect(titles).toEqual(
+      group!.bins_hz!.map((rateHz, bin) => `all at ${20 * bin + 10}: ${shown(rateHz)} Hz`),
+    );
+    await page.close();
+  });
+
+  it('ranks the groups of a screen by the change that each makes', async () => {
+    const { page } = await open(SCREEN);
+    await run(page);
+    const { conditions, unchanged } = await answerOf(SCREEN);
+    const rateOf = ({ reports }: Answer) => reports['escape']![0]!.rate_hz.mean;
+    const baseline = rateOf(conditions[0]);
+    const changes = conditions.slice(1).map((condition: Answer) => Math.abs(rateOf(condition) - baseline));
+    const titles = await page.locator('#figure .bar title').allTextContents();
+    expect(titles.length).toBe(conditions.length);
+    expect(titles[0]).toMatch(/^none: /);
+    const shownChanges = titles
+      .slice(1)
+      .map((title) => Math.abs(Number(/: ([\d.]+) ±/.exec(title)![1]) - baseline));
+    expect(Math.max(...shownChanges)).toBeCloseTo(shownChanges[0]!, 1);
+    expect(shownChanges[0]).toBeCloseTo(Math.max(...changes), 0);
+    expect(await page.locator('#figure .baseline').count()).toBe(1);
+    if (unchanged.length > 0)
+      await expectText(page, '#figure-note', new RegExp(`${unchanged.length} groups`));
+    await page.close();
+  });
+
+  it('keeps form and document the same, whichever is changed', async () => {
+    const { page } = await open(DOSE);
+    const text = page.locator('#document');
+    await page.getByRole('textbox', { name: 'Trials' }).fill('6');
+    expect((await documentOn(page)).trials).toBe(6);
+    await text.fill(JSON.stringify({ ...DOSE, trials: 8, silence: [{ type: 'C_walk', side: 'left' }] }));
+    expect(await page.getByRole('textbox', { name: 'Trials' }).inputValue()).toBe('8');
+    await page.getByRole('button', { name: 'Remove {"type":"C_walk","side":"left"}' }).click();
+    expect((await documentOn(page)).silence).toBeUndefined();
+    // What the form has no control for goes through it unharmed.
+    const report = { ...DOSE.reports.escape, start_ms: 20 };
+    await text.fill(JSON.stringify({ ...DOSE, on_missing: 'skip', reports: { escape: report } }));
+    await expectText(page, '#draft', /In the document: start_ms 20/);
+    await page.getByRole('textbox', { name: 'Seed' }).fill('9');
+    expect(await documentOn(page)).toEqual({
+      ...DOSE,
+      on_missing: 'skip',
+      reports: { escape: report },
+      seed: 9,
+    });
+    // The name of an input is part of what a sweep sets.
+    await page.getByRole('group', { name: 'Input loom' }).getByRole('textbox', { name: 'Name' }).fill('dark');
+    await page.keyboard.press('Tab');
+    expect((await documentOn(page)).sweep[0].set).toBe('inputs.dark.rate_hz');
+    await page.close();
+  });
+
+  it('says that a document was edited by hand where the form cannot show it, and goes back', async () => {
+    const { page } = await open(DOSE);
+    const before = await documentOn(page);
+    await page.locator('#document').fill('{"trials": 5, ');
+    await expectText(page, '#document-state', /^This is no JSON/);
+    expect(await page.locator('#run').isDisabled()).toBe(true);
+    const nested = { ...DOSE, reports: { escape: { node_set: [['C_escape'], ['C_walk']] } } };
+    await page.locator('#document').fill(JSON.stringify(nested));
+    await expectText(page, '#document-state', /^Edited by hand/);
+    expect(await page.getByRole('textbox', { name: 'Trials' }).isDisabled()).toBe(true);
+    await run(page);
+    const { id } = await answerOf(nested);
+    expect(await page.locator('#identity').textContent()).toContain(id);
+    await page.getByRole('button', { name: 'Go back to what the form has' }).click();
+    expect(await documentOn(page)).toEqual(before);
+    await page.close();
+  });
+
+  it('marks what the service refuses at its control, and mends it by a suggestion', async () => {
+    const wrong = { ...DOSE, reports: { escape: { node_set: ['C_walk', 'C_escap:left'] } } };
+    const { page } = await open(wrong);
+    const { error, suggestions } = await (
+      await served.service.post(wrong, `${EXPERIMENTS}?dry_run=true`)
+    ).json();
+    await expectText(page, '#fault p', /lacks/);
+    expect(await page.locator('#fault p').first().innerText()).toBe(error);
+    expect(suggestions).toContain('C_escape');
+    expect(await page.locator('#run').isDisabled()).toBe(true);
+    // It stands at the name, and belongs to its control.
+    const place = page.locator('[data-path="/reports/escape/node_set/1"]');
+    expect(await place.locator('select').getAttribute('aria-describedby')).toBe('fault');
+    await page.locator('#fault').getByRole('button', { name: 'C_escape', exact: true }).click();
+    await priced(page);
+    expect((await documentOn(page)).reports.escape.node_set).toEqual(['C_walk', 'C_escape:left']);
+    expect(await page.locator('#fault').count()).toBe(0);
+
+    await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('900');
+    await expectText(page, '#fault', /rate_hz must be .* 0 to 500, got 900/);
+    expect(await page.getByRole('textbox', { name: 'Rate (Hz)' }).getAttribute('aria-invalid')).toBe('true');
+    await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('90');
+    await priced(page);
+
+    // A member that does not exist has no control; its name is mended, not its value.
+    await page.locator('#document').fill(JSON.stringify({ ...DOSE, trails: 5, trials: undefined }));
+    await expectText(page, '#other-fault', /may have the members/);
+    await page.locator('#other-fault').getByRole('button', { name: 'trials', exact: true }).click();
+    await priced(page);
+    expect((await documentOn(page)).trials).toBe(5);
+    await page.close();
+  });
+
+  it('says what is too expensive before anything is run', async () => {
+    const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100 });
+    await expectText(page, '#fault', /2000 brain seconds.*at most 600.*With 30 trials/);
+    expect(await page.getByRole('textbox', { name: 'Trials' }).getAttribute('aria-invalid')).toBe('true');
+    expect(await page.locator('#run').isDisabled()).toBe(true);
+    await page.close();
+  });
+
+  it('stops an experiment, keeps what is there, and goes on where it stopped', async () => {
+    const long = {
+      ...DOSE,
+      duration_ms: 2000,
+      trials: 50,
+      sweep: [{ set: 'inputs.loom.rate_hz', from: 1, to: 25, step: 1 }],
+    };
+    const service = await startReadyService({
+      EXPERIMENT_BRAIN_SECONDS: '10000',
+      EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0',
+    });
+    const { page } = await openPage(served.browser, service, pathOf(long));
+    await priced(page);
+    await page.locator('#run').click();
+    await page.waitForFunction(() => document.querySelectorAll('#rates tbody tr').length >= 3);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expectText(page, '#progress-text', /^Stopped after \d+ of 25 conditions/);
+    const stopped = Number(/after (\d+)/.exec(await page.locator('#progress-text').innerText())![1]);
+    expect(stopped).toBeLessThan(25);
+    const request = page.waitForRequest((each) => each.url().includes('format=ndjson'));
+    await page.getByRole('button', { name: 'Go on' }).click();
+    expect(new URL((await request).url()).searchParams.get('from')).toBe(String(stopped));
+    await expectText(page, '#progress-text', /^25 conditions/);
+    const saved = await download(page, 'csv');
+    const whole = await (await service.post(long, `${EXPERIMENTS}?format=csv`)).text();
+    expect(saved.bytes.toString()).toBe(whole);
+    await page.close();
+    await service.stop();
+  });
+
+  it('runs as a job what is too large for a request, which a link shows as well', async () => {
+    const large = { ...DOSE, duration_ms: 5000, trials: 40 };
+    const { page, problems } = await open(large);
+    await expectText(page, '#fault', /800 brain seconds/);
+    await page.getByRole('button', { name: 'Make it a job' }).click();
+    expect(await page.getByLabel('Run as a job').isChecked()).toBe(true);
+    await expectText(page, '#cost', /800 brain seconds/);
+    await page.locator('#run').click();
+    await page.waitForFunction(() => location.hash.startsWith('#job='));
+    const address = await page.evaluate(() => location.href);
+    const second = await served.open(address.slice(served.service.url.length));
+    for (const each of [page, second.page]) await expectText(each, '#progress-text', /^4 conditions of 40/);
+    const job = decodeURIComponent(new URL(address).hash.slice('#job='.length));
+    const results = await served.service.get(`${EXPERIMENTS}/${job}/results?format=csv`);
+    expect((await download(second.page, 'csv')).bytes.toString()).toBe(await results.text());
+    // The document of the job is on the page that only had its link.
+    expect(await documentOn(second.page)).toMatchObject(large);
+    expect([...problems, ...second.problems]).toEqual([]);
+    await second.page.close();
+    await page.close();
+  });
+
+  it('ends a job', async () => {
+    const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100, sweep: undefined });
+    await page.getByLabel('Run as a job').check();
+    await page.locator('#run:enabled').click();
+    await page.getByRole('button', { name: 'End the job' }).click();
+    await expectText(page, '#progress-text', /^Stopped/);
+    const job = new URL(await page.evaluate(() => location.href)).hash.slice('#job='.length);
+    await expect(
+      served.service.get(`${EXPERIMENTS}/${job}`).then((answer) => answer.json()),
+    ).resolves.toMatchObject({ status: 'dismissed' });
+    await page.close();
+  });
+
+  it('says when the connection breaks, and goes on when it is there again', async () => {
+    const gateway = await startGateway(served.service);
+    const { page } = await openPage(served.browser, gateway, pathOf(DOSE));
+    await priced(page);
+    gateway.wayOf = () => ({ status: 502, html: '' });
+    await page.locator('#run').click();
+    await expectText(page, '#alert', /Unexpected answer.*502/s);
+    gateway.wayOf = () => served.service;
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await expectText(page, '#progress-text', /^4 conditions/);
+    await page.close();
+    await gateway.stop();
+  });
+
+  it('counts down when the brain seconds of the minute are spent', async () => {
+    const limited = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '2' });
+    const { page } = await openPage(served.browser, limited, pathOf(DOSE));
+    await run(page);
+    await page.locator('#run').click();
+    await expectText(page, '#alert', /brain seconds of this minute are spent.*Try again in \d+ s/is);
+    await page.close();
+    await limited.stop();
+  });
+
+  it('gives commands that ask for the same experiment', async () => {
+    const context = await served.browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await context.newPage();
+    const named = { ...DOSE, name: "What's the dose?" };
+    await page.goto(served.service.url + pathOf(named));
+    const copied = async (kind: string) => {
+      await page.getByText(kind, { exact: true }).click();
+      await page.locator('#copy-command').click();
+      await expectText(page, '#status', /Copied/);
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    await priced(page);
+    const csv = await (await served.service.post(named, `${EXPERIMENTS}?format=csv`)).text();
+    const shell = (command: string) => promisify(execFile)('sh', ['-c', command]);
+    expect((await shell(await copied('curl'))).stdout).toBe(csv);
+    const command = await copied('Command');
+    const [first, ...lines] = command.split('\n');
+    expect(first).toBe(`npm run -s experiment -- - --url '${served.service.url}' <<'DOCUMENT'`);
+    expect(JSON.parse(lines.slice(0, -1).join('\n'))).toEqual(named);
+    const { id } = await answerOf(named);
+    expect((await shell(command)).stdout).toContain(id);
+    await context.close();
+  });
+
+  describeWith(['pandas'], 'beside Python', () => {
+    it('gives lines of Python that run the same experiment', async () => {
+      const { page } = await open({ ...DOSE, reports: { escape: { node_set: 'C_escape', end_ms: null } } });
+      await page.getByText('Python', { exact: true }).click();
+      const script = `${await page.locator('#command').innerText()}\nimport json\nprint(json.dumps(result.document))`;
+      const { stdout } = await promisify(execFile)(PANDAS, ['-c', script], {
+        env: { ...process.env, PYTHONPATH: resolve('clients/python'), PYTHONDONTWRITEBYTECODE: '1' },
+      });
+      const { experiment } = await answerOf(await documentOn(page));
+      expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toEqual(experiment);
+      await page.close();
+    });
+  });
+
+  it('is reached from the page of the brain, and reopens an experiment from its link', async () => {
+    const { page, problems } = await served.open();
+    const assets: string[] = [];
+    page.on('request', (request) => assets.push(new URL(request.url()).pathname));
+    await page.reload();
+    await page.locator('#run:enabled').waitFor();
+    expect(assets.filter((path) => path.includes('laboratory'))).toEqual([]);
+    await page.getByRole('link', { name: 'Laboratory' }).click();
+    await page.locator('#draft').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/laboratory');
+    const [link] = await page.locator('#examples a').all();
+    await link!.click();
+    const example = await documentOn(page);
+    expect(example.name).toBe(await link!.innerText());
+    await page.getByRole('textbox', { name: 'Trials' }).fill('3');
+    const address = await page.evaluate(() => location.href);
+    const other = await served.open(address.slice(served.service.url.length));
+    expect(await documentOn(other.page)).toEqual(await documentOn(page));
+    await page.reload();
+    expect((await documentOn(page)).trials).toBe(3);
+    await follow(page, pathOf(DOSE).slice('/laboratory'.length));
+    await page.waitForFunction(() =>
+      document.querySelector<HTMLTextAreaElement>('#document')!.value.includes('Dose of loom'),
+    );
+    expect(problems).toEqual([]);
+    await other.page.close();
+    await page.close();
+  });
+
+  it('finds published sets, and says what may have been meant', async () => {
+    const { page } = await open();
+    await page.locator('#search-type').fill('@channel/esc');
+    await page.getByRole('button', { name: 'Read @channel/escape' }).click();
+    expect(Object.keys((await documentOn(page)).reports)).toContain('channel_escape');
+    await page.locator('#search-type').fill('S_lom');
+    await page.locator('#search-status').getByRole('button', { name: 'S_loom', exact: true }).click();
+    await expectText(page, '#search-status', /12 neurons/);
+    await page.close();
+  });
+
+  it('is worked by keyboard alone', async () => {
+    const { page } = await open({ duration_ms: 50, trials: 2 });
+    await page.getByRole('button', { name: 'Add an input' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'Add neurons to input input' }).focus();
+    await page.keyboard.type('S_loom');
+    await page.keyboard.press('Enter');
+    // The field keeps the focus for the next name; Backspace takes the last one away.
+    await page.keyboard.type('S_food');
+    await page.keyboard.press('Enter');
+    expect((await documentOn(page)).inputs.input.node_set).toEqual(['S_loom', 'S_food']);
+    await page.keyboard.press('Backspace');
+    expect((await documentOn(page)).inputs.input.node_set).toBe('S_loom');
+    await page.getByRole('textbox', { name: 'Rate (Hz)' }).focus();
+    await page.keyboard.press('Enter');
+    await expectText(page, '#progress-text', /brain seconds/);
+    expect(await page.evaluate(() => document.activeElement!.id)).toBe('outcome-heading');
+    await page.close();
+  });
+
+  it.each([
+    ['very wide and dark', { width: 2560, height: 1440, colorScheme: 'dark' }],
+    ['wide and light', { width: 1440, colorScheme: 'light' }],
+    ['as wide as a tablet, dark', { width: 768, height: 1024, colorScheme: 'dark' }],
+    ['as wide as a small phone, light', { width: 360, height: 740, colorScheme: 'light' }],
+  ] as const)('has no finding of axe and fits its width: %s', async (_, options) => {
+    const { page } = await open(DOSE, options);
+    await page.locator('#search-type').fill('S_');
+    await page.getByRole('button', { name: 'Stimulate S_loom' }).waitFor();
+    await run(page);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('textbox', { name: 'Rate (Hz)' }).fill('900');
+    await expectText(page, '#fault', /got 900/);
+    expect(await axeFindings(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(options.width);
+    await page.close();
+  });
+
+  async function download(page: Page, format: string): Promise<{ name: string; bytes: Buffer }> {
+    const [saved]: [Download, void] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator(`[data-save=${format}]`).click(),
+    ]);
+    return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
+  }
+});
+
+interface Group {
+  readonly side?: string;
+  readonly rate_hz: { readonly mean: number; readonly sd: number };
+  readonly bins_hz?: readonly number[];
+}
+
+interface Answer {
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly reports: Readonly<Record<string, readonly Group[]>>;
+}
+
+/** A rate as people read it. */
+function shown(rateHz: number): string {
+  if (rateHz === 0) return '0';
+  return rateHz.toFixed(rateHz >= 99.95 ? 0 : 1);
+}

@@ -1,0 +1,67 @@
+/** What the tests of the page share: a browser, a service behind it, the run that most of them look at, and axe. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium, openPage, type PageOptions, type WatchedPage } from '../support/browser.js';
+import { connectomeFile } from '../support/connectomes.js';
+import { startReadyService, type Service } from '../support/service.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+
+export const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
+export const LOOM_HASH = `#${hashOf(LOOM)}`;
+
+/** The part of a link that stands for a run; of the run that it is compared with, with the prefix `kept.`. */
+export function hashOf(experiment: object, prefix = ''): string {
+  return new URLSearchParams(
+    Object.entries(experiment).map(([name, value]) => [prefix + name, String(value)]),
+  ).toString();
+}
+
+export interface Served {
+  readonly browser: Browser;
+  readonly service: Service;
+  /** Opens a path of the service in a new page. */
+  open(path?: string, options?: PageOptions): Promise<WatchedPage>;
+}
+
+/**
+ * Starts both before the tests of a describe block and ends them after these; until then neither is there.
+ * @param brain the small one of most tests, or that which ships
+ */
+export function serve(brain: 'small' | 'default' = 'small'): Served {
+  let browser: Browser;
+  let service: Service;
+  beforeAll(async () => {
+    const file = brain === 'small' ? smallConnectomeFile() : await connectomeFile(brain);
+    [browser, service] = await Promise.all([launchChromium(), startReadyService({ CONNECTOME_FILE: file })]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+  return {
+    get browser() {
+      return browser;
+    },
+    get service() {
+      return service;
+    },
+    open: (path, options) => openPage(browser, service, path, options),
+  };
+}
+
+export interface AxeFinding {
+  readonly id: string;
+  /** The elements, as HTML. */
+  readonly nodes: readonly string[];
+}
+
+const AXE = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** @param selector the part of the page that is checked */
+export async function axeFindings(page: Page, selector = 'html'): Promise<AxeFinding[]> {
+  await page.evaluate(AXE);
+  return page.evaluate(
+    `axe.run('${selector}').then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))`,
+  );
+}

@@ -1,0 +1,338 @@
+/** Open experiments from the command line: the built command on the small brain, beside a real service. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { startReadyService, type Service } from '../support/service.js';
+import { smallConnectomeFile } from '../support/small-connectome.js';
+
+const COMMAND = resolve('dist/cli/experiment.js');
+const directory = mkdtempSync(join(tmpdir(), 'open-experiments-'));
+afterAll(() => rmSync(directory, { recursive: true }));
+const inDirectory = (name: string) => join(directory, name);
+
+/** Every type of report, and a sweep. */
+const DOCUMENT = {
+  name: 'Sugar, twice',
+  inputs: { sugar: { node_set: 'S_sugar' }, food: { node_set: 'S_food', rate_hz: 50 } },
+  duration_ms: 100,
+  trials: 3,
+  reports: {
+    walk: { node_set: '@channel/walk', group_by: ['side'] },
+    bins: { node_set: 'C_escape', type: 'histogram', bin_ms: 25 },
+    spikes: { node_set: '@all', type: 'spikes' },
+    events: { node_set: '@all', type: 'inputs' },
+  },
+  sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 100, 200] }],
+};
+const SCREEN = {
+  inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150 } },
+  duration_ms: 100,
+  trials: 2,
+  reports: { walk: { node_set: 'C_walk' } },
+  sweep: [{ each: ['S_*', 'C_*'], group_by: ['type'], as: 'silence' }],
+};
+const file = inDirectory('document.json');
+writeFileSync(file, JSON.stringify(DOCUMENT));
+const screenFile = inDirectory('screen.json');
+writeFileSync(screenFile, JSON.stringify(SCREEN));
+
+interface Finished {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function experiment(args: readonly string[], input = ''): Promise<Finished> {
+  const own = args.some((arg) => arg === '--url') ? [] : ['--connectome', smallConnectomeFile()];
+  const child = spawn(process.execPath, [COMMAND, ...args, ...own], { stdio: 'pipe' });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined).end(input);
+  return new Promise((done) => child.on('close', (status) => done({ status, stdout, stderr })));
+}
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => [...line].length));
+
+describe('npm run experiment -- DOCUMENT.json beside a service', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await startReadyService({ WORKERS: '2' });
+  });
+  afterAll(() => service.stop());
+
+  const answered = async (query: string) => {
+    const answer = await service.post(DOCUMENT, `/api/v2/experiments${query}`);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+
+  it('prints the bytes of the HTTP answer, computed here or there', async () => {
+    const http = (await answered('')).toString();
+    expect((await experiment([file, '--json', '--workers', '2'])).stdout).toBe(http);
+    expect((await experiment([file, '--json', '--url', `${service.url}/`])).stdout).toBe(http);
+  });
+
+  it('goes on at a condition as the service does', async () => {
+    const http = (await answered('?from=2')).toString();
+    expect((await experiment(['-', '--from', '2', '--json'], JSON.stringify(DOCUMENT))).stdout).toBe(http);
+    expect((await experiment([file, '--from', '2', '--json', '--url', service.url])).stdout).toBe(http);
+  });
+
+  it.each(['parquet', 'arrow', 'csv'])('writes the files of the service, spikes as %s', async (format) => {
+    const csv = await answered('?format=csv');
+    const spikes = await answered(`?format=${format}&table=spikes`);
+    const written: Finished[] = [];
+    for (const [side, args] of [
+      ['here', []],
+      ['there', ['--url', service.url]],
+    ] as const) {
+      const [csvFile, spikesFile, plotFile] = ['csv', format, 'svg'].map((ending, at) =>
+        inDirectory(`${side}-${format}-${at}.${ending}`),
+      );
+      const paths = ['--csv', csvFile!, '--spikes', spikesFile!, '--plot', plotFile!];
+      written.push(await experiment([file, ...paths, ...args]));
+      expect(written.at(-1)).toMatchObject({ status: 0 });
+      expect(readFileSync(csvFile!).equals(csv)).toBe(true);
+      expect(readFileSync(spikesFile!).equals(spikes)).toBe(true);
+      expect(written.at(-1)!.stderr).toContain(`Wrote the spikes to ${spikesFile}.\n`);
+    }
+    expect(written[1]!.stdout).toBe(written[0]!.stdout);
+    expect(readFileSync(inDirectory(`there-${format}-2.svg`), 'utf8')).toBe(
+      readFileSync(inDirectory(`here-${format}-2.svg`), 'utf8'),
+    );
+  });
+
+  it('says beforehand what would be run', async () => {
+    const http = (await answered('?dry_run=true')).toString();
+    expect((await experiment([file, '--dry-run', '--json'])).stdout).toBe(http);
+    const here = await experiment([file, '--dry-run']);
+    expect((await experiment([file, '--dry-run', '--url', service.url])).stdout).toBe(here.stdout);
+    expect(here.stdout).toContain('inputs.sugar         12 neurons; left 6, right 6; S_sugar 12');
+    expect(here.stdout).toContain('At most 0.9 brain seconds');
+    expect(here.stdout).toContain('2: inputs.sugar.rate_hz=200');
+    expect(widest(here.stdout)).toBeLessThanOrEqual(80);
+  });
+});
+
+describe('npm run experiment -- DOCUMENT.json --url against limits', () => {
+  it('repeats what is too expensive, and tells where the service left spikes out', async () => {
+    const service = await startReadyService({
+      EXPERIMENT_BRAIN_SECONDS: '1',
+      EXPERIMENT_JSON_SPIKES: '6',
+    });
+    try {
+      const expensive = await experiment([file, '--trials', '50', '--url', service.url]);
+      expect(expensive).toMatchObject({ status: 2, stdout: '' });
+      expect(expensive.stderr).toMatch(
+        /experiments\?format=ndjson&from=0: The experiment has 15 brain seconds \(3 conditions x 50 trials\); at most 1/,
+      );
+      const cut = await experiment([file, '--url', service.url]);
+      expect(cut.stdout).toContain('The service left out spikes beyond its limit in spikes, events.');
+      // Nothing limits the same experiment here.
+      expect(await experiment([file, '--trials', '50'])).toMatchObject({ status: 0 });
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('npm run experiment with the options of an open experiment', () => {
+  const OPTIONS = [
+    ...['--stimulate', 'sugar=S_sugar@150', '--window', '20+50', '--silence', 'S_food'],
+    ...['--report', 'walk=@channel/walk/side', '--duration', '100', '--trials', '2', '--seed', '7'],
+    ...['--sweep', 'rate=0:200:100'],
+  ];
+
+  it('prints the document that they stand for, and runs it', async () => {
+    const printed = await experiment([...OPTIONS, '--print-document']);
+    const document: unknown = JSON.parse(printed.stdout);
+    expect(document).toEqual({
+      inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150, delay_ms: 20, duration_ms: 50 } },
+      silence: ['S_food'],
+      duration_ms: 100,
+      trials: 2,
+      seed: 7,
+      reports: { walk: { node_set: '@channel/walk', group_by: ['side'] } },
+      sweep: [{ set: 'inputs.sugar.rate_hz', from: 0, to: 200, step: 100 }],
+    });
+    const fromDocument = await experiment(['-'], printed.stdout);
+    const fromOptions = await experiment(OPTIONS);
+    expect(fromOptions).toMatchObject({ status: 0, stdout: fromDocument.stdout });
+    expect(fromOptions.stdout).toMatch(/^ {2}experiment [0-9a-f]{32}$/m);
+  });
+
+  it('shows conditions, mean ± sd and responders in 80 columns, then warnings and what to cite', async () => {
+    const { stdout, stderr } = await experiment(OPTIONS);
+    const { conditions } = JSON.parse((await experiment([...OPTIONS, '--json'])).stdout) as {
+      conditions: {
+        parameters: Record<string, number>;
+        responding_neurons: { mean: number; sd: number };
+        reports: { walk: { rate_hz: { mean: number; sd: number } }[] };
+      }[];
+    };
+    expect(conditions).toHaveLength(3);
+    for (const { parameters, responding_neurons: responding, reports } of conditions) {
+      const rates = reports.walk.map(
+        ({ rate_hz: rate }) => `${rate.mean.toFixed(2).padStart(6)} ± ${rate.sd.toFixed(2)}`,
+      );
+      const row = stdout
+        .split('\n')
+        .find((line) => line.startsWith(`  ${parameters['inputs.sugar.rate_hz']} `))!;
+      expect(row.replace(/ +/g, ' ')).toContain(` ${rates.join(' ')} `.replace(/ +/g, ' '));
+      expect(row.endsWith(`${responding.mean.toFixed(1)} ± ${responding.sd.toFixed(1)}`)).toBe(true);
+    }
+    expect(conditions[2]!.reports.walk[0]!.rate_hz.mean).toBeGreaterThan(0);
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    expect(stdout).toMatch(
+      /\nWarnings\n {2}SYNTHETIC_WIRING: [^]*\nPlease cite\n {2}Dorkenwald et al\. 2024/,
+    );
+    expect(stderr).toMatch(/^Running trials\nRan 6 trials in [\d.]+ s\.\n$/);
+  });
+
+  it('writes the spikes of all neurons where no report has any', async () => {
+    const spikes = inDirectory('added.csv');
+    const args = ['--stimulate', 'S_sugar', '--duration', '50', '--trials', '1', '--json'];
+    const { stdout } = await experiment([...args, '--spikes', spikes]);
+    const [condition] = (JSON.parse(stdout) as { conditions: { spikes: { mean: number } }[] }).conditions;
+    const rows = readFileSync(spikes, 'utf8').trimEnd().split('\r\n').slice(1);
+    expect(rows.length).toBe(condition!.spikes.mean);
+    expect(rows.length).toBeGreaterThan(10);
+  });
+
+  it('has a --help of 80 columns with examples that parse', async () => {
+    const { status, stdout } = await experiment(['--help']);
+    expect(status).toBe(0);
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    expect(stdout).toContain('--stimulus NAME');
+    const shown = [...stdout.matchAll(/npm run experiment -- (--stimulate(?:[^\\\n]|\\\n)*)/g)].map(
+      ([, args]) => args!.replaceAll(/\\\n/g, ' ').trim().split(/ +/),
+    );
+    expect(shown).toHaveLength(3);
+    for (const args of shown) {
+      expect(await experiment([...args, '--print-document'])).toMatchObject({ status: 0, stderr: '' });
+    }
+  });
+
+  it.each([
+    [[inDirectory('none.json')], /none\.json cannot be read: ENOENT/],
+    [['-'], /Standard input should hold a document as JSON, found ""/],
+    [['--stimulate', 'S_suga'], /^The model lacks "S_suga" \(near: S_sugar/],
+    [['--report', 'C_walk', '--trials', '0'], /^trials must be .* from 1 to 100, got 0/],
+    [['--stimulate', 'S_sugar', '--sweep', 'rate=1:1e9:1'], /rate_hz|to must be .* got 1000000000/],
+    [
+      ['--stimulus', 'loom', '--report', 'C_walk'],
+      /--stimulus is for runs of version 1 and --report for open/,
+    ],
+    [['--report', 'C_walk', '--from', '1'], /^from must be the index of a condition, from 0 to 0, got 1/],
+    [['--report', 'C_walk', '--from', '-1'], /--from should be a whole number from 0/],
+    [['--report', 'C_walk', '--workers', '0'], /--workers should be a whole number from 1 to 256, found "0"/],
+    [['--report', 'C_walk', '--plot', 'a.png'], /--plot writes SVG: .* found "a.png"/],
+    [
+      ['--report', 'C_walk', '--spikes', 'a.txt'],
+      /--spikes should be a file that ends in one of .csv, .arrow, .parquet/,
+    ],
+    [['--report', 'C_walk', '--csv', 'a.csv', '--spikes', './a.csv'], /should be different files/],
+    [['--report', 'C_walk', '--table', 'rates'], /--table needs --csv/],
+    [
+      ['--report', 'C_walk', '--csv', inDirectory('x.csv'), '--table', 'inputs'],
+      /inputs needs a report of type/,
+    ],
+    [['--report', 'C_walk', '--names', 'shiu', '--spikes', inDirectory('x.csv')], /shiu needs root ids/],
+    [['a.json', 'b.json'], /it takes at most 1 DOCUMENT.json, found a.json b.json/],
+  ])('ends %j with status 2 and one clear line', async (args, message) => {
+    const finished = await experiment(args);
+    expect(finished).toMatchObject({ status: 2, stdout: '' });
+    const lines = finished.stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => line !== 'Running trials')).toEqual([expect.stringMatching(message)]);
+    expect(readdirSync(directory).filter((name) => name.startsWith('x.'))).toEqual([]);
+  });
+});
+
+describe('npm run experiment -- DOCUMENT.json --plot', () => {
+  const plotted = async (name: string, args: readonly string[]) => {
+    const [one, other] = [inDirectory(`${name}-1.svg`), inDirectory(`${name}-2.svg`)];
+    expect(await experiment([...args, '--plot', one])).toMatchObject({ status: 0 });
+    expect(await experiment([...args, '--plot', other, '--workers', '1'])).toMatchObject({ status: 0 });
+    const svg = readFileSync(one, 'utf8');
+    expect(svg).toBe(readFileSync(other, 'utf8'));
+    expect(svg).toMatch(/^<svg [^]*<\/svg>\n$/);
+    return svg;
+  };
+  const marks = (svg: string, kind: string) =>
+    [...svg.matchAll(new RegExp(`aria-roledescription="${kind}"`, 'g'))].length;
+
+  it('draws a numeric sweep as curves: a point for each value and group', async () => {
+    const svg = await plotted('dose', [file]);
+    // The report by side has two groups, the histogram one; three rates.
+    expect(marks(svg, 'point')).toBe(3 * 3);
+    expect(svg).toContain('inputs.sugar.rate_hz');
+    expect(svg).toContain('walk left');
+  });
+
+  it('draws a screen as ranked bars with the baseline', async () => {
+    const { stdout } = await experiment([screenFile, '--json']);
+    const { conditions, unchanged } = JSON.parse(stdout) as { conditions: object[]; unchanged: object[] };
+    expect(unchanged.length).toBeGreaterThan(0);
+    expect(conditions.length).toBeGreaterThan(2);
+    const svg = await plotted('screen', [screenFile]);
+    expect(marks(svg, 'bar')).toBe(conditions.length);
+    expect(svg).toContain('>none<');
+    // A rule at the rate of the baseline, beside one for the sd of each bar.
+    expect(marks(svg, 'rule mark')).toBe(conditions.length + 1);
+    const table = (await experiment([screenFile])).stdout;
+    expect(table).toContain(`${unchanged.length} more groups never spike in the baseline`);
+    expect(table).toContain('In the order of the change of walk; the baseline is none.');
+  });
+
+  it('draws every spike of the first trial, and the histograms, where nothing is swept', async () => {
+    const single = { ...DOCUMENT, trials: 2, sweep: [] };
+    const singleFile = inDirectory('single.json');
+    writeFileSync(singleFile, JSON.stringify(single));
+    const svg = await plotted('raster', [singleFile]);
+    const { conditions } = JSON.parse((await experiment([singleFile, '--json'])).stdout) as {
+      conditions: { reports: { spikes: { trial: number[] } } }[];
+    };
+    const spikes = conditions[0]!.reports.spikes.trial.filter((trial) => trial === 0).length;
+    // The spikes are two paths, stimulated types and others; axes have no long paths.
+    const points = [...svg.matchAll(/ d="(M[^"]+)"/g)].map(([, path]) => path!.split('M').length - 1);
+    const drawn = points.sort((a, b) => b - a).slice(0, 2);
+    expect(drawn[0]! + drawn[1]!).toBe(spikes);
+    expect(svg).toContain('S_sugar');
+    expect(svg).toContain('bins (Hz)');
+  });
+});
+
+describe('npm run experiment, interrupted', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('ends at %s with status %d, and leaves no file', async (signal, status) => {
+    const folder = mkdtempSync(join(directory, 'interrupted-'));
+    const args = ['--stimulate', 'S_sugar@200', '--duration', '5000', '--trials', '100'];
+    const files = [
+      '--sweep',
+      'seed=1:2000:1',
+      '--csv',
+      join(folder, 'a.csv'),
+      '--spikes',
+      join(folder, 'a.arrow'),
+    ];
+    const child = spawn(
+      process.execPath,
+      [COMMAND, ...args, ...files, '--connectome', smallConnectomeFile(), '--workers', '2'],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const ended = new Promise<number | null>((done) => child.on('close', done));
+    // The unfinished files are there once trials run.
+    while (readdirSync(folder).length < 2) await new Promise((wait) => setTimeout(wait, 50));
+    child.kill(signal);
+    expect(await ended).toBe(status);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/Interrupted: \d+ conditions? (was|were) complete; no file was written\.\n$/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});

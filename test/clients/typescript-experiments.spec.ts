@@ -1,0 +1,243 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type ExperimentDocument,
+  type ExperimentLine,
+  InterruptedError,
+  NeuralExperimentClient,
+  ServiceError,
+} from '../../clients/typescript/src/client.js';
+import { Admission } from '../../src/experiments/admission.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const PATH = '/api/v2/experiments';
+const DOCUMENT: ExperimentDocument = {
+  inputs: { sugar: { node_set: 'S_sugar' } },
+  duration_ms: 50,
+  trials: 2,
+  reports: { cells: { node_set: 'C_*', group_by: ['type'] }, raster: { node_set: 'C_*', type: 'spikes' } },
+  sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 50, 100, 150] }],
+};
+
+async function failureOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
+}
+
+async function linesOf(lines: AsyncIterable<ExperimentLine>): Promise<ExperimentLine[]> {
+  const all = [];
+  for await (const line of lines) all.push(line);
+  return all;
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe('open experiments with the typed client', () => {
+  let service: Service;
+  let client: NeuralExperimentClient;
+  beforeAll(async () => {
+    service = await startReadyService();
+    client = new NeuralExperimentClient(service.url);
+  });
+  afterAll(() => service.stop());
+
+  it('gives the lines as they come, and the whole answer', async () => {
+    const whole = await (await service.post(DOCUMENT, PATH)).json();
+    const lines = (await linesOf(client.runExperiment(DOCUMENT))).filter((line) => !('progress' in line));
+    const { conditions, unchanged, cost, warnings, cite, ...head } = whole;
+    expect(lines).toEqual([head, ...conditions, { unchanged, cost, warnings, cite }]);
+    expect(conditions.length).toBe(4);
+    const answer = await client.runExperiment(DOCUMENT).answer();
+    expect(JSON.stringify(answer)).toBe(JSON.stringify(whole));
+    expect(await client.runExperiment(answer.experiment).answer()).toEqual(answer);
+  });
+
+  it('goes on at a condition', async () => {
+    const { conditions } = await client.runExperiment(DOCUMENT).answer();
+    const rest = await client.runExperiment(DOCUMENT, { from: 2 }).answer();
+    expect(rest.conditions).toEqual(conditions.slice(2));
+  });
+
+  it('says what an experiment costs, and finds neurons and node sets', async () => {
+    const { cost, resolved } = await client.dryRun(DOCUMENT);
+    expect(cost.brain_seconds).toBe(0.4);
+    expect(resolved['inputs.sugar']!.neurons).toBe(12);
+    const found = await client.neurons({ type: 'S_*', side: 'left', limit: 3 });
+    expect(found).toEqual(await (await service.get('/api/v2/neurons?type=S_*&side=left&limit=3')).json());
+    expect(found.neurons.length).toBe(3);
+    expect((await client.nodeSets()).node_sets.map(({ name }) => name)).toContain('@stimulus/sugar');
+  });
+
+  it('gives tables as the service writes them', async () => {
+    for (const [format, query] of [
+      ['csv', 'format=csv&table=spikes'],
+      ['arrow', 'format=arrow&table=spikes'],
+    ] as const) {
+      const table = await client.experimentTable(DOCUMENT, { format, table: 'spikes' });
+      const expected = await service.post(DOCUMENT, `${PATH}?${query}`);
+      expect(Buffer.from(await table.arrayBuffer())).toEqual(Buffer.from(await expected.arrayBuffer()));
+    }
+  });
+
+  it('throws what the service says of a mistake, with its place and what may have been meant', async () => {
+    const wrong = { ...DOCUMENT, silence: ['S_suger'] };
+    const { error } = await (await service.post(wrong, PATH)).json();
+    const expected = {
+      name: 'ServiceError',
+      status: 400,
+      code: 'UNKNOWN_NEURONS',
+      message: error as string,
+      path: '/silence/0',
+      suggestions: expect.arrayContaining(['S_sugar']),
+    };
+    expect(await failureOf(client.runExperiment(wrong).answer())).toMatchObject(expected);
+    expect(await failureOf(client.dryRun(wrong))).toMatchObject(expected);
+    expect(await failureOf(client.experimentTable(wrong, { format: 'csv' }))).toMatchObject(expected);
+  });
+
+  it('ends the experiment when nobody asks for more lines, or when it is aborted', async () => {
+    const busy = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1000000' });
+    try {
+      const endless = {
+        duration_ms: 1000,
+        trials: 1,
+        sweep: [{ set: 'seed', from: 1, to: 500, step: 1 }],
+      } as const;
+      const underWay = () => busy.app.get(Admission).underWay;
+      const eager = new NeuralExperimentClient(busy.url);
+      for await (const line of eager.runExperiment(endless)) {
+        if (!('index' in line)) continue;
+        expect(underWay()).toBe(1);
+        break;
+      }
+      await until(() => underWay() === 0);
+      const stop = new AbortController();
+      const lines = [];
+      const aborted = (async () => {
+        for await (const line of eager.runExperiment(endless, { signal: stop.signal })) {
+          if (lines.push(line) === 3) stop.abort(new Error('enough'));
+        }
+      })();
+      await expect(aborted).rejects.toThrow('enough');
+      expect(lines.length).toBeLessThan(400);
+      await until(() => underWay() === 0);
+    } finally {
+      await busy.stop();
+    }
+  });
+
+  it('waits for brain seconds where it may, as Retry-After says', async () => {
+    const limited = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '1' });
+    try {
+      const impatient = new NeuralExperimentClient(limited.url);
+      const second = { duration_ms: 1000, trials: 1 };
+      await impatient.runExperiment(second).answer();
+      const failure = await failureOf(impatient.runExperiment(second, { waitAtMostS: 1 }).answer());
+      expect(failure).toMatchObject({ status: 429, code: 'RATE_LIMITED', isTemporary: true });
+      expect((failure as ServiceError).retryAfterS).toBeGreaterThan(1);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+describe('the typed client and broken answers', () => {
+  async function answeredBy<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
+    const server = createServer(answer);
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    try {
+      return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  const HEAD = '{"id":"a","experiment":{"name":"ü"}}\n';
+  const LINES = [HEAD, '{"index":0}\n', '{"progress":{"trials":9}}\n', '{"index":3}\n', '{"cost":{}}\n'];
+
+  it('reads lines however they are cut into pieces', async () => {
+    const bytes = Buffer.from(LINES.join(''));
+    const answer = await answeredBy(
+      (_, response) => {
+        void (async () => {
+          for (const byte of bytes) {
+            response.write(Buffer.of(byte));
+            await new Promise((resolve) => setImmediate(resolve));
+          }
+          response.end();
+        })();
+      },
+      (url) => linesOf(new NeuralExperimentClient(url).runExperiment({})),
+    );
+    expect(answer).toEqual(LINES.map((line) => JSON.parse(line)));
+  });
+
+  it.each([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [3, 1],
+    [4, 4],
+  ])('says where to go on after %i lines', async (lines, from) => {
+    for (const isReset of [true, false]) {
+      const failure = await answeredBy(
+        (_, response) => {
+          response.write(LINES.slice(0, lines).join('') + '{"ind', () =>
+            isReset ? response.socket!.resetAndDestroy() : response.end(),
+          );
+        },
+        (url) => failureOf(new NeuralExperimentClient(url).runExperiment({}).answer()),
+      );
+      expect(failure).toBeInstanceOf(InterruptedError);
+      expect(failure).toMatchObject({ from, message: expect.stringContaining(`from: ${from} `) });
+    }
+  });
+
+  it('throws the failure that an answer ends with', async () => {
+    const line = '{"error":"It stops.","code":"DRAINING","path":""}\n';
+    const failure = await answeredBy(
+      (_, response) => response.end(LINES[0]! + LINES[1]! + line),
+      (url) => failureOf(new NeuralExperimentClient(url).runExperiment({}).answer()),
+    );
+    expect(failure).toBeInstanceOf(ServiceError);
+    expect(failure).toMatchObject({ status: undefined, code: 'DRAINING', message: 'It stops.', path: '' });
+  });
+
+  it('gives up when no line comes in time, but not while nobody asks', async () => {
+    await answeredBy(
+      (_, response) => {
+        response.write(LINES.slice(0, 2).join(''));
+      },
+      async (url) => {
+        const lines: unknown[] = [];
+        const asked = (async () => {
+          for await (const line of new NeuralExperimentClient(url, { timeoutMs: 100 }).runExperiment({})) {
+            lines.push(line);
+            await new Promise((resolve) => setTimeout(resolve, 150));
+          }
+        })();
+        const failure = await failureOf(asked);
+        expect(failure).toMatchObject({ name: 'InterruptedError', from: 1 });
+        expect((failure as Error).cause).toMatchObject({ name: 'TimeoutError' });
+        expect(lines.length).toBe(2);
+      },
+    );
+    await answeredBy(
+      () => {},
+      async (url) => {
+        const silent = new NeuralExperimentClient(url, { timeoutMs: 50 });
+        for (const asked of [
+          silent.runExperiment({}).answer(),
+          silent.experimentTable({}, { format: 'csv' }),
+        ]) {
+          expect(await failureOf(asked)).toMatchObject({ name: 'TimeoutError' });
+        }
+      },
+    );
+  });
+});

@@ -1,0 +1,107 @@
+import { execFile, type ExecFileException } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { encodeConnectome } from '../../src/connectome/format.js';
+import { describeWith, pythonWithBrian } from '../support/requirements.js';
+import { startReadyService, type Service } from '../support/service.js';
+import { smallConnectome, smallConnectomeFile } from '../support/small-connectome.js';
+
+jest.setTimeout(120_000);
+
+const DOCUMENT = {
+  inputs: {
+    sugar: { node_set: 'S_sugar', rate_hz: 100 },
+    both: { node_set: ['S_sugar', 'S_loom'], rate_hz: 30, delay_ms: 10, duration_ms: 50.5 },
+    replay: { node_set: 'C_escape:left', module: 'spikes', times_ms: [5, 20.1, 20.2] },
+    quiet: { node_set: 'C_walk', rate_hz: 0 },
+  },
+  silence: ['C_groom'],
+  duration_ms: 80,
+  trials: 2,
+  sweep: [
+    { set: 'inputs.sugar.rate_hz', values: [50, 150] },
+    { each: ['S_sugar', 'S_heat', 'C_proboscis'], group_by: ['type'], as: 'silence' },
+  ],
+};
+
+describeWith(['brian'], 'validation/brian2_open_experiment.py', () => {
+  let dir: string;
+  let connectome: string;
+  let service: Service;
+  let document: string;
+
+  beforeAll(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'brian2-open-'));
+    document = join(dir, 'document.json');
+    writeFileSync(document, JSON.stringify(DOCUMENT));
+    connectome = smallConnectomeFile();
+    service = await startReadyService({ CONNECTOME_FILE: connectome });
+  });
+  afterAll(async () => {
+    await service.stop();
+    rmSync(dir, { recursive: true });
+  });
+
+  const compare = (url: string, file = connectome) =>
+    new Promise<{ status: number; stdout: string; stderr: string }>((done) => {
+      const args = ['validation/brian2_open_experiment.py', '--connectome', file, '--url', url, document];
+      const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
+      execFile(
+        pythonWithBrian(),
+        args,
+        { cwd: resolve('.'), env },
+        (error: ExecFileException | null, stdout, stderr) =>
+          done({ status: Number(error?.code ?? 0), stdout, stderr }),
+      );
+    });
+
+  it('finds no difference, in lesions that the service does not run too', async () => {
+    const { status, stdout } = await compare(service.url);
+    const lines = stdout.trim().split('\n');
+    expect(lines.pop()).toMatch(/: \d{4,} spikes, 0 differ\.$/);
+    // S_heat is not stimulated, so its lesion changes nothing.
+    const conditions = lines.map((line) =>
+      /^condition \d( with an unchanged lesion)? .*type": "S_heat/.test(line),
+    );
+    expect(conditions.filter(Boolean).length).toBe(2);
+    expect(lines.length).toBe(8);
+    for (const line of lines)
+      expect(line).toMatch(/ 2 trials, [1-9]\d* input events, [1-9]\d* spikes of .*, 0 missing, 0 extra$/);
+    expect(status).toBe(0);
+  });
+
+  it('counts a spike that the answer has at another time', async () => {
+    const forging = createServer((request, response) => {
+      void (async () => {
+        const body = Buffer.concat(await request.toArray());
+        const headers = { 'content-type': 'application/json' };
+        const answer = await fetch(service.url + request.url!, { method: 'POST', headers, body });
+        const lines = (await answer.text())
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        lines.findLast(({ index }) => index !== undefined).reports.raster.t_ms[0] = 0;
+        response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      })();
+    });
+    await new Promise<void>((ready) => forging.listen(0, '127.0.0.1', ready));
+    const { status, stdout } = await compare(`http://127.0.0.1:${(forging.address() as AddressInfo).port}`);
+    forging.close();
+    const differing = stdout.split('\n').filter((line) => / [1-9]\d* (missing|extra)/.test(line));
+    expect(differing).toEqual([expect.stringMatching(/^condition 7 .*S_sugar.*, 1 missing, 1 extra$/)]);
+    expect(stdout).toMatch(/spikes, 2 differ\.\n$/);
+    expect(status).toBe(1);
+  });
+
+  it('refuses an answer of another brain', async () => {
+    const small = smallConnectome();
+    const another = join(dir, 'another.connectome');
+    writeFileSync(another, encodeConnectome({ ...small, metadata: { ...small.metadata, name: 'Another' } }));
+    const { status, stderr } = await compare(service.url, another);
+    expect(stderr).toMatch(/^The service must serve .*; got fafb-783-synthetic-/);
+    expect(status).toBe(1);
+  });
+});
