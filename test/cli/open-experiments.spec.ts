@@ -247,6 +247,14 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(lines.filter((line) => line !== 'Running trials')).toEqual([expect.stringMatching(message)]);
     expect(readdirSync(directory).filter((name) => name.startsWith('x.'))).toEqual([]);
   });
+
+  it('refuses a member that stands twice, of which JSON would keep the last', async () => {
+    const { status, stderr } = await experiment(['-'], '{"trials": 1, "trials": 2}');
+    expect([status, stderr]).toEqual([
+      2,
+      expect.stringContaining('Standard input should have every member once, found trials twice at /trials'),
+    ]);
+  });
 });
 
 describe('npm run experiment -- DOCUMENT.json --plot', () => {
