@@ -248,12 +248,12 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(readdirSync(directory).filter((name) => name.startsWith('x.'))).toEqual([]);
   });
 
-  it('refuses a member that stands twice, of which JSON would keep the last', async () => {
-    const { status, stderr } = await experiment(['-'], '{"trials": 1, "trials": 2}');
-    expect([status, stderr]).toEqual([
-      2,
-      expect.stringContaining('Standard input should have every member once, found trials twice at /trials'),
-    ]);
+  it('refuses a document with a member twice, as the service does', async () => {
+    const path = inDirectory('twice.json');
+    writeFileSync(path, '{"inputs": {"a": {"node_set": "S_sugar"}, "a": {"node_set": "S_loom"}}}');
+    const { status, stderr } = await experiment([path, '--dry-run']);
+    expect(stderr).toBe('The document must have each member once, got "a" twice in the same object.\n');
+    expect(status).toBe(2);
   });
 });
 

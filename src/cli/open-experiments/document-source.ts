@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from '../../answers/v2/parse-document.js';
 import { describeValue } from '../../errors.js';
-import { repeatedMember } from '../../repeated-member.js';
+import { refuseRepeatedMember } from '../../repeated-member.js';
 import { usageError } from '../experiment-usage.js';
 import type { DocumentOptions } from './options.js';
 import { withShorthand } from './shorthand.js';
@@ -39,17 +39,15 @@ function readJson(path: string): unknown {
   } catch (error) {
     throw usageError(`${name} cannot be read: ${(error as Error).message}`);
   }
-  // A byte order mark, as some editors write it, is no JSON.
-  const json = text.replace(/^\uFEFF/, '');
   let document: unknown;
   try {
-    document = JSON.parse(json);
+    // A byte order mark, as some editors write it, is no JSON.
+    document = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw usageError(
       `${name} should hold a document as JSON, found ${describeValue(text)}: ${(error as Error).message}`,
     );
   }
-  const repeated = repeatedMember(json);
-  if (repeated === undefined) return document;
-  throw usageError(`${name} should have every member once, found ${repeated.name} twice at ${repeated.path}`);
+  refuseRepeatedMember(text);
+  return document;
 }
