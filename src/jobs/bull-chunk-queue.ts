@@ -19,6 +19,9 @@ const LOOK_EVERY_MS = 50;
 /** Nobody reads the events of a queue. */
 const EVENTS_KEPT = 100;
 
+/** They are there at the same moment, and writing them keeps this thread from everything else. */
+const ADDED_AT_ONCE = 100;
+
 interface ChunkOptions {
   /** Of adding chunks. */
   readonly redis: Redis;
@@ -39,9 +42,14 @@ export class BullChunkQueue implements ChunkQueue {
   constructor(private readonly options: ChunkOptions) {}
 
   async add(chunks: readonly Chunk[]): Promise<void> {
-    const [first] = chunks;
-    if (first === undefined) return;
-    await this.#queueOf(first.model).addBulk(
+    for (let at = 0; at < chunks.length; at += ADDED_AT_ONCE) {
+      await this.#addSome(chunks.slice(at, at + ADDED_AT_ONCE));
+    }
+  }
+
+  /** All of one model. */
+  async #addSome(chunks: readonly Chunk[]): Promise<void> {
+    await this.#queueOf(chunks[0]!.model).addBulk(
       chunks.map((chunk) => ({
         name: 'chunk',
         data: chunk,

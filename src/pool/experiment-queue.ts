@@ -500,7 +500,7 @@ class Trial implements Job {
   /** With its spikes once the GPU has simulated it. */
   task: V2TrialTask;
   readonly batchJob: BatchJob;
-  /** Whether it has been to the GPU, simulated or not. */
+  /** Whether a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   isPrepared = false;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
@@ -558,6 +558,8 @@ class Trial implements Job {
     } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
       this.reject(error);
     } else {
+      // What may have ended its worker is left to a worker, also where the GPU comes first.
+      this.isPrepared = true;
       this.waiting.putBack(this);
     }
   }

@@ -20,7 +20,7 @@ const SCREEN = {
     all: { node_set: { super_class: '*' } },
   },
   sweep: [
-    { set: 'seed', from: 1, to: extent({ short: 12, full: 120 }), step: 1 },
+    { set: 'seed', from: 1, to: extent({ short: 12, full: 60 }), step: 1 },
     { each: { responders_of: 'baseline', top: 5 }, group_by: ['type'], as: 'silence' },
   ],
 };

@@ -2,10 +2,8 @@ import { RoundRobin } from '../round-robin.js';
 
 export interface LineTrial {
   readonly owner: string;
-  /** Whether it has been to the GPU, simulated or not. */
+  /** Whether a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   readonly isPrepared: boolean;
-  /** How often its worker has ended. */
-  readonly losses: number;
 }
 
 /**
@@ -24,7 +22,7 @@ export class TrialLine<T extends LineTrial> {
     return this.#waiting.size + this.#simulating.size + this.#prepared.size;
   }
 
-  /** Trials that are back from the GPU and have no worker. */
+  /** Trials that are next for the workers. */
   get prepared(): number {
     return this.#prepared.size;
   }
@@ -53,12 +51,12 @@ export class TrialLine<T extends LineTrial> {
     return this.#next.take();
   }
 
-  /** Trials that the GPU may take, in the order in which workers would. What has ended a worker is left to a worker. */
+  /** Trials that the GPU may take, in the order in which workers would. */
   candidates(count: number): T[] {
     const found: T[] = [];
     for (const trial of this.#waiting.inOrder()) {
       if (found.length === count) break;
-      if (trial.losses === 0) found.push(trial);
+      found.push(trial);
     }
     return found;
   }
