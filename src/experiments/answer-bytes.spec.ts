@@ -104,6 +104,23 @@ describe('withFailureLine', () => {
     expect(await textOf(lines)).toEqual(['a\n', '{"error":"It ended.","code":"WORKER_LOST","path":""}\n']);
   });
 
+  it('takes no reader that leaves for a failure, and ends what it reads', async () => {
+    let isEnded = false;
+    async function* source(): Bytes {
+      try {
+        yield* pieces('a\n', NEVER);
+      } finally {
+        isEnded = true;
+      }
+    }
+    const lines = withFailureLine(source());
+    await lines.next();
+    const gone = new Error('Premature close');
+    await expect(lines.throw(gone)).rejects.toBe(gone);
+    expect(isEnded).toBe(true);
+    expect(await lines.next()).toEqual({ done: true, value: undefined });
+  });
+
   it('says nothing of a bug but that there is one', async () => {
     const [line] = await textOf(withFailureLine(pieces(Promise.reject(new TypeError('secret')))));
     expect(JSON.parse(line!)).toMatchObject({ code: 'INTERNAL' });

@@ -80,11 +80,25 @@ async function orAfter<T>(ms: number, promise: Promise<T>): Promise<T | undefine
 /** Ends lines that fail with a line that says why: their status has left long ago. */
 export async function* withFailureLine(lines: Bytes): Bytes {
   try {
-    yield* lines;
-  } catch (thrown) {
-    const error = expectedErrorOf(thrown) ?? internalError(thrown);
-    if (error.code === 'INTERNAL')
-      log.error(`An experiment failed: ${String((thrown as Error).stack ?? thrown)}`);
-    yield Buffer.from(`${JSON.stringify(new ErrorResponse(error))}\n`);
+    for (;;) {
+      const next = await lines.next().catch((thrown: unknown) => failureLine(thrown));
+      if (next instanceof Uint8Array) {
+        yield next;
+        return;
+      }
+      if (next.done === true) return;
+      // An error that is thrown here comes from the reader, who has left: nothing failed.
+      yield next.value;
+    }
+  } finally {
+    await lines.return();
   }
+}
+
+function failureLine(thrown: unknown): Uint8Array {
+  const error = expectedErrorOf(thrown) ?? internalError(thrown);
+  if (error.code === 'INTERNAL') {
+    log.error(`An experiment failed: ${String((thrown as Error).stack ?? thrown)}`);
+  }
+  return Buffer.from(`${JSON.stringify(new ErrorResponse(error))}\n`);
 }

@@ -54,8 +54,11 @@ export class PoolWorker {
       resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB },
       recordTiming: false,
     });
-    // Without a listener, an error outside a task would end the process.
-    this.#piscina.on('error', options.onStrayError);
+    // Without a listener, an error outside a task would end the process. Piscina takes an answer that arrives while it
+    // closes for such an error.
+    this.#piscina.on('error', (error: Error) => {
+      if (!this.#closed) options.onStrayError(error);
+    });
     this.#piscina.on('workerCreate', () => {
       this.#started++;
       this.#isReady = true;
