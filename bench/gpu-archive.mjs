@@ -1,5 +1,5 @@
 /**
- * `npm run bench:gpu:archive -- --connectome FILE --out gpu-bench.tar.gz`
+ * `npm run bench:gpu:archive -- --connectome FILE [--golden FILE] --out gpu-bench.tar.gz`
  *
  * Puts all that bench:gpu needs into one archive below 60 MiB, to be unpacked on a machine with a GPU that has
  * no Node, no compiler and no network: a stripped node, the built engine, its packages, one connectome. There:
@@ -22,10 +22,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const LARGEST_BYTES = 60 * 2 ** 20;
-const PACKAGES = ['gpu.js', 'webgpu', 'lru-cache'];
+const PACKAGES = ['ajv', 'gpu.js', 'webgpu', 'lru-cache'];
 
 const { values } = parseArgs({
-  options: { connectome: { type: 'string' }, out: { type: 'string' }, vulkan: { type: 'string' } },
+  options: {
+    connectome: { type: 'string' },
+    golden: { type: 'string' },
+    out: { type: 'string' },
+    vulkan: { type: 'string' },
+  },
 });
 if (values.connectome === undefined || values.out === undefined) {
   throw new Error('bench:gpu:archive: --connectome FILE and --out FILE are needed');
@@ -40,11 +45,15 @@ copy('dist/cli/progress.js');
 copy('dist/errors.js');
 copy('dist/connectome');
 copy('dist/engine');
+copy('dist/experiment');
+copy('dist/answers/v1');
 copy('dist/pool/kernel-file.js');
 packagesBelow(PACKAGES).forEach(copy);
 writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
 cpSync(values.connectome, join(root, basename(values.connectome)));
+if (values.golden !== undefined) cpSync(values.golden, join(root, basename(values.golden)));
 
+const golden = values.golden === undefined ? '' : `--golden ${basename(values.golden)}`;
 mkdirSync(join(root, 'bin'));
 cpSync(process.execPath, join(root, 'bin/node'), { dereference: true });
 execFileSync('strip', [join(root, 'bin/node')]);
@@ -56,7 +65,7 @@ writeFileSync(
 cd "$(dirname "$0")" || exit 1
 # The machine's own loader comes first; the one here is for machines that have a driver and no loader.
 ldconfig -p 2>/dev/null | grep -q libvulkan.so.1 || export LD_LIBRARY_PATH="$PWD/lib:$LD_LIBRARY_PATH"
-exec bin/node bench/gpu.mjs --connectome ${basename(values.connectome)} "$@"
+exec bin/node bench/gpu.mjs --connectome ${basename(values.connectome)} ${golden} "$@"
 `,
   { mode: 0o755 },
 );

@@ -57,7 +57,7 @@ const OPERATIONS = {
   arrival: 20,
   arrivalOfStep: 90,
   quiet: 120,
-  step: 220,
+  step: 140,
   hubStep: 8,
   mask: 8 * GROUP_CONNECTIONS,
   bit: 5,

@@ -3,6 +3,7 @@
  * and RATE_LIMIT=0: the run that plays when somebody arrives, and the answers of the gallery.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
 
 const FOLDER = 'src/dashboard/page/recordings';
 const OPENING = { stimulus: 'loom' };
@@ -23,10 +24,9 @@ for (const entry of gallery.entries) {
   const answer = JSON.parse(await run({ stimulus, duration_ms, intensity, seed }, 'drive'));
   entries.push({ ...entry, answer });
 }
-writeFileSync(
-  `${FOLDER}/gallery.json`,
-  `${JSON.stringify({ model: id, connectome_digest, version, entries }, null, 2)}\n`,
-);
+const file = `${FOLDER}/gallery.json`;
+const text = JSON.stringify({ model: id, connectome_digest, version, entries }, null, 2);
+writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
 console.log(`Recorded ${entries.length + 1} runs of ${id}.`);
 
 async function run(experiment, view) {

@@ -2,12 +2,10 @@
  * npm run screenshots: takes the pictures of the page that the documents show, anew, in Debian's Chromium. The
  * service is started for it, with the connectome that ships.
  */
-import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { withDefaultService } from './default-service.mjs';
 
 const FOLDER = 'docs/images';
 /** Of the run that is shown: the giant fibre has begun to fire. */
@@ -34,19 +32,11 @@ const LABORATORY = {
   colorScheme: 'dark',
   hash: `#document=${encodeURIComponent(JSON.stringify(DOSES))}`,
 };
-const READY_WITHIN_MS = 60_000;
 /** For the brain to be drawn at its last size. */
 const SETTLE_MS = 1500;
 const MARGIN_PX = 12;
 
-const port = await freePort();
-const url = `http://127.0.0.1:${port}`;
-const service = spawn(process.execPath, ['dist/main.js'], {
-  env: { ...process.env, HOST: '127.0.0.1', PORT: String(port), METRICS_PORT: '0', LOG_LEVEL: 'error' },
-  stdio: ['ignore', 'inherit', 'inherit'],
-});
-try {
-  await ready();
+await withDefaultService(async (url) => {
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
@@ -97,23 +87,4 @@ try {
   await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 85 });
   console.log(PREVIEW.file);
   await browser.close();
-} finally {
-  service.kill('SIGTERM');
-}
-
-async function ready() {
-  for (let waitedMs = 0; waitedMs < READY_WITHIN_MS; waitedMs += 100) {
-    const answer = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (answer?.status === 200) return;
-    await new Promise((next) => setTimeout(next, 100));
-  }
-  throw new Error(`the service was not ready within ${READY_WITHIN_MS} ms`);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address();
-  server.close();
-  return free;
-}
+});

@@ -22,7 +22,7 @@ import { warmUp } from './run/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
 /** Of every version that is served. */
-const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
+export const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
 

@@ -1,3 +1,5 @@
+import { CodedError, describeValue } from './errors.js';
+
 /** A member that stands twice in an object of a JSON text, of which JSON.parse keeps the last without a word. */
 export interface RepeatedMember {
   readonly name: string;
@@ -34,6 +36,22 @@ export function repeatedMember(json: string): RepeatedMember | undefined {
     }
   }
   return undefined;
+}
+
+/**
+ * Of a document: it would lack an input or a report without anybody noticing.
+ * @param json a text that is JSON
+ * @throws CodedError INVALID_PARAMETER
+ */
+export function refuseRepeatedMember(json: string): void {
+  const repeated = repeatedMember(json);
+  if (repeated === undefined) return;
+  const { name, path } = repeated;
+  throw new CodedError(
+    'INVALID_PARAMETER',
+    `The document must have each member once, got ${describeValue(name)} twice in the same object.`,
+    { path },
+  );
 }
 
 function pointerTo(open: readonly Open[]): string {

@@ -1,13 +1,9 @@
-import { assembleApplication } from '../application.js';
+import { API_DESCRIPTIONS, assembleApplication } from '../application.js';
 import { readEnvironment } from '../config/environment.js';
 import { CodedError, describeValue } from '../errors.js';
-import { DESCRIPTION_OF_V1 } from '../answers/v1/api/version-description.js';
-import { DESCRIPTION_OF_V2 } from '../answers/v2/api/version-description.js';
 import { describeApi } from '../openapi/openapi-document.js';
 import { runCommand } from './command.js';
 import { writeWhole } from './write-whole.js';
-
-const DESCRIPTIONS = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
 
 await runCommand({
   name: 'openapi',
@@ -17,9 +13,9 @@ await runCommand({
     out: { type: 'string', value: 'FILE', help: 'File to write.', default: 'openapi.json' },
   },
   async run({ api, out }) {
-    const description = DESCRIPTIONS.find(({ version }) => version === api);
+    const description = API_DESCRIPTIONS.find(({ version }) => version === api);
     if (description === undefined) {
-      const versions = DESCRIPTIONS.map(({ version }) => version).join(' or ');
+      const versions = API_DESCRIPTIONS.map(({ version }) => version).join(' or ');
       throw new CodedError('USAGE', `--api must be ${versions}, got ${describeValue(api)}.`);
     }
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));

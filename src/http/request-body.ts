@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, describeValue } from '../errors.js';
-import { repeatedMember } from '../repeated-member.js';
+import { refuseRepeatedMember } from '../repeated-member.js';
 import { isDocumentRoute } from './document-route.js';
 
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
@@ -53,18 +53,6 @@ function jsonOf(text: string): unknown {
       cause: error,
     });
   }
-}
-
-/** An experiment would lack an input or a report without anybody noticing. */
-function refuseRepeatedMember(text: string): void {
-  const repeated = repeatedMember(text);
-  if (repeated === undefined) return;
-  const { name, path } = repeated;
-  throw new CodedError(
-    'INVALID_PARAMETER',
-    `The document must have each member once, got ${describeValue(name)} twice in the same object.`,
-    { path },
-  );
 }
 
 function checkType(contentType: string | undefined): void {

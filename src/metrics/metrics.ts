@@ -193,7 +193,7 @@ export class Metrics {
     });
     new Counter({
       name: 'nes_gpu_runs_total',
-      help: 'Runs sent to the GPU: certified, repeated on the CPU because they had no certificate, or lost with the GPU',
+      help: 'Runs and trials sent to the GPU: certified, repeated on the CPU because they had no certificate, or lost with the GPU',
       labelNames: ['outcome'],
       registers: [this.registry],
       collect() {

@@ -16,11 +16,11 @@
  * first and the GPU is busy.
  */
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
-import { CodedError } from '../errors.js';
 import type { Trial as SimulatedTrial } from '../engine/simulation.js';
+import { CodedError } from '../errors.js';
 import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
+import { TrialLine } from './gpu/trial-line.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
-import { RoundRobin } from './round-robin.js';
 import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
@@ -79,10 +79,10 @@ export class ExperimentQueue {
   #waiting = new Set<Run>();
   /** Of the line: back from the stage, simulated or not, and with no worker; the next for the workers. */
   #prepared = new Set<Run>();
-  /** Trials that somebody waits for. */
-  readonly #urgentTrials = new WaitingTrials();
-  /** Trials of background work. */
-  readonly #backgroundTrials = new WaitingTrials();
+  /** Trials with no worker that somebody waits for. */
+  readonly #urgentTrials = new TrialLine<Trial>(() => this.#comesFirst);
+  /** And those of background work. */
+  readonly #backgroundTrials = new TrialLine<Trial>(() => this.#comesFirst);
   /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
   readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
   readonly #lanes: readonly Lane[];
@@ -169,9 +169,10 @@ export class ExperimentQueue {
     const { promise, resolve, reject } = promiseWithResolvers<TrialReading>();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
     const waiting = isBackground ? this.#backgroundTrials : this.#urgentTrials;
-    const job = new Trial(trial, owner, signal ?? owner, trialTimeoutMs, { resolve, reject }, waiting);
+    const group = signal ?? owner;
+    const job = new Trial(trial, owner, group, trialTimeoutMs, { resolve, reject }, waiting);
     if (signal !== undefined) this.#listen(signal, job);
-    waiting.fresh.add(owner, job);
+    waiting.add(job);
     this.dispatch();
     try {
       const reading = await promise;
@@ -189,7 +190,7 @@ export class ExperimentQueue {
     // Runs that still wait have found no worker, so trials would find none either.
     if (this.#nextRun() === undefined) {
       this.#dispatchTrials(this.#urgentTrials);
-      if (this.#urgentTrials.forWorkers(this.#comesFirst).size === 0) {
+      if (this.#urgentTrials.peek() === undefined) {
         this.#dispatchTrials(this.#backgroundTrials);
         this.#employIdleWorkers();
       } else {
@@ -335,17 +336,13 @@ export class ExperimentQueue {
       void this.#simulateRuns(stage, runs.slice(0, ofRuns));
       return;
     }
-    // Runs that may fill the next batch are not kept waiting for trials.
+    // Runs that have to go through the stage are not kept waiting by trials.
     if (stage.comesFirst && runs.length > 0) return;
-    for (const waiting of [this.#urgentTrials, this.#backgroundTrials]) {
-      const trials = waiting.forBatch(room);
-      const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
-      if (ofTrials > 0 && waiting.prepared.size <= ofTrials) {
-        void this.#simulateTrials(stage, waiting, trials.slice(0, ofTrials));
-        return;
-      }
-      if (stage.comesFirst && trials.length > 0) return;
-    }
+    const urgent = this.#urgentTrials.candidates(room);
+    const trials = [...urgent, ...this.#backgroundTrials.candidates(room - urgent.length)];
+    const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
+    const prepared = this.#urgentTrials.prepared + this.#backgroundTrials.prepared;
+    if (ofTrials > 0 && prepared <= ofTrials) void this.#simulateTrials(stage, trials.slice(0, ofTrials));
   }
 
   #dispatchRuns(): void {
@@ -361,11 +358,8 @@ export class ExperimentQueue {
     }
   }
 
-  #dispatchTrials(waiting: WaitingTrials): void {
-    for (;;) {
-      const trials = waiting.forWorkers(this.#comesFirst);
-      const next = trials.peek();
-      if (next === undefined) return;
+  #dispatchTrials(trials: TrialLine<Trial>): void {
+    for (let next = trials.peek(); next !== undefined; next = trials.peek()) {
       const wasLost = next.losses > 0;
       const lane =
         this.#freeLaneForTrials() ??
@@ -419,61 +413,16 @@ export class ExperimentQueue {
     this.dispatch();
   }
 
-  async #simulateTrials(stage: BatchStage, waiting: WaitingTrials, trials: readonly Trial[]): Promise<void> {
-    for (const trial of trials) {
-      waiting.fresh.delete(trial.owner, trial);
-      waiting.inBatch.add(trial);
-    }
+  async #simulateTrials(stage: BatchStage, trials: readonly Trial[]): Promise<void> {
+    for (const trial of trials) trial.waiting.begin(trial);
     const startedMs = performance.now();
     const simulated = await stage.simulate(trials.map(({ batchJob }) => batchJob));
-    const msOfEach = (performance.now() - startedMs) / trials.length;
+    const gpuMs = (performance.now() - startedMs) / trials.length;
     trials.forEach((trial, i) => {
-      waiting.inBatch.delete(trial);
-      // Cancelled meanwhile: nobody reads it.
-      if (trial.isSettled) return;
-      trial.prepare(simulated[i], msOfEach);
-      waiting.prepared.add(trial.owner, trial);
+      // Otherwise it was cancelled meanwhile, and nobody reads it.
+      if (trial.waiting.end(trial)) trial.prepare(simulated[i], gpuMs);
     });
     this.dispatch();
-  }
-}
-
-/** Trials of one urgency that no worker has. */
-class WaitingTrials {
-  /** Neither simulated nor about to be. */
-  readonly fresh = new RoundRobin<Trial>();
-  readonly inBatch = new Set<Trial>();
-  /** Back from the stage, simulated or not. */
-  readonly prepared = new RoundRobin<Trial>();
-
-  get size(): number {
-    return this.fresh.size + this.inBatch.size + this.prepared.size;
-  }
-
-  /** Puts a trial that was taken before all that its owner has waiting. */
-  putBack(trial: Trial): void {
-    const trials = trial.isPrepared ? this.prepared : this.fresh;
-    trials.putBack(trial.owner, trial);
-  }
-
-  delete(trial: Trial): void {
-    this.fresh.delete(trial.owner, trial);
-    this.prepared.delete(trial.owner, trial);
-  }
-
-  /** @param stageComesFirst whether a worker gets only what has been to the stage */
-  forWorkers(stageComesFirst: boolean): RoundRobin<Trial> {
-    return this.prepared.size > 0 || stageComesFirst ? this.prepared : this.fresh;
-  }
-
-  /** @param room how many the stage takes at most */
-  forBatch(room: number): Trial[] {
-    const trials: Trial[] = [];
-    for (const trial of this.fresh.inOrder()) {
-      if (trials.length === room) break;
-      trials.push(trial);
-    }
-    return trials;
   }
 }
 
@@ -555,38 +504,32 @@ class Trial implements Job {
   isPrepared = false;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
-  /** How long its worker took, and before that its share of a batch. */
+  /** How long its worker took, and its share of a batch on the GPU. */
   computedMs = 0;
   #begunMs = 0;
   #workersKilled = 0;
   #isSettled = false;
 
-  /** @param waiting where it waits while it has no worker */
+  /**
+   * @param group trials of one group are alike
+   * @param waiting where it waits while it has no worker
+   */
   constructor(
     trial: TrialTask,
     readonly owner: string,
-    /** Trials of one group are alike. */
     group: object | string,
     readonly timeoutMs: number,
     private readonly settle: Settle<TrialReading>,
-    readonly waiting: WaitingTrials,
+    readonly waiting: TrialLine<Trial>,
   ) {
     this.task = { kind: 'v2-trial', trial };
     this.batchJob = { protocol: trial.protocol, group };
   }
 
-  /** It was answered, or nobody waits for it any more. */
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /**
-   * @param simulated undefined where the GPU could not simulate it
-   * @param ms its share of the time of the batch
-   */
-  prepare(simulated: SimulatedTrial | undefined, ms: number): void {
+  /** @param simulated undefined where the GPU could not simulate it */
+  prepare(simulated: SimulatedTrial | undefined, gpuMs: number): void {
     this.isPrepared = true;
-    this.computedMs = ms;
+    this.computedMs = gpuMs;
     if (simulated !== undefined) this.task = { ...this.task, simulated };
   }
 
@@ -615,7 +558,7 @@ class Trial implements Job {
     } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
       this.reject(error);
     } else {
-      // What may have ended its worker is left to a worker.
+      // What may have ended its worker is left to a worker, also where the GPU comes first.
       this.isPrepared = true;
       this.waiting.putBack(this);
     }

@@ -442,6 +442,10 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await documentOn(page)).inputs.input.node_set).toEqual(['S_loom', 'S_food']);
     await page.keyboard.press('Backspace');
     expect((await documentOn(page)).inputs.input.node_set).toBe('S_loom');
+    // What is removed leaves the focus where the next is added.
+    await page.getByRole('button', { name: 'Add a report' }).press('Enter');
+    await page.getByRole('button', { name: 'Remove Report report' }).press('Enter');
+    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('Add a report');
     await page.getByRole('textbox', { name: 'Rate (Hz)' }).focus();
     await page.keyboard.press('Enter');
     await expectText(page, '#progress-text', /brain seconds/);

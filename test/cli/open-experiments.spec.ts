@@ -247,6 +247,14 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(lines.filter((line) => line !== 'Running trials')).toEqual([expect.stringMatching(message)]);
     expect(readdirSync(directory).filter((name) => name.startsWith('x.'))).toEqual([]);
   });
+
+  it('refuses a document with a member twice, as the service does', async () => {
+    const path = inDirectory('twice.json');
+    writeFileSync(path, '{"inputs": {"a": {"node_set": "S_sugar"}, "a": {"node_set": "S_loom"}}}');
+    const { status, stderr } = await experiment([path, '--dry-run']);
+    expect(stderr).toBe('The document must have each member once, got "a" twice in the same object.\n');
+    expect(status).toBe(2);
+  });
 });
 
 describe('npm run experiment -- DOCUMENT.json --plot', () => {

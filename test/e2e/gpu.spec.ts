@@ -33,6 +33,29 @@ describeWith(['gpu'], 'BACKEND=gpu with a software adapter that is accepted', ()
     }
   }, 120_000);
 
+  it('simulates trials of open experiments, with the same bytes', async () => {
+    const document = {
+      inputs: {
+        in: { node_set: '@stimulus/loom', rate_hz: 200 },
+        again: { node_set: '@stimulus/loom', rate_hz: 50 },
+      },
+      silence: ['@channel/escape'],
+      duration_ms: 30,
+      trials: 6,
+    };
+    const answerOf = async ({ url }: Service) => {
+      const body = JSON.stringify(document);
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/api/v2/experiments`, { method: 'POST', headers, body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const expected = await answerOf(onCpu);
+    expect(expected.status).toBe(200);
+    expect(await answerOf(service)).toEqual(expected);
+    const { gpu } = await (await service.get('/readyz')).json();
+    expect(gpu).toMatchObject({ state: 'ready', batch_from: 1 });
+  }, 120_000);
+
   it('answers on the CPU while the host is away, says so, and has it back', async () => {
     const { gpu } = await (await service.get('/readyz')).json();
     process.kill(gpu.process_id, 'SIGKILL');

@@ -310,7 +310,10 @@ describe('GpuStage', () => {
   describe('where the service may choose', () => {
     it('takes part when the CPU is slower, and leaves a lone run to a free worker', async () => {
       const { queue, stage, until } = open({ insists: false });
-      expect(await until('ready')).toMatchObject({ batchFrom: 1 });
+      expect(await until('ready')).toMatchObject({
+        batchFrom: 1,
+        plan: { cpu: { workers: 1 }, gpu: [{ width: 1 }, { width: 4 }] },
+      });
       // A free worker takes the first at once, the GPU what waits meanwhile.
       const [first, ...others] = await run(queue, [1, 2, 3]);
       expect(first).toBe('cpu');

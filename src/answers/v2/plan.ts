@@ -120,26 +120,37 @@ export class ExperimentPlan {
     };
     this.trials = document.trials;
     this.inputNames = Object.keys(document.inputs);
+    this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
+    this.grid = new Grid(axesOf(connectome, document, resolved));
+    checkConditions(this.grid, limits);
     this.#inputs = Object.entries(document.inputs).map(([name, input]) => ({
       name,
       input,
       neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
       givenSteps: input.module === 'spikes' ? allSteps(input) : new Uint16Array(0),
+      groupAxis: this.#axisOf(`inputs.${name}`),
+      rateAxis: this.#axisOf(`inputs.${name}.rate_hz`),
+      delayAxis: this.#axisOf(`inputs.${name}.delay_ms`),
+      windowAxis: this.#axisOf(`inputs.${name}.duration_ms`),
     }));
-    this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
-    this.grid = new Grid(axesOf(connectome, document, resolved));
-    checkConditions(this.grid, limits);
     this.reports = plannedReports(connectome, document, resolved);
     this.#tableRows = this.rowsOfTable(limits.tableRows);
     this.#durationsMs = new Float64Array(this.grid.size);
     this.#inputEvents = new Float64Array(this.grid.size);
     const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
+    const ratesOf = new Map<number, number>();
     let rates = 0;
     for (let index = 0; index < this.grid.size; index++) {
       const settings = this.#settingsAt(index);
-      this.#durationsMs[index] = settings.durationMs;
-      this.#inputEvents[index] = this.#expectedInputEvents(index, settings, largestGroups);
-      rates += this.#ratesOf(settings);
+      const { durationMs } = settings;
+      this.#durationsMs[index] = durationMs;
+      this.#inputEvents[index] = this.#expectedInputEvents(settings, largestGroups);
+      let own = ratesOf.get(durationMs);
+      if (own === undefined) {
+        own = this.#ratesOf(this.#reportWindows(durationMs));
+        ratesOf.set(durationMs, own);
+      }
+      rates += own;
     }
     this.#checkCost(rates);
     this.warnings = warningsBefore(
@@ -223,17 +234,16 @@ export class ExperimentPlan {
     const settings = this.#settingsAt(index);
     const groupsAs = (name: string) =>
       values.filter((value, axis) => typeof value !== 'number' && this.grid.axes[axis]!.name === name);
-    const inputs = this.#inputs.map(({ name, input, neurons }) => {
+    const inputs = this.#inputs.map(({ name, input, neurons }, at) => {
       const [group] = groupsAs(`inputs.${name}`);
       const stimulated = group === undefined ? neurons : sharedArray(neuronsOf(group));
-      const { startStep, endStep } = settings.inputs.get(name)!;
+      const { startStep, endStep, rateHz } = settings.inputs[at]!;
       if (input.module === 'spikes') {
         return {
           neurons: stimulated,
           train: givenTrain(this.connectome, input, stimulated, startStep, endStep),
         };
       }
-      const { rateHz } = settings.inputs.get(name)!;
       return {
         neurons: stimulated,
         train: { kind: 'poisson', name, rateHz, seed: settings.seed, startStep, endStep },
@@ -242,8 +252,9 @@ export class ExperimentPlan {
     const silenced = sharedArray(
       unionOf([this.#silenced, ...groupsAs('silence').map(neuronsOf)], this.connectome.neuronCount),
     );
+    const windows = this.#reportWindows(settings.durationMs);
     const reports = this.reports.map((report, at): ReportTask => {
-      const window = { neurons: report.neurons, ...settings.reports[at]! };
+      const window = { neurons: report.neurons, ...windows[at]! };
       const { type, bin_ms: binMs } = report.document;
       if (type === 'rate') return { type, ...window };
       if (type === 'histogram') {
@@ -271,44 +282,48 @@ export class ExperimentPlan {
     };
   }
 
-  /** The values of the fields of a condition, in steps. */
-  #settingsAt(index: number): Settings {
-    const places = this.grid.placesOf(index);
-    const swept = new Map<string, number>();
-    this.grid.axes.forEach((axis, at) => {
-      if (axis.kind === 'values') swept.set(axis.name, axis.values[places[at]!]!);
-    });
-    const { document } = this;
-    const durationMs = swept.get('duration_ms') ?? document.duration_ms;
-    const durationSteps = stepsOf(durationMs);
-    const inputs = new Map<string, InputSettings>();
-    for (const [name, input] of Object.entries(document.inputs)) {
-      const delayMs = swept.get(`inputs.${name}.delay_ms`) ?? input.delay_ms;
-      const windowMs = swept.get(`inputs.${name}.duration_ms`) ?? input.duration_ms;
-      const startStep = stepsOf(delayMs);
-      const endStep = windowMs === null ? durationSteps : startStep + stepsOf(windowMs);
-      const ownRateHz = input.module === 'poisson' ? input.rate_hz : 0;
-      inputs.set(name, { startStep, endStep, rateHz: swept.get(`inputs.${name}.rate_hz`) ?? ownRateHz });
-    }
-    const reports = Object.values(document.reports).map((report) => {
-      const startStep = stepsOf(report.start_ms);
-      const endStep = report.end_ms === null ? durationSteps : stepsOf(report.end_ms);
-      return { startStep, endStep };
-    });
-    return { durationMs, seed: swept.get('seed') ?? document.seed, inputs, reports };
+  /** @returns the place of an axis, -1 where nothing sweeps it */
+  #axisOf(name: string): number {
+    return this.grid.axes.findIndex((axis) => axis.name === name);
   }
 
-  #expectedInputEvents(index: number, { inputs }: Settings, largestGroups: readonly number[]): number {
+  /** The values of the fields of a condition, in steps. Asked for every condition before anything is run. */
+  #settingsAt(index: number): Settings {
     const places = this.grid.placesOf(index);
-    return this.#inputs.reduce((sum, { name, input, neurons, givenSteps }) => {
-      const { startStep, endStep, rateHz } = inputs.get(name)!;
-      const axis = this.grid.axes.findIndex((each) => each.name === `inputs.${name}`);
-      const swept = this.grid.axes[axis];
-      const place = places[axis];
+    const valueOn = (at: number): number | undefined => {
+      const axis = this.grid.axes[at];
+      return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
+    };
+    const { document } = this;
+    const durationMs = valueOn(this.#axisOf('duration_ms')) ?? document.duration_ms;
+    const durationSteps = stepsOf(durationMs);
+    const inputs = this.#inputs.map(({ input, rateAxis, delayAxis, windowAxis }) => {
+      const windowMs = valueOn(windowAxis) ?? input.duration_ms;
+      const startStep = stepsOf(valueOn(delayAxis) ?? input.delay_ms);
+      const endStep = windowMs === null ? durationSteps : startStep + stepsOf(windowMs);
+      const ownRateHz = input.module === 'poisson' ? input.rate_hz : 0;
+      return { startStep, endStep, rateHz: valueOn(rateAxis) ?? ownRateHz };
+    });
+    return { places, durationMs, seed: valueOn(this.#axisOf('seed')) ?? document.seed, inputs };
+  }
+
+  /** What the reports read of a trial of this length. */
+  #reportWindows(durationMs: number): ReportWindow[] {
+    return this.reports.map(({ document: { start_ms: startMs, end_ms: endMs } }) => ({
+      startStep: stepsOf(startMs),
+      endStep: stepsOf(endMs ?? durationMs),
+    }));
+  }
+
+  #expectedInputEvents({ places, inputs }: Settings, largestGroups: readonly number[]): number {
+    return this.#inputs.reduce((sum, { input, neurons, givenSteps, groupAxis }, at) => {
+      const { startStep, endStep, rateHz } = inputs[at]!;
+      const swept = this.grid.axes[groupAxis];
+      const place = places[groupAxis];
       let count = neurons.length;
       if (swept !== undefined && place === 0) count = 0;
       else if (swept?.kind === 'groups') count = swept.groups.sizes[place! - 1]!;
-      else if (swept?.kind === 'responders') count = largestGroups[axis]!;
+      else if (swept?.kind === 'responders') count = largestGroups[groupAxis]!;
       if (input.module === 'poisson') {
         const seconds = (endStep - startStep) / (STEPS_PER_MS * MS_PER_SECOND);
         return sum + count * rateHz * seconds;
@@ -318,7 +333,7 @@ export class ExperimentPlan {
     }, 0);
   }
 
-  #ratesOf({ reports: windows }: Settings): number {
+  #ratesOf(windows: readonly ReportWindow[]): number {
     return this.reports.reduce((sum, { document: { type, bin_ms: binMs }, groups }, at) => {
       if (isTable(type)) return sum;
       const bins = type === 'histogram' ? binCount({ type, ...windows[at]!, binSteps: stepsOf(binMs!) }) : 0;
@@ -370,6 +385,11 @@ interface NamedInput {
   readonly neurons: Uint32Array;
   /** Of all lists of given times, ascending. */
   readonly givenSteps: Uint16Array;
+  /** Places of the axes that sweep it, -1 for none: its neurons and its members. */
+  readonly groupAxis: number;
+  readonly rateAxis: number;
+  readonly delayAxis: number;
+  readonly windowAxis: number;
 }
 
 interface InputSettings {
@@ -379,10 +399,17 @@ interface InputSettings {
 }
 
 interface Settings {
+  /** On the axes of the grid. */
+  readonly places: readonly number[];
   readonly durationMs: number;
   readonly seed: number;
-  readonly inputs: ReadonlyMap<string, InputSettings>;
-  readonly reports: readonly { readonly startStep: number; readonly endStep: number }[];
+  /** In the order of the document. */
+  readonly inputs: readonly InputSettings[];
+}
+
+interface ReportWindow {
+  readonly startStep: number;
+  readonly endStep: number;
 }
 
 /** The same in every trial; a Poisson train lacks the number of the trial. */

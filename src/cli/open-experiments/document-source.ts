@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from '../../answers/v2/parse-document.js';
 import { describeValue } from '../../errors.js';
+import { refuseRepeatedMember } from '../../repeated-member.js';
 import { usageError } from '../experiment-usage.js';
 import type { DocumentOptions } from './options.js';
 import { withShorthand } from './shorthand.js';
@@ -38,12 +39,15 @@ function readJson(path: string): unknown {
   } catch (error) {
     throw usageError(`${name} cannot be read: ${(error as Error).message}`);
   }
+  let document: unknown;
   try {
     // A byte order mark, as some editors write it, is no JSON.
-    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
+    document = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw usageError(
       `${name} should hold a document as JSON, found ${describeValue(text)}: ${(error as Error).message}`,
     );
   }
+  refuseRepeatedMember(text);
+  return document;
 }

@@ -18,7 +18,7 @@ import {
   type SetAxisDraft,
 } from './draft.js';
 import { isList, type Members, pointer } from './json.js';
-import { neuronList } from './neuron-list.js';
+import { KEY, neuronList } from './neuron-list.js';
 import { parameterLabel } from './labels.js';
 
 const GROUPINGS: Readonly<Record<string, string>> = {
@@ -36,8 +36,6 @@ const REPORT_LABELS: Readonly<Record<(typeof REPORT_TYPES)[number], string>> = {
   inputs: 'every input event',
 };
 const MOST_AXES = DOCUMENT.members.sweep.maximumLength;
-/** What a control has in common with the same control before the form was drawn again. */
-const KEY = 'data-key';
 
 export class DraftForm {
   readonly #fields = byId<HTMLFieldSetElement>('draft-fields');
@@ -138,8 +136,8 @@ export class DraftForm {
   }
 
   #render(): void {
-    const focused = document.activeElement?.getAttribute(KEY);
     const hadFocus = this.#fields.contains(document.activeElement);
+    const focused = document.activeElement?.getAttribute(KEY) ?? '';
     const draft = this.#draft;
     const legend = this.#fields.querySelector('legend')!;
     this.#fields.replaceChildren(
@@ -151,11 +149,14 @@ export class DraftForm {
       this.#sweep(draft),
     );
     this.showResolved(this.#resolved);
-    if (!hadFocus) return;
-    const again = focused
-      ? this.#fields.querySelector<HTMLElement>(`[${KEY}="${CSS.escape(focused)}"]`)
-      : null;
-    (again ?? this.#fields.querySelector<HTMLElement>('input'))?.focus({ preventScroll: true });
+    if (hadFocus) this.#focusAgain(focused);
+  }
+
+  /** What is gone gives the focus to the control that adds such. */
+  #focusAgain(key: string): void {
+    const withKey = (wanted: string) =>
+      this.#fields.querySelector<HTMLElement>(`[${KEY}="${CSS.escape(wanted)}"]`);
+    (withKey(key) ?? withKey(key.split(':', 1)[0]!))?.focus({ preventScroll: true });
   }
 
   #inputs(draft: Draft): HTMLElement {
@@ -166,6 +167,7 @@ export class DraftForm {
       return this.#row(
         `Input ${input.name}`,
         path,
+        'add-input',
         () => this.#change({ ...this.#draft, inputs: without(this.#draft.inputs, at) }),
         [
           this.#text(
@@ -254,6 +256,7 @@ export class DraftForm {
       return this.#row(
         `Report ${report.name}`,
         path,
+        'add-report',
         () => this.#change({ ...this.#draft, reports: without(this.#draft.reports, at) }),
         [
           this.#text(
@@ -353,7 +356,7 @@ export class DraftForm {
       'seed',
     ];
     const labels = Object.fromEntries(parameters.map((parameter) => [parameter, parameterLabel(parameter)]));
-    return this.#row(`Dose ${at + 1}`, path, remove, [
+    return this.#row(`Dose ${at + 1}`, path, 'add-dose', remove, [
       this.#choice('Parameter', `axis-set-${at}`, `${path}/set`, labels, axis.parameter, (parameter) =>
         set({ parameter }),
       ),
@@ -378,7 +381,7 @@ export class DraftForm {
       ...inputs.map(({ name }) => [`inputs.${name}`, `stimulate them as ${name}`]),
     ]) as Record<string, string>;
     const ofResponders = axis.top !== undefined;
-    return this.#row(`Screen ${at + 1}`, path, remove, [
+    return this.#row(`Screen ${at + 1}`, path, 'add-screen', remove, [
       this.#choice(
         'Neurons',
         `axis-of-${at}`,
@@ -426,13 +429,14 @@ export class DraftForm {
   #row(
     label: string,
     path: string,
+    addKey: string,
     onRemove: () => void,
     controls: readonly HTMLElement[],
     rest: Members = {},
   ): HTMLElement {
     const remove = element(
       'button',
-      { type: 'button', class: 'quiet', 'aria-label': `Remove ${label}` },
+      { type: 'button', class: 'quiet', 'aria-label': `Remove ${label}`, [KEY]: `${addKey}:remove` },
       '✕',
     );
     remove.addEventListener('click', onRemove);
@@ -538,9 +542,7 @@ export class DraftForm {
     selector: Selector,
     onChange: (selectors: readonly (string | Members)[]) => void,
   ): HTMLElement {
-    const list = neuronList({ label, selector, path, onChange });
-    list.querySelector('.add input')!.setAttribute(KEY, key);
-    return list;
+    return neuronList({ label, selector, path, key, onChange });
   }
 
   #button(text: string, key: string, onClick: () => void): HTMLButtonElement {

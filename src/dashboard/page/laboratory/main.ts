@@ -243,10 +243,9 @@ function jumpToFault(): HTMLElement {
 function mended(document: Json, path: string, message: string, suggestion: string): Json {
   const value = valueAt(document, path);
   const name = keysOf(path).at(-1);
+  const isOfValue = typeof value === 'string' && message.includes(JSON.stringify(value));
   const isOfMember = name !== undefined && message.includes(`got ${JSON.stringify(name)}`);
-  if (typeof value !== 'string' && isOfMember) return withMemberRenamed(document, path, suggestion);
-  if (isOfMember && !message.includes(JSON.stringify(value)))
-    return withMemberRenamed(document, path, suggestion);
+  if (isOfMember && !isOfValue) return withMemberRenamed(document, path, suggestion);
   const side = typeof value === 'string' ? (/:(left|right|center)$/.exec(value)?.[0] ?? '') : '';
   return withValueAt(document, path, suggestion.includes(':') ? suggestion : suggestion + side);
 }

@@ -5,6 +5,8 @@ import type { Selector } from './draft.js';
 import { isList, type Members } from './json.js';
 
 const BOTH_SIDES = 'both sides';
+/** What a control has in common with the same control before the form was drawn again. */
+export const KEY = 'data-key';
 
 /** A choice of side; empty stands for any. */
 export function sideOptions(chosen: string): HTMLElement[] {
@@ -17,12 +19,14 @@ export interface NeuronListOptions {
   /** Completes "Add neurons to ...". */
   readonly label: string;
   readonly selector: Selector;
+  /** Of the field that adds names. What stands beside it has the same key with an ending. */
+  readonly key: string;
   /** JSON Pointer to the selector. */
   readonly path: string;
   readonly onChange: (selectors: readonly (string | Members)[]) => void;
 }
 
-export function neuronList({ label, selector: whole, path, onChange }: NeuronListOptions): HTMLElement {
+export function neuronList({ label, selector: whole, path, key, onChange }: NeuronListOptions): HTMLElement {
   const neurons = isList(whole) ? whole : [whole];
   const replaceAt = (at: number, ...replacement: string[]): void =>
     onChange([...neurons.slice(0, at), ...replacement, ...neurons.slice(at + 1)]);
@@ -30,11 +34,19 @@ export function neuronList({ label, selector: whole, path, onChange }: NeuronLis
     const place = isList(whole) ? `${path}/${at}` : path;
     const parts = typeof selector === 'string' ? nameOnSide(selector) : undefined;
     const name = parts?.name ?? (typeof selector === 'string' ? selector : JSON.stringify(selector));
-    const remove = element('button', { type: 'button', 'aria-label': `Remove ${name}` }, '✕');
+    const remove = element(
+      'button',
+      { type: 'button', 'aria-label': `Remove ${name}`, [KEY]: `${key}:remove` },
+      '✕',
+    );
     remove.addEventListener('click', () => replaceAt(at));
     const item = element('li', { 'data-path': place }, element('span', {}, name));
     if (parts !== undefined) {
-      const side = element('select', { 'aria-label': `Side of ${name}` }, ...sideOptions(parts.side ?? ''));
+      const side = element(
+        'select',
+        { 'aria-label': `Side of ${name}`, [KEY]: `${key}:side-${at}` },
+        ...sideOptions(parts.side ?? ''),
+      );
       side.addEventListener('change', () =>
         replaceAt(at, side.value === '' ? parts.name : `${parts.name}:${side.value}`),
       );
@@ -46,6 +58,7 @@ export function neuronList({ label, selector: whole, path, onChange }: NeuronLis
   const add = element('input', {
     type: 'text',
     'aria-label': `Add neurons to ${label}`,
+    [KEY]: key,
     placeholder: neurons.length === 0 ? 'LC4, DNp*, @sugar' : 'and …',
     autocomplete: 'off',
     autocapitalize: 'off',
