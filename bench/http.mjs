@@ -264,7 +264,8 @@ async function startService(connectome, variables) {
       CONNECTOME_FILE: connectome,
       ...variables,
     },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    // What the service logs is not the result.
+    stdio: ['ignore', 2, 'inherit'],
   });
   const ended = once(child, 'exit');
   const url = `http://127.0.0.1:${port}`;

@@ -194,7 +194,8 @@ async function startGroup(name, count, { connectome, total, variables = {} }) {
           LOG_LEVEL: 'warn',
           ...variables,
         },
-        stdio: ['ignore', 'inherit', 'inherit'],
+        // What the service logs is not the result.
+        stdio: ['ignore', 2, 'inherit'],
       });
       const url = `http://127.0.0.1:${port}`;
       const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;

@@ -56,6 +56,21 @@ it('bench:floor times the kernel beside the sum of its synaptic events', () => {
   }
 });
 
+it('bench:gpu:table counts every pass of a window', () => {
+  const table = report('gpu-table', ['--stimulus', 'loom', '--duration', '50', '--batch', '2']) as {
+    rows: { kernel: string; megabytes: number; megaOperations: number }[];
+    summary: Record<string, number>;
+  };
+  expect(table.rows.map(({ kernel }) => kernel)).toContain('nextCells');
+  for (const { megabytes, megaOperations } of table.rows) {
+    expect(megabytes).toBeGreaterThanOrEqual(0);
+    expect(megaOperations).toBeGreaterThanOrEqual(0);
+  }
+  for (const name of ['spikesOfTrial', 'activeNeurons', 'arrivals', 'busyNeurons', 'windowUsAt3']) {
+    expect(table.summary[name]).toBeGreaterThan(0);
+  }
+});
+
 it('bench:memory computes the same row of bodies with any number of workers', () => {
   const one = report('memory', ['--runs', '60', '--workers', '1']) as MemoryReport;
   const two = report('memory', ['--runs', '60', '--workers', '2']) as MemoryReport;

@@ -5,15 +5,14 @@ import { parseDocument } from '../../src/answers/v2/parse-document.js';
 import { documentOf, draftOf } from '../../src/dashboard/page/laboratory/draft.js';
 import { type Json, readableJson } from '../../src/dashboard/page/laboratory/json.js';
 
-const EXAMPLES = 'src/dashboard/page/laboratory/examples';
+const EXAMPLES = 'examples';
 const SUGAR = { node_set: '@sugar' };
 
 const DOCUMENTS: Readonly<Record<string, Json>> = {
   ...Object.fromEntries(
-    readdirSync(EXAMPLES).map((file) => [
-      file,
-      JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8')) as Json,
-    ]),
+    readdirSync(EXAMPLES)
+      .filter((file) => file.endsWith('.json'))
+      .map((file) => [file, JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8')) as Json]),
   ),
   nothing: {},
   'lists of one, sides and labels': {

@@ -1,7 +1,7 @@
-/** Experiments to begin with: the documents of a folder, by the names of their files. */
+/** Published experiments to begin with: the documents of examples/, by the names of their files. */
 import type { Members } from './json.js';
 
-const FILES = import.meta.glob<Members>('./examples/*.json', { eager: true, import: 'default' });
+const FILES = import.meta.glob<Members>('../../../../examples/*.json', { eager: true, import: 'default' });
 
 export interface Example {
   /** Of the file, without its ending; links have it. */

@@ -56,7 +56,7 @@ new NeuronSearch((place, selector) => {
 offerExamples();
 offerCommands();
 listen();
-openAddress(EXAMPLES[0]!.document);
+openAddress(EXAMPLES[0]?.document ?? {});
 await describe();
 
 /** Asks again until the service has a model. */
