@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
@@ -245,6 +246,25 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
     );
     expect(readdirSync(folder)).toEqual([]);
     expect(await stateOf(stderr)).toMatchObject({ status: 'dismissed' });
+  });
+
+  it('follows a job over failures that pass', async () => {
+    const gateway = await startGateway(small);
+    try {
+      // Once for the head, a state and the results, in this order.
+      const failing = [/\/results\?/, /\/experiments\/[\w-]+$/, /\/results\?/];
+      gateway.wayOf = (path) => {
+        if (failing[0]?.test(path) !== true) return small;
+        failing.shift();
+        return { status: 502, html: '<h1>Bad gateway</h1>' };
+      };
+      const followed = await experiment([...LONGER, '--json', '--url', gateway.url]);
+      expect(failing).toEqual([]);
+      expect(followed.stdout).toBe((await experiment([...LONGER, '--json', '--url', large.url])).stdout);
+      expect(followed.status).toBe(0);
+    } finally {
+      await gateway.stop();
+    }
   });
 
   it('repeats what the job failed with', async () => {

@@ -82,13 +82,13 @@ export class RemoteJob {
 /** Asks again while the service is away or busy, for PATIENCE_MS. */
 export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
   const giveUpMs = performance.now() + PATIENCE_MS;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
     try {
       return await ask();
     } catch (error) {
       const mayPass = error instanceof CodedError && error.status >= 500;
       if (!mayPass || performance.now() >= giveUpMs) throw error;
     }
-    await setTimeout(LONGEST_PAUSE_MS, undefined, { signal });
+    await setTimeout(pauseMs, undefined, { signal });
   }
 }
