@@ -48,6 +48,15 @@ describe('progress on a terminal', () => {
     expect(written).toEqual(['Running …', `${ERASE}Running: 40 % of 10, 3 s left`, ERASE]);
   });
 
+  it('says what is left as it is told, where it is told', () => {
+    const { progress, written, at } = line(true);
+    progress.begin('Running', 10, 'items');
+    at(2_000);
+    progress.reached(4, 10, 61);
+    progress.end();
+    expect(written).toEqual(['Running …', `${ERASE}Running: 40 % of 10, 1 min 1 s left`, ERASE]);
+  });
+
   it('makes way for a note, and keeps the clock of the step', () => {
     const { progress, written, at } = line(true);
     progress.begin('Running', 100, 'items');

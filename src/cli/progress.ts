@@ -22,6 +22,7 @@ export class ProgressLine implements Progress {
   #unit: 'bytes' | 'items' = 'items';
   #done = 0;
   #before = 0;
+  #secondsLeft: number | undefined;
   #beganAtMs = 0;
   #shownAtMs = 0;
 
@@ -37,14 +38,19 @@ export class ProgressLine implements Progress {
     this.#total = total;
     this.#unit = unit;
     this.#done = this.#before = before;
+    this.#secondsLeft = undefined;
     this.#beganAtMs = this.#shownAtMs = this.clock();
     this.stream.write(this.stream.isTTY ? `${this.#fitted()}` : `${step}\n`);
   }
 
-  /** @param total where it has changed since the step began */
-  reached(done: number, total = this.#total): void {
+  /**
+   * @param total where it has changed since the step began
+   * @param secondsLeft where it is known better than by the rate so far
+   */
+  reached(done: number, total = this.#total, secondsLeft?: number): void {
     this.#done = done;
     this.#total = total;
+    this.#secondsLeft = secondsLeft;
     const now = this.clock();
     if (now - this.#shownAtMs < (this.stream.isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) {
       return;
@@ -84,7 +90,7 @@ export class ProgressLine implements Progress {
         parts.push(`${(rate / BYTES_PER_MB).toFixed(1)} MB/s`);
       }
       if (this.#total > this.#done && rate > 0) {
-        parts.push(`${duration((this.#total - this.#done) / rate)} left`);
+        parts.push(`${duration(this.#secondsLeft ?? (this.#total - this.#done) / rate)} left`);
       }
     }
     return `${this.#step}: ${parts.join(', ')}`;

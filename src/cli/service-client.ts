@@ -23,6 +23,11 @@ export class ServiceClient {
     private readonly onWait: (seconds: number) => void,
   ) {}
 
+  /** @param path below the address of the service */
+  url(path: string): string {
+    return `${this.baseUrl.replace(/\/$/, '')}/${path}`;
+  }
+
   /** @throws CodedError SERVICE_UNREACHABLE, or the failure that the service names */
   async bytes(path: string, request: ServiceRequest = {}): Promise<Uint8Array<ArrayBuffer>> {
     const pieces: Uint8Array[] = [];
@@ -35,7 +40,7 @@ export class ServiceClient {
    * @throws CodedError as bytes()
    */
   async *pieces(path: string, request: ServiceRequest = {}): AsyncGenerator<Uint8Array, void, void> {
-    const url = `${this.baseUrl.replace(/\/$/, '')}/${path}`;
+    const url = this.url(path);
     for (let waits = 0; ; waits++) {
       const { response, pieces } = await answered(url, request);
       if (response.ok) return yield* pieces;
@@ -131,15 +136,18 @@ async function answered(url: string, { signal, ...request }: ServiceRequest): Pr
 function errorOf(url: string, status: number, body: Uint8Array): CodedError {
   let error: unknown;
   let code: unknown;
+  let path: unknown;
   try {
-    ({ error, code } = parsedBody<{ error: unknown; code?: unknown }>(url, body, ['error']));
+    ({ error, code, path } = parsedBody<{ error: unknown; code?: unknown; path?: unknown }>(url, body, [
+      'error',
+    ]));
   } catch {
     // Not an answer of this service; the status is reported below.
   }
   if (typeof error !== 'string') {
     return new CodedError('SERVICE_UNREACHABLE', `${url} answered ${status}, but is not this service.`);
   }
-  return new CodedError(codeOf(code), `${url}: ${error}`);
+  return new CodedError(codeOf(code), `${url}: ${error}`, typeof path === 'string' ? { path } : {});
 }
 
 /** A newer service may have codes that this command does not know. */

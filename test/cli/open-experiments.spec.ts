@@ -1,9 +1,11 @@
 /** Open experiments from the command line: the built command on the small brain, beside a real service. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
 const COMMAND = resolve('dist/cli/experiment.js');
@@ -116,21 +118,161 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
 });
 
 describe('npm run experiment -- DOCUMENT.json --url against limits', () => {
-  it('repeats what is too expensive, and tells where the service left spikes out', async () => {
+  it('repeats what is too expensive even for a job, and tells where the service left spikes out', async () => {
     const service = await startReadyService({
       EXPERIMENT_BRAIN_SECONDS: '1',
+      JOB_BRAIN_SECONDS_PER_CLIENT: '10',
       EXPERIMENT_JSON_SPIKES: '6',
     });
     try {
-      const expensive = await experiment([file, '--trials', '50', '--url', service.url]);
-      expect(expensive).toMatchObject({ status: 2, stdout: '' });
-      expect(expensive.stderr).toMatch(
-        /experiments\?format=ndjson&from=0: The experiment has 15 brain seconds \(3 conditions x 50 trials\); at most 1/,
-      );
+      for (const dryRun of [[], ['--dry-run']]) {
+        const expensive = await experiment([file, '--trials', '50', '--url', service.url, ...dryRun]);
+        expect(expensive).toMatchObject({ status: 2, stdout: '' });
+        expect(expensive.stderr).toMatch(
+          /experiments\S*: The experiment has 15 brain seconds \(3 conditions x 50 trials\); at most 10 /,
+        );
+      }
       const cut = await experiment([file, '--url', service.url]);
       expect(cut.stdout).toContain('The service left out spikes beyond its limit in spikes, events.');
       // Nothing limits the same experiment here.
       expect(await experiment([file, '--trials', '50'])).toMatchObject({ status: 0 });
+    } finally {
+      await service.stop();
+    }
+  });
+});
+
+describe('npm run experiment -- DOCUMENT.json --url with what is too large for one request', () => {
+  const ENDLESS = [
+    '--stimulate',
+    'S_sugar@200',
+    '--duration',
+    '1000',
+    '--trials',
+    '100',
+    '--report',
+    'C_walk',
+  ];
+  /** 3 conditions of 5 trials of 0.1 s. */
+  const LONGER = [file, '--trials', '5'];
+  const AS_JOB = /^The experiment is too large for one request; the service computes it as (http:\S+)$/m;
+  let small: Service;
+  let large: Service;
+  beforeAll(async () => {
+    small = await startReadyService({ WORKERS: '2', EXPERIMENT_BRAIN_SECONDS: '1' });
+    large = await startReadyService({ WORKERS: '2' });
+  });
+  afterAll(async () => {
+    await small.stop();
+    await large.stop();
+  });
+  const stateOf = async (stderr: string) => {
+    const answer = await fetch(AS_JOB.exec(stderr)![1]!);
+    return (await answer.json()) as { status: string; conditions: number; conditions_done: number };
+  };
+
+  it.each([
+    ['every type of report', file],
+    ['a lesion screen', screenFile],
+  ])('lets a job compute it, and gives the bytes of the immediate answer: %s', async (_, path) => {
+    const run = async (side: string, url: string, ...further: string[]) => {
+      const names = [`${side}.csv`, `${side}.svg`, `${side}.parquet`].map((name) =>
+        inDirectory(`job-${name}`),
+      );
+      const [csv, plot, spikes] = names as [string, string, string];
+      const files = ['--csv', csv, '--plot', plot, ...(path === file ? ['--spikes', spikes] : [])];
+      const finished = await experiment([path, '--trials', '5', ...files, '--url', url, ...further]);
+      expect(finished).toMatchObject({ status: 0 });
+      const written = names.filter((name) => existsSync(name)).map((name) => readFileSync(name));
+      for (const name of names) rmSync(name, { force: true });
+      return { ...finished, written };
+    };
+    for (const further of [[], ['--json'], ['--from', '1', '--json']]) {
+      const immediate = await run('immediate', large.url, ...further);
+      const job = await run('job', small.url, ...further);
+      expect(immediate.stderr).not.toMatch(AS_JOB);
+      expect(job.stderr.match(new RegExp(AS_JOB, 'gm'))).toHaveLength(1);
+      expect(job.stdout).toBe(immediate.stdout);
+      expect(job.written.length).toBe(path === file ? 3 : 2);
+      expect(job.written.map((bytes) => bytes.toString('base64'))).toEqual(
+        immediate.written.map((bytes) => bytes.toString('base64')),
+      );
+      expect(/Ran \d+ trials/.exec(job.stderr)![0]).toMatch(/Ran [1-9]/);
+      expect(await stateOf(job.stderr)).toMatchObject({ status: 'successful' });
+    }
+  });
+
+  it('says beforehand that it would be a job', async () => {
+    const immediate = await experiment([...LONGER, '--dry-run', '--url', large.url]);
+    const job = await experiment([...LONGER, '--dry-run', '--url', small.url]);
+    expect(job.stdout).toBe(immediate.stdout);
+    expect([immediate.stderr, job.stderr]).toEqual([
+      '',
+      expect.stringMatching(/would compute it as a job\.\n$/),
+    ]);
+  });
+
+  it('lets a job compute more conditions than a request may have, and finds a bad file before', async () => {
+    const sweep = ['--sweep', 'seed=1:2001:1'];
+    const refused = await experiment([...ENDLESS, ...sweep, '--csv', directory, '--url', large.url]);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/The job was ended\.\n.* cannot be written: it is a directory\.\n$/s);
+    expect(await stateOf(refused.stderr)).toMatchObject({ status: 'dismissed', conditions: 2001 });
+    const outside = await experiment([...ENDLESS, ...sweep, '--from', '2001', '--url', large.url]);
+    expect(outside).toMatchObject({ status: 2, stdout: '' });
+    expect(outside.stderr).toMatch(/from must be the index of a condition, from 0 to 2000, got 2001\.\n$/);
+    expect(await stateOf(outside.stderr)).toMatchObject({ status: 'dismissed' });
+    const wrong = await experiment(['--report', 'C_walk', '--sweep', 'seed=1:20001:1', '--url', large.url]);
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('at most 20000 conditions') });
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('ends the job at %s, with status %d and without a file', async (signal, status) => {
+    const folder = mkdtempSync(join(directory, 'job-'));
+    const args = [...ENDLESS, '--sweep', 'seed=1:500:1', '--csv', join(folder, 'a.csv'), '--url', small.url];
+    const child = spawn(process.execPath, [COMMAND, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    const ended = new Promise<number | null>((done) => child.on('close', done));
+    await until(async () => AS_JOB.test(stderr) && (await stateOf(stderr)).conditions_done > 0);
+    child.kill(signal);
+    expect(await ended).toBe(status);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(
+      /The job was ended\.\nInterrupted: \d+ conditions? (was|were) complete; no file was/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await stateOf(stderr)).toMatchObject({ status: 'dismissed' });
+  });
+
+  it('follows a job over failures that pass', async () => {
+    const gateway = await startGateway(small);
+    try {
+      // Once for the head, a state and the results, in this order.
+      const failing = [/\/results\?/, /\/experiments\/[\w-]+$/, /\/results\?/];
+      gateway.wayOf = (path) => {
+        if (failing[0]?.test(path) !== true) return small;
+        failing.shift();
+        return { status: 502, html: '<h1>Bad gateway</h1>' };
+      };
+      const followed = await experiment([...LONGER, '--json', '--url', gateway.url]);
+      expect(failing).toEqual([]);
+      expect(followed.stdout).toBe((await experiment([...LONGER, '--json', '--url', large.url])).stdout);
+      expect(followed.status).toBe(0);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('repeats what the job failed with', async () => {
+    const service = await startReadyService({ EXPERIMENT_BRAIN_SECONDS: '1', JOB_RESULT_BYTES: '1024' });
+    try {
+      const failed = await experiment([...LONGER, '--url', service.url]);
+      expect(failed).toMatchObject({ status: 2, stdout: '' });
+      expect(failed.stderr).toMatch(/\nThe job failed: The results of the job need more than 1024 bytes/);
     } finally {
       await service.stop();
     }

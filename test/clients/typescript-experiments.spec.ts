@@ -4,6 +4,7 @@ import {
   type ExperimentDocument,
   type ExperimentLine,
   InterruptedError,
+  type JobState,
   NeuralExperimentClient,
   ServiceError,
 } from '../../clients/typescript/src/client.js';
@@ -145,6 +146,72 @@ describe('open experiments with the typed client', () => {
   });
 });
 
+describe('jobs with the typed client', () => {
+  /** Hours of simulated time, for tests that end it. */
+  const ENDLESS = {
+    ...DOCUMENT,
+    duration_ms: 1000,
+    trials: 100,
+    sweep: [{ set: 'seed', from: 1, to: 2000, step: 1 }],
+  } as const;
+  let service: Service;
+  let client: NeuralExperimentClient;
+  beforeAll(async () => {
+    service = await startReadyService({ EXPERIMENT_BRAIN_SECONDS: '1', WORKERS: '2' });
+    client = new NeuralExperimentClient(service.url);
+  });
+  afterAll(() => service.stop());
+
+  it('gives the lines and the tables of the immediate answer', async () => {
+    const job = await client.submitExperiment(DOCUMENT);
+    const states: JobState[] = [];
+    const last = await job.wait((state) => states.push(state), { everyMs: 20 });
+    expect(last).toBe(states.at(-1));
+    expect(last).toMatchObject({ jobID: job.id, status: 'successful', progress: 100, conditions_done: 4 });
+    expect(await client.job(job.id).state()).toEqual(last);
+    const whole = await client.runExperiment(DOCUMENT).answer();
+    expect(JSON.stringify(await job.results().answer())).toBe(JSON.stringify(whole));
+    expect((await job.results({ from: 2 }).answer()).conditions).toEqual(whole.conditions.slice(2));
+    const choice = { format: 'parquet', table: 'spikes' } as const;
+    const [own, immediate] = await Promise.all([job.table(choice), client.experimentTable(DOCUMENT, choice)]);
+    expect(Buffer.from(await own.arrayBuffer())).toEqual(Buffer.from(await immediate.arrayBuffer()));
+  });
+
+  it('computes what is too expensive for one request, gives what is done, and ends', async () => {
+    expect(await failureOf(client.runExperiment(ENDLESS).answer())).toMatchObject({ code: 'TOO_EXPENSIVE' });
+    const job = await client.submitExperiment(ENDLESS);
+    const enough = new AbortController();
+    const seen: JobState[] = [];
+    const waiting = job.wait(
+      (state) => {
+        seen.push(state);
+        if (state.conditions_done > 3) enough.abort(new Error('enough'));
+      },
+      { everyMs: 20, signal: enough.signal },
+    );
+    await expect(waiting).rejects.toThrow('enough');
+    expect(seen.at(-1)!.seconds_left).toBeGreaterThan(1);
+    const { conditions, partial } = await job.results().answer();
+    expect(partial).toBe(true);
+    expect(conditions.length).toBeGreaterThan(3);
+    // Whoever waits is told that somebody else has ended it.
+    const ended = failureOf(job.wait(undefined, { everyMs: 20 }));
+    expect((await job.end()).status).toBe('dismissed');
+    expect(await ended).toMatchObject({ name: 'ServiceError', code: 'NOT_FOUND' });
+    expect(await failureOf(job.results().answer())).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  });
+
+  it('throws what the service says of a mistake, and of a job that there is not', async () => {
+    const wrong = { ...DOCUMENT, silence: ['S_suger'] };
+    const refused = await failureOf(client.submitExperiment(wrong));
+    expect(refused).toMatchObject({ status: 400, code: 'UNKNOWN_NEURONS', path: '/silence/0' });
+    const nobody = client.job('nobody/knows');
+    for (const asked of [nobody.state(), nobody.wait(), nobody.end(), nobody.table({ format: 'csv' })]) {
+      expect(await failureOf(asked)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    }
+  });
+});
+
 describe('the typed client and broken answers', () => {
   async function answeredBy<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
     const server = createServer(answer);
@@ -196,6 +263,42 @@ describe('the typed client and broken answers', () => {
       expect(failure).toBeInstanceOf(InterruptedError);
       expect(failure).toMatchObject({ from, message: expect.stringContaining(`from: ${from} `) });
     }
+  });
+
+  it('throws what a job failed with, also where the service was away for a while', async () => {
+    const states = [
+      undefined,
+      '{"status":"running"}',
+      undefined,
+      '{"status":"failed","error":{"error":"It is too large.","code":"TOO_EXPENSIVE","path":"/reports"}}',
+    ];
+    let asked = 0;
+    const answer: RequestListener = (_, response) => {
+      const state = states[asked++];
+      if (state === undefined) response.socket!.resetAndDestroy();
+      else response.end(state);
+    };
+    const wait = (url: string, waitAtMostS: number) =>
+      failureOf(new NeuralExperimentClient(url).job('job').wait(undefined, { everyMs: 10, waitAtMostS }));
+    expect(await answeredBy(answer, (url) => wait(url, 60))).toMatchObject({
+      name: 'ServiceError',
+      status: undefined,
+      code: 'TOO_EXPENSIVE',
+      message: 'It is too large.',
+      path: '/reports',
+    });
+    expect(asked).toBe(4);
+    asked = 0;
+    expect(await answeredBy(answer, (url) => wait(url, 0))).toMatchObject({ name: 'TypeError' });
+    expect(asked).toBe(1);
+  });
+
+  it('says so where a service computes no jobs', async () => {
+    const failure = await answeredBy(
+      (_, response) => response.end('{"id":"a","conditions":[]}'),
+      (url) => failureOf(new NeuralExperimentClient(url).submitExperiment({})),
+    );
+    expect(failure).toMatchObject({ name: 'ServiceError', message: expect.stringContaining('no jobs') });
   });
 
   it('throws the failure that an answer ends with', async () => {

@@ -4,9 +4,12 @@
  */
 import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
+import { ExperimentJob, EXPERIMENTS, type JobState } from './experiment-job.js';
 import { ExperimentRun, type ExperimentDocument } from './experiment-run.js';
 import { jsonBody, Requests, withQuery, type ClientOptions, type RequestOptions } from './requests.js';
+import { ServiceError } from './service-error.js';
 
+export { ExperimentJob, type JobState, type WaitOptions } from './experiment-job.js';
 export {
   ExperimentRun,
   InterruptedError,
@@ -69,8 +72,6 @@ export interface TableOptions extends ExperimentOptions {
   readonly names?: NonNullable<ExperimentQuery['names']>;
 }
 
-const EXPERIMENTS = '/api/v2/experiments';
-
 export class NeuralExperimentClient {
   readonly #requests: Requests;
 
@@ -127,6 +128,23 @@ export class NeuralExperimentClient {
   ): Promise<Response> {
     const path = withQuery(EXPERIMENTS, { format, table, names, from });
     return this.#requests.begun(path, jsonBody(document), options);
+  }
+
+  /**
+   * Begins an open experiment as a job: the service computes it whether or not anybody waits. A job may be much larger
+   * than what `runExperiment` is allowed.
+   * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
+   */
+  async submitExperiment(document: ExperimentDocument, options: RequestOptions = {}): Promise<ExperimentJob> {
+    const request = jsonBody(document, { Prefer: 'respond-async' });
+    const state = await this.#requests.json<Partial<JobState>>(EXPERIMENTS, request, options);
+    if (state.jobID !== undefined) return this.job(state.jobID);
+    throw new ServiceError(undefined, 'The service computes no jobs: it answered at once.');
+  }
+
+  /** A job that was begun before, by its `id`. Nothing is sent. */
+  job(id: string): ExperimentJob {
+    return new ExperimentJob(this.#requests, id);
   }
 
   /** Finds neurons by their labels. */

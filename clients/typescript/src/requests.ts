@@ -80,8 +80,12 @@ export class Requests {
 }
 
 /** A POST of a body in JSON. */
-export function jsonBody(body: unknown): RequestInit {
-  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+export function jsonBody(body: unknown, headers: Readonly<Record<string, string>> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
 }
 
 /** The path with the members that are given as its query. */
@@ -97,7 +101,8 @@ export function timeoutError(timeoutMs: number): DOMException {
   return new DOMException(`Nothing came for ${timeoutMs} ms.`, 'TimeoutError');
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** @throws the reason of the signal */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       clearTimeout(timer);

@@ -75,7 +75,7 @@ export const OPEN_EXPERIMENTS = defineCommand({
       await computed.compute(progress, interrupt.signal);
     } catch (error) {
       if (!interrupt.signal.aborted) throw error;
-      progress.note(interruptedAfter(computed.collected.conditions, orders.length > 0));
+      progress.note(interruptedAfter(computed.conditionsDone, orders.length > 0));
       return interrupt.exitStatus;
     } finally {
       interrupt.end();
@@ -157,7 +157,7 @@ async function sourceOf(
   const service = new ServiceClient(url, (seconds) =>
     progress.note(`Waiting ${seconds} s for the rate limit of the service.`),
   );
-  return new RemoteExperiment(service, document, from);
+  return new RemoteExperiment(service, document, from, (sentence) => progress.note(sentence));
 }
 
 /** @throws CodedError USAGE */

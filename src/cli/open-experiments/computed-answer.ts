@@ -4,7 +4,7 @@ import type { ExperimentEvent, ExperimentHead } from '../../answers/v2/result.js
 import type { ProgressLine } from '../progress.js';
 import { AnswerFile } from './answer-file.js';
 import { AnswerCollector } from './collected-answer.js';
-import type { ExperimentSource } from './source.js';
+import type { ExperimentSource, TrialProgress } from './source.js';
 
 /** A table that is written to a file while the experiment runs. */
 export interface FileOrder extends Pick<AnswerOptions, 'table' | 'names'> {
@@ -19,6 +19,7 @@ export class ComputedAnswer {
   readonly events: ExperimentEvent[] = [];
   #files: AnswerFile[] = [];
   #trialsDone = 0;
+  #conditionsDone = 0;
   #seconds = 0;
 
   /** @param keepsEvents whether all of the answer is kept in memory */
@@ -27,6 +28,11 @@ export class ComputedAnswer {
     private readonly orders: readonly FileOrder[],
     private readonly keepsEvents: boolean,
   ) {}
+
+  /** Conditions that were computed; those of a job may not have been received. */
+  get conditionsDone(): number {
+    return Math.max(this.#conditionsDone, this.collected.conditions);
+  }
 
   /** What it took, in words. */
   get effort(): string {
@@ -37,9 +43,10 @@ export class ComputedAnswer {
   /** @throws CodedError for what fails, the reason of the signal; unfinished files are gone then */
   async compute(progress: ProgressLine, signal: AbortSignal): Promise<void> {
     progress.begin('Running trials', 0, 'items');
-    const onProgress = ({ trials, trialsDone }: { trials: number; trialsDone: number }) => {
+    const onProgress = ({ trials, trialsDone, conditionsDone = 0, secondsLeft }: TrialProgress) => {
       this.#trialsDone = trialsDone;
-      progress.reached(trialsDone, trials);
+      this.#conditionsDone = conditionsDone;
+      progress.reached(trialsDone, trials, secondsLeft);
     };
     let beganAtMs = performance.now();
     try {

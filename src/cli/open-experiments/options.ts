@@ -51,7 +51,7 @@ export const OPEN_OPTIONS = {
   names: { type: 'string', choices: COLUMN_NAMES, help: 'Names of the columns in --spikes.' },
   plot: { type: 'string', value: 'FILE', help: 'Write a plot (.svg).' },
   connectome: { type: 'string', value: 'FILE', help: 'Connectome, by default CONNECTOME_FILE.' },
-  url: { type: 'string', value: 'URL', help: 'Let the service at this URL compute.' },
+  url: { type: 'string', value: 'URL', help: 'Let a service compute, as a job if it is large.' },
   workers: { type: 'string', value: 'N', help: 'Threads, by default one for each core.' },
 } as const;
 

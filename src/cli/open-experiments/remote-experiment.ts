@@ -12,8 +12,9 @@ import type {
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
 import { CodedError, describeValue } from '../../errors.js';
 import { STEPS_PER_MS } from '../../experiment/protocol.js';
-import { codeOf, parsedBody, type ServiceClient } from '../service-client.js';
+import { codeOf, parsedBody, type ServiceClient, type ServiceRequest } from '../service-client.js';
 import { ServiceModel } from '../service-model.js';
+import { AS_JOB, patiently, RemoteJob } from './remote-job.js';
 import type { ExperimentSource, SourceOptions } from './source.js';
 
 const PATH = 'api/v2/experiments';
@@ -43,30 +44,116 @@ type Line =
   | { readonly progress: ExperimentProgress }
   | { readonly error: string; readonly code: unknown };
 
-/** Lets a service run an experiment in one request, and reads its answer line by line while it is computed. */
+/**
+ * Lets a service run an experiment: in one request, whose answer is read line by line while it is computed, or as a job
+ * where the service finds it too large for one request.
+ */
 export class RemoteExperiment implements ExperimentSource {
   readonly #model: ServiceModel<ModelBody>;
   #neurons: Promise<RemoteNeurons> | undefined;
 
-  /** @param from the first condition of the answer */
+  /**
+   * @param from the first condition of the answer
+   * @param onNote is told, in a sentence, that the experiment becomes a job, and how the job ends if it is not done
+   */
   constructor(
     private readonly service: ServiceClient,
     private readonly request: unknown,
     private readonly from: number,
+    private readonly onNote: (sentence: string) => void,
   ) {
     this.#model = new ServiceModel<ModelBody>(service, ['id', 'wiring', 'release', 'atlas_url']);
   }
 
   async dryRun(): Promise<DryRun> {
     const path = `${PATH}?dry_run=true`;
-    return parsedBody<DryRun>(path, await this.service.bytes(path, this.#post()), ['id', 'resolved', 'cost']);
+    const asked = async (request: ServiceRequest) =>
+      parsedBody<DryRun>(path, await this.service.bytes(path, request), ['id', 'resolved', 'cost']);
+    const post = this.#post();
+    try {
+      return await asked(post);
+    } catch (error) {
+      if (!isTooLarge(error)) throw error;
+    }
+    const dryRun = await asked({ ...post, headers: { ...post.headers, ...AS_JOB } });
+    this.onNote('The experiment is too large for one request; the service would compute it as a job.');
+    return dryRun;
   }
 
-  async *events({ signal, onProgress }: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
+  async *events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
     const path = `${PATH}?format=ndjson&from=${this.from}`;
+    let hasBegun = false;
+    try {
+      for await (const event of this.#eventsAt(path, this.#post(), options)) {
+        hasBegun = true;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      if (hasBegun || !isTooLarge(error)) throw error;
+    }
+    yield* this.#eventsOfJob(options);
+  }
+
+  async *#eventsOfJob({ signal, onProgress }: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
+    const job = await RemoteJob.begin(this.service, PATH, this.#post());
+    this.onNote(
+      `The experiment is too large for one request; the service computes it as ${this.service.url(job.path)}`,
+    );
+    const path = `${job.path}/results?format=ndjson&from=${this.from}`;
+    const results = () =>
+      patiently(() => withHead(this.#eventsAt(path, {}, { signal, onProgress: () => undefined })), signal);
+    let trials = 0;
+    let isFollowed = false;
+    try {
+      signal.throwIfAborted();
+      const { head, others } = await results();
+      await others.return();
+      // Files that cannot be written are found now, not when the job is done.
+      yield { kind: 'head', head };
+      ({ trials } = head.experiment);
+      isFollowed = true;
+      await job.succeeded(signal, (state) => {
+        const { conditions, conditions_done: conditionsDone, seconds_left: secondsLeft } = state;
+        onProgress({
+          trials: conditions * trials,
+          trialsDone: conditionsDone * trials,
+          conditionsDone,
+          ...(secondsLeft !== undefined && { secondsLeft }),
+        });
+      });
+    } finally {
+      // One that is out of reach goes on. No other client would end one that nobody wants any more.
+      if (signal.aborted || !isFollowed) await this.#end(job);
+    }
+    const { others } = await results();
+    let conditions = 0;
+    for await (const event of others) {
+      if (event.kind === 'condition') conditions++;
+      // Now it is known which conditions were not run.
+      if (event.kind === 'totals')
+        onProgress({ trials: conditions * trials, trialsDone: conditions * trials });
+      yield event;
+    }
+  }
+
+  async #end(job: RemoteJob): Promise<void> {
+    try {
+      await job.end();
+      this.onNote('The job was ended.');
+    } catch (error) {
+      this.onNote(`The job goes on, since the service did not end it: ${(error as Error).message}`);
+    }
+  }
+
+  async *#eventsAt(
+    path: string,
+    request: ServiceRequest,
+    { signal, onProgress }: SourceOptions,
+  ): AsyncGenerator<ExperimentEvent, void, void> {
     let head: ExperimentHead | undefined;
     let isComplete = false;
-    for await (const line of linesOf(path, this.service.pieces(path, { ...this.#post(), signal }))) {
+    for await (const line of linesOf(path, this.service.pieces(path, { ...request, signal }))) {
       if ('error' in line) throw new CodedError(codeOf(line.code), `The service: ${line.error}`);
       if ('progress' in line) {
         onProgress({ trials: line.progress.trials, trialsDone: line.progress.trials_done });
@@ -129,6 +216,21 @@ export class RemoteExperiment implements ExperimentSource {
     );
     return { ...condition, reports: Object.fromEntries(read) };
   }
+}
+
+/** Whether a job may be larger. Conditions are counted by the check of the sweep. */
+function isTooLarge(error: unknown): boolean {
+  if (!(error instanceof CodedError)) return false;
+  const { code, path } = error;
+  return code === 'TOO_EXPENSIVE' || (code === 'INVALID_PARAMETER' && path === '/sweep');
+}
+
+async function withHead(events: AsyncGenerator<ExperimentEvent, void, void>) {
+  const { value } = await events.next();
+  if (value?.kind !== 'head') {
+    throw new CodedError('SERVICE_UNREACHABLE', 'The results should begin with the head of the experiment.');
+  }
+  return { head: value.head, others: events };
 }
 
 interface RemoteNeurons extends LabelledNeurons {

@@ -5,6 +5,10 @@ import type { DryRun, ExperimentEvent } from '../../answers/v2/result.js';
 export interface TrialProgress {
   readonly trials: number;
   readonly trialsDone: number;
+  /** Of a job, whose conditions come when all are done. */
+  readonly conditionsDone?: number;
+  /** Where the source has an estimate of its own. */
+  readonly secondsLeft?: number;
 }
 
 export interface SourceOptions {
