@@ -105,6 +105,6 @@ function known(id: string, job: Job | undefined): Job {
   if (job !== undefined) return job;
   throw new CodedError(
     'NOT_FOUND',
-    `There is no job ${describeValue(id)}: it was never there, or its results were kept long enough.`,
+    `There is no job ${describeValue(id)}: it never existed, it has expired, or the service lost it in a restart.`,
   );
 }

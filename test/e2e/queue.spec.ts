@@ -1,5 +1,5 @@
 /** How runs share the workers, with a real pool whose runs take as long as a test wants. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,7 @@ async function start(variables: Record<string, string> = {}, faults: Faults = {}
 
 /** Runs of the next service begin, and end when they are released. */
 async function startHolding(variables: Record<string, string> = {}): Promise<void> {
+  rmSync(`${holdFile}.begun`, { force: true });
   writeFileSync(holdFile, '');
   await start(variables, { FAULT_HOLD_RUNS: holdFile });
 }
@@ -233,7 +234,7 @@ describe('the waiting line', () => {
   it('finishes a run that has begun although its client has gone, for who asks next', async () => {
     await startHolding();
     const run = send({ seed: 0 });
-    await running(1);
+    await until(() => existsSync(`${holdFile}.begun`));
     run.leave();
     await until(() => service.log().some(({ status }) => status === 499));
     release();

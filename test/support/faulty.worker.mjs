@@ -2,7 +2,7 @@
  * The built worker, only that it fails where a test asks for it: some seeds end it in the middle of a run, some
  * files, while they exist, keep it from starting or from answering.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import answerTask from '../../dist/pool/experiment.worker.js';
 import { begin, end } from '../../dist/pool/ticket.js';
 import { isWarmUpSeed } from '../../dist/run/warm-up.js';
@@ -42,7 +42,11 @@ function withFaults(task) {
   const number = task.kind === 'v1-run' ? task.experiment.seed : seedOfTrial(task.trial);
   if (!isWarmUpSeed(number)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
-    while (task.kind === 'v1-run' && FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) wait(10);
+    while (task.kind === 'v1-run' && FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) {
+      // Nothing else tells that a run has begun.
+      writeFileSync(`${FAULT_HOLD_RUNS}.begun`, '');
+      wait(10);
+    }
     if (task.kind === 'v2-trial' && FAULT_HOLD_TRIALS) while (existsSync(FAULT_HOLD_TRIALS)) wait(1);
     const seed = String(number);
     if (seed === FAULT_EXIT_SEED) process.exit(9);

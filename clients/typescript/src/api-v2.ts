@@ -1610,7 +1610,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its model is no longer served. */
+            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: the job was dismissed, or its model is no longer served. */
             readonly 404: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -1762,7 +1762,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its model is no longer served. */
+            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: the job was dismissed, or its model is no longer served. */
             readonly 404: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -1938,7 +1938,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `NOT_FOUND`: There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its model is no longer served. */
+            /** @description `NOT_FOUND`: There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: the job was dismissed, or its model is no longer served. */
             readonly 404: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

@@ -14,10 +14,10 @@ const FAILURES_OF_JOBS = {
   ...FAILURES_OF_V2,
   NOT_FOUND: {
     meaning:
-      'There is no such job: it never was, or it was kept long enough. Of results also: the job was dismissed, or its ' +
-      'model is no longer served.',
+      'There is no such job: it never existed, it has expired, or the service lost it in a restart. Of results also: ' +
+      'the job was dismissed, or its model is no longer served.',
     example: {
-      error: `There is no job "${JOB_EXAMPLES.job}": it was never there, or its results were kept long enough.`,
+      error: `There is no job "${JOB_EXAMPLES.job}": it never existed, it has expired, or the service lost it in a restart.`,
     },
   },
   TOO_EXPENSIVE: {
