@@ -26,9 +26,10 @@ const mayImport = {
   health: ['connectome', 'pool'],
   // From a file to a model that is served: loading, workers, retrying.
   serving: ['connectome', 'answers/v1', 'pool', 'config', 'health'],
-  'rate-limit': ['config', 'http', 'health'],
+  redis: [],
+  'rate-limit': ['config', 'http', 'health', 'redis'],
   // Experiments that nobody waits for: their chunks, their results, who computes them.
-  jobs: ['connectome', 'answers/v2', 'pool', 'config', 'health'],
+  jobs: ['connectome', 'answers/v2', 'pool', 'config', 'health', 'redis'],
   run: ['answers/v1', 'answers/v1/api', 'pool', 'config', 'http', 'health', 'rate-limit'],
   // POST /api/v2/experiments, GET /api/v2/neurons and /api/v2/node-sets.
   experiments: [

@@ -1,21 +1,17 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { CodedError } from '../errors.js';
+import {
+  FAILING_AT_ONCE,
+  RECONNECTING,
+  RedisPresence,
+  type PresenceListener,
+} from '../redis/redis-presence.js';
 import { within } from '../within.js';
 
 /** A request that waits longer is answered that jobs cannot be reached. */
 const ANSWER_WITHIN_MS = 2_000;
-const CONNECT_WITHIN_MS = 2_000;
-/** How often an unavailable Redis is retried. */
-const RETRY_MS = 500;
+const DISCONNECT_WITHIN_MS = 500;
 const RETRY_AFTER_S = 5;
-
-const RECONNECTING: RedisOptions = {
-  connectTimeout: CONNECT_WITHIN_MS,
-  disconnectTimeout: RETRY_MS,
-  retryStrategy: () => RETRY_MS,
-  // This was the master until a failover; only a new connection finds the new one.
-  reconnectOnError: ({ message }) => message.includes('READONLY'),
-};
 
 /** What clients are told of a store that does not answer, or that refuses because it is full or read-only. */
 export function jobsUnavailable(cause: unknown): CodedError {
@@ -34,11 +30,8 @@ export function isOfRedis(error: unknown): boolean {
   );
 }
 
-export interface JobsRedisOptions {
+export interface JobsRedisOptions extends PresenceListener {
   readonly url: string;
-  /** Redis is unreachable or refuses commands. */
-  readonly onAway: (reason: string) => void;
-  readonly onBack: () => void;
 }
 
 /** The connections to the Redis of jobs. */
@@ -47,26 +40,27 @@ export class JobsRedis {
   readonly prompt: Redis;
   /** For computing, which waits until Redis is back. */
   readonly patient: Redis;
-  #isAway = false;
-  #isClosed = false;
-  #retryTimer: NodeJS.Timeout | undefined;
+  readonly #presence: RedisPresence;
 
   constructor(private readonly options: JobsRedisOptions) {
     this.prompt = new Redis(options.url, {
-      ...RECONNECTING,
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
+      ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
+      disconnectTimeout: DISCONNECT_WITHIN_MS,
     });
-    this.prompt.on('error', (error: Error) => this.#leave(error));
-    this.prompt.on('close', () => this.#leave(new Error('the connection was closed')));
+    this.#presence = new RedisPresence(() => this.prompt.ping(), options);
+    this.prompt.on('error', (error: Error) => this.#presence.leave(error));
+    this.prompt.on('close', () => this.#presence.leave(new Error('the connection was closed')));
     this.patient = this.connect();
   }
 
   /** A connection of its own, which waits until Redis is back; its user ends it. */
   connect(): Redis {
-    const redis = new Redis(this.options.url, { ...RECONNECTING, maxRetriesPerRequest: null });
+    const redis = new Redis(this.options.url, {
+      ...RECONNECTING,
+      maxRetriesPerRequest: null,
+      disconnectTimeout: DISCONNECT_WITHIN_MS,
+    });
     // The other connection says it.
     redis.on('error', () => undefined);
     return redis;
@@ -80,37 +74,14 @@ export class JobsRedis {
       });
     } catch (cause) {
       if (cause instanceof CodedError) throw cause;
-      this.#leave(cause as Error);
+      this.#presence.leave(cause as Error);
       throw jobsUnavailable(cause);
     }
   };
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
+    this.#presence.close();
     this.prompt.disconnect();
     this.patient.disconnect();
-  }
-
-  #leave({ message }: Error): void {
-    if (this.#isAway || this.#isClosed) return;
-    this.#isAway = true;
-    this.options.onAway(message);
-    this.#probeLater();
-  }
-
-  #probeLater(): void {
-    this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_MS).unref();
-  }
-
-  async #probe(): Promise<void> {
-    try {
-      await this.prompt.ping();
-    } catch {
-      if (!this.#isClosed) this.#probeLater();
-      return;
-    }
-    this.#isAway = false;
-    this.options.onBack();
   }
 }

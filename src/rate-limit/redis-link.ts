@@ -1,17 +1,12 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../redis/redis-presence.js';
 
 /** A limit that takes longer than this to ask is not worth waiting for. */
 const ANSWER_WITHIN_MS = 250;
-const CONNECT_WITHIN_MS = 2_000;
-/** How often an unavailable Redis is retried. */
-const RETRY_MS = 500;
 
-export interface RedisLinkOptions {
+export interface RedisLinkOptions extends PresenceListener {
   readonly url: string;
-  /** Redis is unreachable or refuses commands. */
-  readonly onAway: (reason: string) => void;
-  readonly onBack: () => void;
 }
 
 /** Runs a script on one key. */
@@ -24,25 +19,20 @@ export type Script<Reply> = (key: string, ...args: readonly number[]) => Promise
 export class RedisLink implements OnApplicationShutdown {
   readonly #redis: Redis;
   readonly #probes: (() => Promise<unknown>)[] = [];
-  #isAway = false;
-  #closed = false;
-  #retryTimer: NodeJS.Timeout | undefined;
+  readonly #presence: RedisPresence;
 
-  constructor(private readonly options: RedisLinkOptions) {
-    this.#redis = new Redis(options.url, {
-      // Without a connection the decision is made here: the command must neither wait nor be sent later.
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
+  constructor({ url, ...listener }: RedisLinkOptions) {
+    this.#redis = new Redis(url, {
+      // Without a connection the decision is made here.
+      ...FAILING_AT_ONCE,
       commandTimeout: ANSWER_WITHIN_MS,
-      connectTimeout: CONNECT_WITHIN_MS,
       disconnectTimeout: ANSWER_WITHIN_MS,
-      retryStrategy: () => RETRY_MS,
-      // This was the master until a failover; only a new connection finds the new one.
-      reconnectOnError: ({ message }) => message.includes('READONLY'),
     });
-    this.#redis.on('error', (error: Error) => this.#leave(error));
-    this.#redis.on('close', () => this.#leave(new Error('the connection was closed')));
+    this.#presence = new RedisPresence(async () => {
+      for (const probe of this.#probes) await probe();
+    }, listener);
+    this.#redis.on('error', (error: Error) => this.#presence.leave(error));
+    this.#redis.on('close', () => this.#presence.leave(new Error('the connection was closed')));
   }
 
   /**
@@ -65,18 +55,18 @@ export class RedisLink implements OnApplicationShutdown {
 
   /** Asks Redis, or decides here while Redis is unavailable. */
   async ask<T>(remote: () => Promise<T>, local: () => T | Promise<T>): Promise<T> {
-    if (this.#isAway) return local();
+    if (this.#presence.isAway) return local();
     try {
       return await remote();
     } catch (error) {
-      this.#leave(error as Error);
+      this.#presence.leave(error as Error);
       return local();
     }
   }
 
   /** For what may fail: an entry that stays expires with its window, and the next count shows whether Redis is there. */
   async tell(command: (redis: Redis) => Promise<unknown>): Promise<void> {
-    if (this.#isAway) return;
+    if (this.#presence.isAway) return;
     await command(this.#redis).catch(() => undefined);
   }
 
@@ -85,36 +75,7 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   close(): void {
-    this.#closed = true;
-    clearTimeout(this.#retryTimer);
+    this.#presence.close();
     this.#redis.disconnect();
   }
-
-  #leave(error: Error): void {
-    if (this.#isAway || this.#closed) return;
-    this.#isAway = true;
-    const { code = codeOf(error.message) } = error as NodeJS.ErrnoException;
-    this.options.onAway(code);
-    this.#probeLater();
-  }
-
-  #probeLater(): void {
-    this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_MS).unref();
-  }
-
-  async #probe(): Promise<void> {
-    try {
-      for (const probe of this.#probes) await probe();
-    } catch {
-      if (!this.#closed) this.#probeLater();
-      return;
-    }
-    this.#isAway = false;
-    this.options.onBack();
-  }
-}
-
-/** The first word of a Redis error: it is public at /readyz, and the rest may name users. */
-function codeOf(message: string): string {
-  return /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0] ?? message;
 }

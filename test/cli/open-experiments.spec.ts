@@ -332,7 +332,7 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(stderr).toMatch(/^Running trials\nRan 6 trials in [\d.]+ s\.\n$/);
   });
 
-  it('writes the spikes of all neurons where no report has any', async () => {
+  it('writes the spikes of all neurons where no report asks for spikes', async () => {
     const spikes = inDirectory('added.csv');
     const args = ['--stimulate', 'S_sugar', '--duration', '50', '--trials', '1', '--json'];
     const { stdout } = await experiment([...args, '--spikes', spikes]);

@@ -26,8 +26,9 @@ const KILLED = 137;
 /** Building and running images has a command of its own. */
 const describeOnDemand: typeof describeWith =
   process.env['CONTAINERS'] === undefined
-    ? // In the suite it would take minutes; the summary lists it as skipped.
-      (_, name, body) => describe.skip(`${name} (npm run test:container)`, body)
+    ? (_, name, body) =>
+        // In the suite it would take minutes; the summary lists it as skipped.
+        describe.skip(`${name} (npm run test:container)`, body)
     : describeWith;
 
 describeOnDemand(['podman'], 'containers', () => {

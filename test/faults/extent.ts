@@ -8,6 +8,9 @@ export function extent<T>({ short, full }: { readonly short: T; readonly full: T
   return IS_FULL ? full : short;
 }
 
+/** A fault that is tried in full runs alone; the summary of a short run lists it as skipped. */
+export const itInFull = IS_FULL ? it : it.skip; // It takes too long for every test run.
+
 export function observed(fault: string, what: string): void {
   if (IS_FULL) process.stderr.write(`observed | ${fault} | ${what}\n`);
 }

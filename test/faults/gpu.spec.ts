@@ -6,8 +6,9 @@ import { IS_FULL, observed } from './extent.js';
 const RUNS = 30;
 const describeInFull: typeof describeWith = IS_FULL
   ? describeWith
-  : // In short, test/e2e/gpu.spec.ts covers the same; the summary lists this as skipped.
-    (_, name, body) => describe.skip(`${name} (npm run test:faults)`, body);
+  : (_, name, body) =>
+      // In short, test/e2e/gpu.spec.ts covers the same; the summary lists this as skipped.
+      describe.skip(`${name} (npm run test:faults)`, body);
 
 describeInFull(['gpu'], 'the process of the GPU', () => {
   let service: ServiceProcess;

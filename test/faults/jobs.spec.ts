@@ -3,7 +3,7 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../support/daemons.js';
 import { describeWith } from '../support/requirements.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
-import { extent, IS_FULL, observed } from './extent.js';
+import { extent, itInFull, observed } from './extent.js';
 
 const PATH = '/api/v2/experiments';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -180,7 +180,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     await expectEqualBytes(await begin());
   });
 
-  (IS_FULL ? it : it.skip)('Redis is full: no job is begun, and all is well when there is room', async () => {
+  itInFull('Redis is full: no job is begun, and all is well when there is room', async () => {
     await start(1);
     const location = await begin();
     await half(location);
@@ -203,25 +203,22 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     await expectEqualBytes(await begin());
   });
 
-  (IS_FULL ? it : it.skip)(
-    'Redis freezes: requests are told within seconds, and the job goes on',
-    async () => {
-      await start(2);
-      await elapsed('Redis frozen for 15 s', async () => {
-        const location = await begin();
-        await half(location);
-        redis.freeze();
-        const refused = await ask(location);
-        expect(refused.status).toBe(503);
-        await new Promise((next) => setTimeout(next, 15_000));
-        redis.thaw();
-        await until(async () => (await ask(location)).status === 200);
-        await expectEqualBytes(location);
-      });
-    },
-  );
+  itInFull('Redis freezes: requests are told within seconds, and the job goes on', async () => {
+    await start(2);
+    await elapsed('Redis frozen for 15 s', async () => {
+      const location = await begin();
+      await half(location);
+      redis.freeze();
+      const refused = await ask(location);
+      expect(refused.status).toBe(503);
+      await new Promise((next) => setTimeout(next, 15_000));
+      redis.thaw();
+      await until(async () => (await ask(location)).status === 200);
+      await expectEqualBytes(location);
+    });
+  });
 
-  (IS_FULL ? it : it.skip)('every replica is replaced while the job runs', async () => {
+  itInFull('every replica is replaced while the job runs', async () => {
     await start(3);
     await elapsed('three replicas replaced, one after the other', async () => {
       const location = await begin();

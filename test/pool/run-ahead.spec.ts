@@ -7,7 +7,7 @@ import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
 import type { JobWorker } from '../../src/pool/lane.js';
 import type { V1RunTask } from '../../src/pool/task.js';
-import { EXIT_SEED, FaultyWorkers, SPIN_SEED } from '../support/faulty-workers.js';
+import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
 const RUN_TIMEOUT_MS = 1_500;
@@ -51,14 +51,7 @@ async function open(workerCount: number, limit = 64) {
         throw error;
       }
     };
-    return {
-      get state() {
-        return member.state;
-      },
-      run: run as JobWorker['run'],
-      restart: () => member.restart(),
-      whenChanged: (listener) => member.whenChanged(listener),
-    };
+    return withRun(member, run as JobWorker['run']);
   });
   const queue = new ExperimentQueue(watched, { limit, runTimeoutMs: RUN_TIMEOUT_MS });
   /** Seeds in the order in which their runs were answered, in whatever way. */

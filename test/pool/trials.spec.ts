@@ -14,7 +14,7 @@ import { ExperimentQueue, type QueueOptions } from '../../src/pool/experiment-qu
 import type { JobWorker } from '../../src/pool/lane.js';
 import type { V1RunTask, V2TrialTask } from '../../src/pool/task.js';
 import { TrialPool } from '../../src/pool/trial-pool.js';
-import { EXIT_SEED, FaultyWorkers, SPIN_SEED } from '../support/faulty-workers.js';
+import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
 import { answerOf, localTrials, planOf } from '../support/open-experiments.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -80,14 +80,7 @@ async function open(workerCount: number, options: Partial<QueueOptions> = {}) {
       computed.push([nameOf(task), i]);
       return result;
     };
-    return {
-      get state() {
-        return member.state;
-      },
-      run: run as JobWorker['run'],
-      restart: () => member.restart(),
-      whenChanged: (listener) => member.whenChanged(listener),
-    };
+    return withRun(member, run as JobWorker['run']);
   });
   const queue = new ExperimentQueue(watched, { limit: 64, runTimeoutMs: 30_000, ...options });
   const run = (seed: number) =>

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { JobWorker } from '../../src/pool/lane.js';
 
 /** A run or a trial with such a seed ends its worker, or never ends. */
 export const EXIT_SEED = 4_000_000_001;
@@ -45,4 +46,16 @@ export class FaultyWorkers {
   #path(name: string): string {
     return join(this.#directory, name);
   }
+}
+
+/** The worker, only that `run` is called in place of its own. */
+export function withRun(worker: JobWorker, run: JobWorker['run']): JobWorker {
+  return {
+    get state() {
+      return worker.state;
+    },
+    run,
+    restart: () => worker.restart(),
+    whenChanged: (listener) => worker.whenChanged(listener),
+  };
 }
