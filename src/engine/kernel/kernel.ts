@@ -136,9 +136,8 @@ export function simulate(durationSteps: u32, eventCount: u32, eventBudget: f64):
   stepCount = step;
   deliveredEvents = delivered;
   const spikeCount = StepSpikes.of(stepCount).begin;
-  putToRest(spikeCount, eventCount);
+  putToRest(writeRaster(spikeCount), eventCount);
   allAtRest = true;
-  writeRaster(stepCount, spikeCount);
   return spikeCount;
 }
 
@@ -349,19 +348,13 @@ function endRefractoriness(ofStep: StepSpikes): void {
 /**
  * Only neurons that got an input event, spiked or were the target of a spike can differ from rest. Visiting these is
  * faster than clearing the state of all neurons, unless they are many.
+ * @param spikedCount neurons that spiked, in the list of candidates
  */
-function putToRest(spikeCount: u32, eventCount: u32): void {
-  // The list of candidates is free now. It gets each neuron that spiked once; h = infinity marks those already listed.
+function putToRest(spikedCount: u32, eventCount: u32): void {
+  const endOfSpiked = Entry.at(candidates, spikedCount);
   let reached: u32 = 0;
-  let endOfSpiked = Entry.at(candidates, 0);
-  const endOfSpikes = Spike.at(spikeCount);
-  for (let spike = Spike.at(0); spike != endOfSpikes && reached <= FEW_CONNECTIONS; spike = spike.next) {
-    const neuron = spike.neuron;
-    const isNew = <u32>(neuron.h != Infinity);
-    neuron.h = Infinity;
-    endOfSpiked.neuron = neuron;
-    endOfSpiked = endOfSpiked.plus(isNew);
-    reached += isNew * Row.of(neuron).connectionCount;
+  for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
+    reached += Row.of(spiked.neuron).connectionCount;
   }
   if (reached > FEW_CONNECTIONS) {
     putAllToRest();
