@@ -66,7 +66,7 @@ export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, 
   neuronCount = neurons;
   sentinel = Neuron.at(neurons);
   layoutEnd = VISITS;
-  section((<usize>neurons + 1) * offsetof<Visit>());
+  section((<usize>neurons + 1) * sizeof<u16>());
   connections = section(<usize>words * sizeof<u32>());
   rows = section((<usize>neurons + 1) * offsetof<Row>());
   factors = section(<usize>longestTrial * offsetof<Factors>());
@@ -233,18 +233,10 @@ export class Pair {
  * The number of the last visit to a neuron. Each step is one visit, so that a neuron listed twice is processed once.
  * Visits are numbered from 1 through all trials; after the last number all are forgotten.
  */
-@unmanaged
 export class Visit {
-  private number: u16;
-
-  @inline
-  static to(neuron: Neuron): Visit {
-    return changetype<Visit>(VISITS + ((changetype<usize>(neuron) - NEURONS) >> VISIT_SHIFT));
-  }
-
   static next(): u32 {
     if (lastVisit == u16.MAX_VALUE) {
-      memory.fill(VISITS, 0, <usize>neuronCount * offsetof<Visit>());
+      memory.fill(VISITS, 0, <usize>neuronCount * sizeof<u16>());
       lastVisit = 0;
     }
     return ++lastVisit;
@@ -252,10 +244,12 @@ export class Visit {
 
   /** @returns 1 for the first time with this number, else 0 */
   @inline
-  record(visit: u32): u32 {
-    const isFirst = <u32>(<u32>this.number != visit);
-    this.number = <u16>visit;
-    return isFirst;
+  static record(neuron: Neuron, visit: u32): u32 {
+    const place = changetype<usize>(neuron) >> VISIT_SHIFT;
+    const last = <u32>load<u16>(place, VISITS);
+    store<u16>(place, visit, VISITS);
+    // The number of an earlier visit is lower, so the difference is negative.
+    return (last - visit) >> 31;
   }
 }
 

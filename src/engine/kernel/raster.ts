@@ -51,7 +51,7 @@ export function writeRaster(spikeCount: u32): u32 {
     const step = spike.step;
     const place = StepSpikes.of(step).begin++;
     RasterStep.at(place).step = <u16>step;
-    Word.at(rasterNeurons, place).value = <u32>changetype<usize>(spike.neuron) >> NEURON_SHIFT;
+    Word.at(rasterNeurons, place).value = (<u32>changetype<usize>(spike.neuron)) >> NEURON_SHIFT;
   }
   return count;
 }
@@ -93,9 +93,9 @@ function sortByIndex(count: u32): void {
 }
 
 function lowerDigitOf(neuron: Neuron): u32 {
-  return (<u32>changetype<usize>(neuron) >> NEURON_SHIFT) & DIGIT_MASK;
+  return ((<u32>changetype<usize>(neuron)) >> NEURON_SHIFT) & DIGIT_MASK;
 }
 
 function upperDigitOf(neuron: Neuron): u32 {
-  return <u32>changetype<usize>(neuron) >> UPPER_SHIFT;
+  return (<u32>changetype<usize>(neuron)) >> UPPER_SHIFT;
 }
