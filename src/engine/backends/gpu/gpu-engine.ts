@@ -9,13 +9,14 @@ import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
 import type { InputEvents } from '../../../experiment/input-events.js';
 import { checkDuration, type SimulationOptions, type SpikeRaster, type Trial } from '../../simulation.js';
-import { CELL_PARTS } from './cells.js';
+import { statePlace } from './cells.js';
 import { withDeliveredEvents } from './event-budget.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
 import {
   bytesOf,
   NO_NEURON,
   SPIKE_BITS,
+  statusHasState,
   UNUSED_ROW,
   windowPipeline,
   type PipelineResult,
@@ -126,10 +127,12 @@ export class GpuEngine {
     return {
       runs,
       stateSteps: shape.windows * WINDOW_STEPS,
-      stateFloats: (experiment, neuron) =>
-        [0, 1, 2, 3].map(
-          (part) => result.cells![(neuron * CELL_PARTS + part) * shape.width + experiment]! + 0,
-        ),
+      stateFloats: (experiment, neuron) => {
+        const cell = neuron * shape.width + experiment;
+        // Of a cell without a state nothing was written.
+        const hasState = statusHasState(result.statuses![cell]!);
+        return [0, 1, 2, 3].map((part) => (hasState ? result.states![statePlace(cell, part)]! + 0 : 0));
+      },
     };
   }
 
