@@ -9,16 +9,17 @@
  *
  * A window has 18 steps: what is emitted in one arrives in the next, so within a window no cell depends on another. A
  * kernel writes one float in each thread, so what a window does to a cell is found in two passes: nextStatuses says whether
- * and when the cell spikes, nextStates what its four floats are in the end. Arrays:
+ * and when the cell spikes, nextStates what its four floats are in the end. Small things share an array, and so a pass, with
+ * others. Arrays:
  *   statuses   [neuron][experiment]        see below
  *   states     [cell >> 3][part][cell & 7] u and h of cells that are free or stimulated, see cells.ts; nobody writes or
- *              reads those of other cells, which are 0
+ *              reads those of other cells, which are 0. Then [neuron]: 1 where it spiked in the window in any experiment
  *   silenced   [experiment][place]         neurons, ascending
  *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
- *   active     [neuron]                    1 where the neuron spiked in the window in any experiment
- *   activeBits [2][word]                   the same as 24 bits a word; and how many of them are set
- *   masks      [group]                     24 bits: connections of the group whose source was active
+ *   activeBits [2][word]                   which neurons spiked, 24 bits a word; and how many of the bits are set
+ *   masks      [group], [block of words]   24 bits: connections of the group whose source was active; and how many neurons
+ *              were active in a block of words
  *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs and
  *              the rows of the window; then [chunk][sum][experiment], the sums of hubs (see CHUNK_SUMS)
  *   names      [row]                       1 + an active neuron, ascending; then UNUSED_ROW
@@ -101,6 +102,7 @@ function integersOf(cells: Cells, incoming: IncomingConnections, shape: Pipeline
     lastPlace: placesOf(shape) - 1,
     eventsAt: incoming.groupCount,
     hubSumsAt: hubSumsAt(incoming, shape),
+    activeAt: cells.stateCount,
     searchSteps: Math.log2(Math.max(shape.stimulated, shape.silenced)) + 1,
     spikesShift: Math.log2(shape.rows) + cells.shift,
     lastRow: shape.rows - 1,
@@ -337,21 +339,8 @@ function restingStates(this: Kernel, statuses: Vector): number {
   return statuses[0]! * 0;
 }
 
-/** active */
-function activeNeurons(this: Kernel, statuses: Vector): number {
-  let active = 0;
-  for (let experiment = 0; experiment < this.constants.width; experiment++) {
-    const status = statuses[(this.thread.x << this.constants.widthShift) | experiment]!;
-    const spikes = Math.abs(status) & this.constants.spikeBits;
-    if (spikes > 0) {
-      active = 1;
-    }
-  }
-  return active;
-}
-
 /** activeBits */
-function activeWords(this: Kernel, active: Vector): number {
+function activeWords(this: Kernel, states: Vector): number {
   let word = this.thread.x;
   let factor = 2;
   if (word > this.constants.words - 0.5) {
@@ -363,31 +352,19 @@ function activeWords(this: Kernel, active: Vector): number {
   for (let k = 0; k < this.constants.wordNeurons; k++) {
     const neuron = word * this.constants.wordNeurons + k;
     if (neuron < this.constants.neuronCount) {
-      bits = bits + bit * active[neuron]!;
+      bits = bits + bit * states[this.constants.activeAt + (neuron | 0)]!;
     }
     bit = bit * factor;
   }
   return bits;
 }
 
-/** How many neurons were active, block by block of words. */
-function activeCounts(this: Kernel, activeBits: Vector): number {
-  let count = 0;
-  for (let k = 0; k < this.constants.blockWords; k++) {
-    const word = this.thread.x * this.constants.blockWords + k;
-    if (word < this.constants.words) {
-      count = count + activeBits[this.constants.words + word]!;
-    }
-  }
-  return count;
-}
-
 /** names: the active neuron of each row, found by the counts of blocks and words and by bits. */
-function activeNames(this: Kernel, activeBits: Vector, counts: Vector): number {
+function activeNames(this: Kernel, activeBits: Vector, masks: Vector): number {
   let row = this.thread.x;
   let block = 0;
   for (let k = 0; k < this.constants.blocks; k++) {
-    const count = counts[block]!;
+    const count = masks[this.constants.groupCount + (block | 0)]!;
     if (row < count) break;
     row = row - count;
     block = block + 1;
@@ -430,8 +407,19 @@ function spikeRows(this: Kernel, statuses: Vector, names: Vector): number {
   return statuses[((name - 1) << this.constants.widthShift) | experiment]!;
 }
 
-/** masks */
+/** masks; and how many neurons were active, block by block of words. */
 function connectionMasks(this: Kernel, activeBits: Vector): number {
+  if (this.thread.x >= this.constants.groupCount) {
+    const first = (this.thread.x - this.constants.groupCount) * this.constants.blockWords;
+    let count = 0;
+    for (let k = 0; k < this.constants.blockWords; k++) {
+      const counted = first + k;
+      if (counted < this.constants.words) {
+        count = count + activeBits[this.constants.words + counted]!;
+      }
+    }
+    return count;
+  }
   let mask = 0;
   let bit = 1;
   for (let k = 0; k < this.constants.groupConnections; k++) {
@@ -551,6 +539,7 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
     let steps8 = [0, 0, 0, 0];
     let steps12 = [0, 0, 0, 0];
     let steps16 = [0, 0, 0, 0];
+    let isIdle = 0;
     let mayStep = 1;
     for (let pass = 0; pass < 2; pass++) {
       if (mayStep < 0.5) break;
@@ -619,8 +608,12 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
           }
         }
       }
-      if (pass < 0.5 && events < 0.5) {
-        if (
+      if (pass < 0.5) {
+        if (hasState < 0.5 && all < 0.5) {
+          isIdle = 1;
+          mayStep = 0;
+        } else if (
+          events < 0.5 &&
           all <= this.constants.lightSynapses &&
           Math.max(Math.abs(uHigh), Math.abs(hHigh)) < this.constants.lightFloatBelow &&
           potentialBound(uHigh, hHigh, exciting) < this.constants.quietBelow
@@ -629,7 +622,7 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
         }
       }
     }
-    if (hasState < 0.5 && all < 0.5) {
+    if (isIdle > 0.5) {
       code = this.constants.idle;
     } else {
       if (mayStep > 0.5) {
@@ -735,7 +728,7 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
 
 /**
  * states after a window, a float in each thread: of cells that are free or stimulated after it, and of no others. Spikes
- * are known by now, so u and h no longer depend on each other.
+ * are known by now, so u and h no longer depend on each other. The last threads find the active neurons.
  */
 function nextStates(
   this: Kernel,
@@ -744,6 +737,18 @@ function nextStates(
   states: Vector,
   arrivals: Vector,
 ): number | undefined {
+  if (this.thread.x >= this.constants.activeAt) {
+    const spiking = this.thread.x - this.constants.activeAt;
+    let active = 0;
+    for (let experiment = 0; experiment < this.constants.width; experiment++) {
+      const status = followers[(spiking << this.constants.widthShift) | experiment]!;
+      const spikes = Math.abs(status) & this.constants.spikeBits;
+      if (spikes > 0) {
+        active = 1;
+      }
+    }
+    return active;
+  }
   const follower = Math.abs(followers[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
   const code = (follower >> this.constants.codeShift) & 31;
   if (code === this.constants.free || code === this.constants.stimulated) {
@@ -1038,7 +1043,7 @@ export function bytesOf(
   const { width, windows, rows } = shape;
   const spikes = rows * (width + 1);
   const largest = Math.max(
-    cellsOf(neuronCount, width).stateCount,
+    cellsOf(neuronCount, width).stateCount + neuronCount,
     incoming.sources.length,
     arrivalsOf(incoming, shape),
     inputRows(shape) * placesOf(shape),
@@ -1100,31 +1105,30 @@ export function windowPipeline(
 
   const wiring: (keyof typeof arrays)[] = ['tables', 'sourceOf', 'synapsesOf'];
   const rest = kernel(restingStatuses, cells.count);
-  const restState = kernel(restingStates, cells.stateCount);
+  const restState = kernel(restingStates, cells.stateCount + neuronCount);
   const findArrivals = kernel(windowArrivals, arrivalsOf(incoming, shape), wiring);
   const advanceStatuses = kernel(nextStatuses, cells.count, wiring);
-  const advanceStates = kernel(nextStates, cells.stateCount, wiring);
-  const findActive = kernel(activeNeurons, neuronCount);
+  const advanceStates = kernel(nextStates, cells.stateCount + neuronCount, wiring);
   const packActive = kernel(activeWords, 2 * wordsOf(neuronCount));
-  const countActive = kernel(activeCounts, blocksOf(neuronCount));
   const nameActive = kernel(activeNames, rows);
   const readSpikes = kernel(spikeRows, rows * (width + 1));
-  const findConnections = kernel(connectionMasks, incoming.groupCount, ['sourceOf']);
+  const findConnections = kernel(connectionMasks, incoming.groupCount + blocksOf(neuronCount), ['sourceOf']);
   const countSound = kernel(soundCells, soundChunks(neuronCount) * width);
 
   const pipeline = gpu.createPipeline((silenced: Handle, inputs: Handle) => {
     let statuses = rest(silenced, inputs);
     let states = restState(statuses);
     // Before the first window nothing has spiked, and the kernels find just that.
-    let active = packActive(findActive(statuses));
+    let masks = findConnections(packActive(states));
     const spikes: Handle[] = [];
     for (let window = 0; window < windows; window++) {
-      const arrivals = findArrivals(statuses, findConnections(active), inputs, window);
+      const arrivals = findArrivals(statuses, masks, inputs, window);
       const followers = advanceStatuses(statuses, states, arrivals);
       states = advanceStates(statuses, followers, states, arrivals);
       statuses = followers;
-      active = packActive(findActive(statuses));
-      spikes.push(readSpikes(statuses, nameActive(active, countActive(active))));
+      const active = packActive(states);
+      masks = findConnections(active);
+      spikes.push(readSpikes(statuses, nameActive(active, masks)));
     }
     return [...spikes, countSound(statuses), ...(withState ? [statuses, states] : [])];
   });
