@@ -129,6 +129,7 @@ async function count(options) {
     gpuMsOfTrialAt3: rounded((usAt('us3') * windows) / batch / 1000, 2),
     gpuMsOfTrialAt5: rounded((usAt('us5') * windows) / batch / 1000, 2),
     cpuMsOfTrial: rounded(median(cpuMs), 2),
+    cpuMsOfFastestTrial: rounded(Math.min(...cpuMs), 2),
   };
   if (options.json) {
     console.log(JSON.stringify({ rows, summary }));

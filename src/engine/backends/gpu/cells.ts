@@ -21,7 +21,7 @@ export interface Cells {
   readonly neuronCount: number;
   /** Cells, and floats of all statuses. */
   readonly count: number;
-  /** Floats of all states; the last block of cells may not be full. */
+  /** Floats of all states. The last block of cells may not be full; nobody reads what stands in its other places. */
   readonly stateCount: number;
 }
 

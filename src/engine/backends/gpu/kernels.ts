@@ -9,11 +9,12 @@
  *
  * A window has 18 steps: what is emitted in one arrives in the next, so within a window no cell depends on another. A
  * kernel writes one float in each thread, so what a window does to a cell is found in two passes: nextStatuses says whether
- * and when the cell spikes, nextStates what its four floats are in the end. Small things share an array, and so a pass, with
- * others. Arrays:
+ * and when the cell spikes, nextStates what its four floats are in the end. Some arrays hold two or three things, which saves
+ * passes and bindings. Arrays:
  *   statuses   [neuron][experiment]        see below
- *   states     [cell >> 3][part][cell & 7] u and h of cells that are free or stimulated, see cells.ts; nobody writes or
- *              reads those of other cells, which are 0. Then [neuron]: 1 where it spiked in the window in any experiment
+ *   states     [cell >> 3][part][cell & 7] u and h of cells that are free or stimulated, see cells.ts: part p of a cell is at
+ *              (cell >> 3) << 5 | p << 3 | cell & 7. The states of other cells are 0, and nobody writes or reads them. Then
+ *              [neuron]: 1 where it spiked in the window in any experiment
  *   silenced   [experiment][place]         neurons, ascending
  *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
@@ -432,7 +433,7 @@ function connectionMasks(this: Kernel, activeBits: Vector): number {
   return mask;
 }
 
-/** arrivals: copies of the masks and of this window's input events, for want of bindings; and the sums of hubs. */
+/** arrivals: the masks and the input events of the window are only copied, the sums of hubs are made here. */
 function windowArrivals(this: Kernel, statuses: Vector, masks: Vector, inputs: Grid, window: number): number {
   if (this.thread.x < this.constants.eventsAt) {
     return masks[this.thread.x]!;
@@ -484,8 +485,8 @@ function windowArrivals(this: Kernel, statuses: Vector, masks: Vector, inputs: G
 }
 
 /**
- * statuses after a window. The synapses that arrive are summed up once in all cells, which tells whether the cell may
- * spike; and once again, step by step, in those few that may and are stepped through.
+ * statuses after a window. The first pass over the connections sums up the synapses that arrive, which tells whether the cell
+ * may spike. The few that may have a second pass, for the sums of each step, and are stepped through.
  */
 function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: Vector): number {
   const neuron = this.thread.x >> this.constants.widthShift;
@@ -500,8 +501,10 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
     refractory = code - 1;
   }
   if (refractory >= this.constants.windowSteps) {
+    // Refractory throughout the window.
     code = code - this.constants.windowSteps;
   } else {
+    // The input events of a stimulated cell: how many steps have one, summed over layers, and where they are found.
     let place = experiment * this.constants.stimulatedPlaces;
     let events = 0;
     if (code === this.constants.stimulated) {
@@ -521,6 +524,7 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
           events + arrivals[this.constants.eventsAt + (((layer + 1) << this.constants.placesShift) | place)]!;
       }
     }
+    // Cells that are idle or refractory begin with 0.
     let hasState = 0;
     let uHigh = 0;
     let hHigh = 0;
@@ -749,6 +753,7 @@ function nextStates(
     }
     return active;
   }
+  // Five bits of the thread are part and place in a block of cells; without the part, it is the number of the cell.
   const follower = Math.abs(followers[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
   const code = (follower >> this.constants.codeShift) & 31;
   if (code === this.constants.free || code === this.constants.stimulated) {
@@ -756,7 +761,8 @@ function nextStates(
     const experiment = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) & this.constants.lastExperiment;
     const isLow = (this.thread.x >> 3) & 1;
     const isH = (this.thread.x >> 4) & 1;
-    // The state at the beginning, or 0, and the step from which on synapses count.
+    // The cell begins with its state, or with 0, and takes in what arrives from step `first` on: after its last spike, if it
+    // spikes and goes on, and after the end of its refractory period.
     let first = 0;
     let hasState = 1;
     const before = Math.abs(statuses[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
