@@ -737,7 +737,7 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
 function nextStates(
   this: Kernel,
   statuses: Vector,
-  followers: Vector,
+  statusesAfter: Vector,
   states: Vector,
   arrivals: Vector,
 ): number | undefined {
@@ -745,7 +745,7 @@ function nextStates(
     const spiking = this.thread.x - this.constants.activeAt;
     let active = 0;
     for (let experiment = 0; experiment < this.constants.width; experiment++) {
-      const status = followers[(spiking << this.constants.widthShift) | experiment]!;
+      const status = statusesAfter[(spiking << this.constants.widthShift) | experiment]!;
       const spikes = Math.abs(status) & this.constants.spikeBits;
       if (spikes > 0) {
         active = 1;
@@ -754,8 +754,8 @@ function nextStates(
     return active;
   }
   // Five bits of the thread are part and place in a block of cells; without the part, it is the number of the cell.
-  const follower = Math.abs(followers[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
-  const code = (follower >> this.constants.codeShift) & 31;
+  const statusAfter = Math.abs(statusesAfter[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
+  const code = (statusAfter >> this.constants.codeShift) & 31;
   if (code === this.constants.free || code === this.constants.stimulated) {
     const neuron = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) >> this.constants.widthShift;
     const experiment = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) & this.constants.lastExperiment;
@@ -775,7 +775,7 @@ function nextStates(
         first = codeBefore - 1;
       }
     }
-    const spikes = follower & this.constants.spikeBits;
+    const spikes = statusAfter & this.constants.spikeBits;
     if (spikes > 0.5) {
       hasState = 0;
       first = 32 - Math.clz32(spikes);
@@ -1129,9 +1129,9 @@ export function windowPipeline(
     const spikes: Handle[] = [];
     for (let window = 0; window < windows; window++) {
       const arrivals = findArrivals(statuses, masks, inputs, window);
-      const followers = advanceStatuses(statuses, states, arrivals);
-      states = advanceStates(statuses, followers, states, arrivals);
-      statuses = followers;
+      const statusesAfter = advanceStatuses(statuses, states, arrivals);
+      states = advanceStates(statuses, statusesAfter, states, arrivals);
+      statuses = statusesAfter;
       const active = packActive(states);
       masks = findConnections(active);
       spikes.push(readSpikes(statuses, nameActive(active, masks)));
