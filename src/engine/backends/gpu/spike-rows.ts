@@ -4,8 +4,7 @@ import { SPIKE_BITS, UNUSED_ROW, type PipelineShape } from './kernels.js';
 import { WINDOW_STEPS } from './number-format.js';
 
 /**
- * The rasters of a batch from what a pipeline reads back, see `spikes` in kernels.ts. There are millions of rows and trials:
- * they are gone through once, and the spikes found are then sorted by counting.
+ * The rasters of a batch from what a pipeline reads back, see `spikes` in kernels.ts.
  * @param windows of each window its spikes
  * @param durationsSteps of the trials; what the last window has behind the end of a trial is not part of it
  * @returns the rasters by step, then by neuron, and the number of rows that the fullest window used
@@ -17,70 +16,84 @@ export function rastersOf(
   { width, rows }: Pick<PipelineShape, 'width' | 'rows'>,
   durationsSteps: readonly number[],
 ): { rasters: SpikeRaster[]; mostActive: number } {
-  const trialCount = durationsSteps.length;
-  const steps = windows.length * WINDOW_STEPS;
   const names = rows * width;
-  // Spikes of each trial and step; and each spike as it is found: trial * steps + step, and the neuron.
-  const counts = new Uint32Array(trialCount * steps);
-  let places = new Uint32Array(2 ** 12);
-  let neurons = new Uint32Array(places.length);
-  let found = 0;
+  const growing = durationsSteps.map((duration) => new GrowingRaster(duration));
   let mostActive = 0;
   windows.forEach((floats, window) => {
-    let row = 0;
-    for (; row < rows && floats[names + row] !== UNUSED_ROW; row++) {
-      const neuron = floats[names + row]! - 1;
-      if (neuron < 0) throw refused();
-      if (found + trialCount * WINDOW_STEPS > places.length) {
-        places = enlarged(places, trialCount * WINDOW_STEPS);
-        neurons = enlarged(neurons, trialCount * WINDOW_STEPS);
-      }
-      const at = row * width;
-      for (let trial = 0; trial < trialCount; trial++) {
-        const status = floats[at + trial]!;
-        if (status === 0) throw refused();
-        let bits = Math.abs(status) & SPIKE_BITS;
-        while (bits !== 0) {
-          const place = trial * steps + window * WINDOW_STEPS + 31 - Math.clz32(bits & -bits);
-          bits &= bits - 1;
-          counts[place]!++;
-          places[found] = place;
-          neurons[found++] = neuron;
-        }
-      }
+    let used = 0;
+    for (; used < rows && floats[names + used] !== UNUSED_ROW; used++) {
+      if (floats[names + used] === 0) throw refused();
     }
-    mostActive = Math.max(mostActive, row);
+    mostActive = Math.max(mostActive, used);
+    growing.forEach((raster, trial) => {
+      raster.addWindow(window * WINDOW_STEPS, floats, { names, used, width, trial });
+    });
   });
-
-  // Where the next spike of each trial and step belongs; those after the end of a trial belong nowhere.
-  const rasters = durationsSteps.map((duration, trial): SpikeRaster => {
-    const first = trial * steps;
-    let count = 0;
-    for (let step = 0; step < duration; step++) count += counts[first + step]!;
-    const ofSteps = new Uint16Array(count);
-    let next = 0;
-    for (let step = 0; step < duration; step++) {
-      const end = next + counts[first + step]!;
-      ofSteps.fill(step, next, end);
-      counts[first + step] = next;
-      next = end;
-    }
-    return { steps: ofSteps, neurons: new Uint32Array(count) };
-  });
-  for (let spike = 0; spike < found; spike++) {
-    const place = places[spike]!;
-    const trial = Math.floor(place / steps);
-    if (place - trial * steps < durationsSteps[trial]!) {
-      rasters[trial]!.neurons[counts[place]!++] = neurons[spike]!;
-    }
-  }
-  return { rasters, mostActive };
+  return { rasters: growing.map((raster) => raster.toRaster()), mostActive };
 }
 
-function enlarged(array: Uint32Array<ArrayBuffer>, room: number): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(2 * array.length + room);
-  larger.set(array);
-  return larger;
+/** Batches have millions of rows and trials, so nothing is made for a single spike. */
+class GrowingRaster {
+  #steps = new Uint16Array(2 ** 10);
+  #neurons = new Uint32Array(this.#steps.length);
+  #length = 0;
+  /** Of a window: the spikes by neuron, and the place of the next one of each step. */
+  #foundSteps = new Uint8Array(2 ** 8);
+  #foundNeurons = new Uint32Array(this.#foundSteps.length);
+  readonly #places = new Uint32Array(WINDOW_STEPS + 1);
+
+  constructor(private readonly durationSteps: number) {}
+
+  addWindow(
+    first: number,
+    floats: Float32Array,
+    { names, used, width, trial }: { names: number; used: number; width: number; trial: number },
+  ): void {
+    const steps = Math.min(WINDOW_STEPS, this.durationSteps - first);
+    if (steps <= 0) return;
+    const places = this.#places.fill(0);
+    let found = 0;
+    for (let row = 0, at = trial; row < used; row++, at += width) {
+      const status = floats[at]!;
+      if (status === 0) throw refused();
+      let bits = Math.abs(status) & SPIKE_BITS;
+      if (bits === 0) continue;
+      if (found + WINDOW_STEPS > this.#foundSteps.length) {
+        this.#foundSteps = enlarged(this.#foundSteps, new Uint8Array(2 * this.#foundSteps.length));
+        this.#foundNeurons = enlarged(this.#foundNeurons, new Uint32Array(this.#foundSteps.length));
+      }
+      for (; bits !== 0; bits &= bits - 1) {
+        const step = 31 - Math.clz32(bits & -bits);
+        if (step >= steps) break;
+        this.#foundSteps[found] = step;
+        this.#foundNeurons[found++] = floats[names + row]! - 1;
+        places[step + 1]!++;
+      }
+    }
+    const end = this.#length + found;
+    if (end > this.#steps.length) {
+      this.#steps = enlarged(this.#steps, new Uint16Array(2 * end));
+      this.#neurons = enlarged(this.#neurons, new Uint32Array(2 * end));
+    }
+    places[0] = this.#length;
+    for (let step = 0; step < WINDOW_STEPS; step++) {
+      places[step + 1]! += places[step]!;
+      this.#steps.fill(first + step, places[step], places[step + 1]);
+    }
+    for (let spike = 0; spike < found; spike++) {
+      this.#neurons[places[this.#foundSteps[spike]!]!++] = this.#foundNeurons[spike]!;
+    }
+    this.#length = end;
+  }
+
+  toRaster(): SpikeRaster {
+    return { steps: this.#steps.slice(0, this.#length), neurons: this.#neurons.slice(0, this.#length) };
+  }
+}
+
+function enlarged<T extends Uint8Array | Uint16Array | Uint32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
 }
 
 function refused(): CodedError {
