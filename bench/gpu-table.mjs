@@ -43,6 +43,9 @@ const OPERATIONS_PER_S = 132 * 128 * 1.7e9;
 const DISPATCH_US = 4;
 const WORDS_BITS = 24;
 const BLOCK_WORDS = 64;
+/** Rows that come back of a window, as gpu-engine.ts chooses them. */
+const FEWEST_ROWS = 256;
+const SPARE_ROWS = 1.25;
 /** A float in 16ths of 2^24 units: a synapse is 2^32 units. */
 const HIGH_FLOATS_PER_SYNAPSE = 256;
 const EVENT_SYNAPSES = INPUT_EVENT_MV / (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE);
@@ -354,7 +357,7 @@ function tableOf({ neuronCount }, incoming, width, counted) {
   const states = counted.stateBlocks * STATE_PARTS * SECTOR;
   const arrivals = (groupCount + chunks * CHUNK_SUMS * width) * FLOAT;
   const gathered = (connections) => connections * 2 * SECTOR + counted.activeNeurons * width * FLOAT;
-  const rows = 4 ** Math.ceil(Math.log(Math.max(256, 2 * counted.activeNeurons)) / Math.log(4));
+  const rows = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_ROWS, SPARE_ROWS * counted.activeNeurons)));
   const { connection, arrivalOfSum, arrivalOfDecay, arrivalOfStep, sumOfChunk } = OPERATIONS;
   const lightGroups = (groupCount - hubGroups) / neuronCount;
   const passes = [
