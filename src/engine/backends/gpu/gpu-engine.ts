@@ -148,16 +148,20 @@ export class GpuEngine {
     withState: boolean,
   ): Promise<{ runs: GpuRun[]; shape: PipelineShape; result: PipelineResult } | undefined> {
     for (const { options } of trials) checkDuration(options.durationSteps);
-    for (;;) {
+    for (let isRepeated = false; ; isRepeated = true) {
       const shape = this.#shapeOf(trials, withState);
       if (!this.#fits(shape)) return undefined;
       const result = await this.#run(trials, shape);
-      const decoded = this.#decode(trials, shape, result);
-      const { neuronCount } = this.wiring;
+      const { runs, mostActive } = this.#decode(trials, shape, result);
+      if (mostActive < shape.rows) {
+        const wanted = rowsFor(SPARE_ROWS * mostActive, this.wiring.neuronCount);
+        // Another number of rows is another pipeline, which takes seconds to compile.
+        const isFar = wanted > shape.rows || ROWS_FACTOR * wanted <= shape.rows;
+        if (isRepeated || isFar) this.#rows = wanted;
+        return { runs, shape, result };
+      }
       // All rows are used, so there may be spikes without a row.
-      const isCut = decoded.mostActive === shape.rows;
-      this.#rows = rowsFor(isCut ? ROWS_FACTOR * shape.rows : SPARE_ROWS * decoded.mostActive, neuronCount);
-      if (!isCut) return { runs: decoded.runs, shape, result };
+      this.#rows = rowsFor(ROWS_FACTOR * shape.rows, this.wiring.neuronCount);
     }
   }
 
