@@ -1,5 +1,6 @@
 /** Rates over the values of a swept parameter: mean, and a band of one standard deviation to either side. */
 import type { SetAxis } from '../../answers/v2/document.js';
+import { parameterLabel } from '../../plot/parameter-label.js';
 import { LEGEND, type Panel } from '../raster-panel.js';
 import {
   groupIn,
@@ -21,7 +22,7 @@ export function dosePanels(answer: CollectedAnswer, axis: SetAxis, series: reado
   const panelOf = ({ parameters }: CollectedCondition) =>
     Object.entries(parameters)
       .filter(([name]) => name !== axis.set)
-      .map(([name, value]) => `${name} ${valueText(value)}`)
+      .map(([name, value]) => `${parameterLabel(name)} ${valueText(value)}`)
       .join(', ');
   const panels = [...new Set(answer.conditions.map(panelOf))].slice(0, MOST_PANELS);
   const values = answer.conditions
@@ -47,7 +48,7 @@ export function dosePanels(answer: CollectedAnswer, axis: SetAxis, series: reado
   const x = {
     field: 'x',
     type: 'quantitative',
-    axis: { title: axis.set, grid: false },
+    axis: { title: parameterLabel(axis.set), grid: false },
     scale: { zero: false, nice: false },
   };
   const layer = [

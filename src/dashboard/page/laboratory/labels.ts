@@ -1,21 +1,5 @@
-/** How the laboratory calls parameters and groups, for people. */
+/** How the laboratory calls groups and rates, for people. */
 import type { GroupResult, ParameterValue } from '../../../answers/v2/result.js';
-
-const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
-  rate_hz: (input) => `Rate of ${input} (Hz)`,
-  delay_ms: (input) => `Start of ${input} (ms)`,
-  duration_ms: (input) => `Window of ${input} (ms)`,
-};
-const DOCUMENT_MEMBERS: Readonly<Record<string, string>> = {
-  duration_ms: 'Duration of a trial (ms)',
-  seed: 'Seed',
-};
-
-/** @param parameter as a sweep names it: `inputs.sugar.rate_hz` */
-export function parameterLabel(parameter: string): string {
-  const [, input, member] = /^inputs\.([^.]+)\.(\w+)$/.exec(parameter) ?? [];
-  return (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? parameter);
-}
 
 /** What a group of a report is called; `all` where its neurons are one group. */
 export function groupLabel({

@@ -8,6 +8,7 @@ import type {
   GroupResult,
 } from '../../../answers/v2/result.js';
 import type { ExperimentProgress } from '../../../answers/v2/formats/ndjson.js';
+import type { TableColumns } from '../../../answers/v2/formats/table-columns.js';
 import type { NeuronSearchResult } from '../../../connectome/neuron-search.js';
 import { call, type Fault, failureOf, ServiceFailure } from './client.js';
 
@@ -22,15 +23,8 @@ export const LISTED_NEURONS = 3000;
 
 /** A condition as a line of NDJSON has it: tables of spikes are columns. */
 export type ConditionLine = Omit<ConditionResult, 'reports'> & {
-  readonly reports: Readonly<Record<string, readonly GroupResult[] | SpikeColumns>>;
+  readonly reports: Readonly<Record<string, readonly GroupResult[] | TableColumns>>;
 };
-
-export interface SpikeColumns {
-  readonly trial: readonly number[];
-  readonly t_ms: readonly number[];
-  readonly root_id: readonly string[];
-  readonly truncated?: true;
-}
 
 /** How far an experiment is as a whole; conditions of axes that responders decide are counted at their upper bound at first. */
 export interface Progress {
