@@ -425,7 +425,7 @@ describeWith(['chromium'], 'the laboratory', () => {
   it('runs as a job what is too large for a request, which a link shows as well', async () => {
     const large = { ...DOSE, duration_ms: 5000, trials: 40 };
     const { page, problems } = await open(large);
-    await expectText(page, '#too-large', /It runs as a job.*800 brain seconds.*at most 600/);
+    await expectText(page, '#too-large', /so it runs as a job.*800 brain seconds.*at most 600/);
     expect(await page.getByLabel('Run as a job').isChecked()).toBe(true);
     await expectText(page, '#cost', /800 brain seconds/);
     // What fits a request is one again.
@@ -433,7 +433,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await expectText(page, '#cost', /400 brain seconds/);
     expect(await page.getByLabel('Run as a job').isChecked()).toBe(false);
     await page.getByRole('textbox', { name: 'Trials' }).fill('40');
-    await expectText(page, '#too-large', /It runs as a job/);
+    await expectText(page, '#too-large', /so it runs as a job/);
     await page.locator('#run').click();
     await page.waitForFunction(() => location.hash.startsWith('#job='));
     const address = await page.evaluate(() => location.href);
@@ -513,7 +513,7 @@ describeWith(['chromium'], 'the laboratory', () => {
   it('gives commands that work for what is too large for one request', async () => {
     const small = await startReadyService({ EXPERIMENT_BRAIN_SECONDS: '1' });
     const { page } = await openPage(served.browser, small, pathOf(DOSE));
-    await expectText(page, '#too-large', /It runs as a job/);
+    await expectText(page, '#too-large', /so it runs as a job/);
     await page.getByText('curl', { exact: true }).click();
     const { stdout } = await promisify(execFile)('sh', ['-c', await page.locator('#command').innerText()]);
     expect(stdout).toBe(await (await served.service.post(DOSE, `${EXPERIMENTS}?format=csv`)).text());
@@ -650,5 +650,6 @@ interface Events {
 /** A rate as people read it. */
 function shown(rateHz: number): string {
   if (rateHz === 0) return '0';
+  if (rateHz < 0.1) return String(Number(rateHz.toPrecision(1)));
   return rateHz.toFixed(rateHz >= 99.95 ? 0 : 1);
 }

@@ -34,7 +34,7 @@ const MOST_BARS = 40;
 /** Of a raster: with more a page becomes slow, and single spikes are not seen. */
 const MOST_MARKS = 20_000;
 /** With more rows a raster shows one trial at a time. */
-const MOST_ROWS_OF_TRIALS = 240;
+const MOST_ROWS_OF_TRIALS = 120;
 const ALL_TRIALS = 'all';
 
 /** What an experiment has given so far; at least one condition. */

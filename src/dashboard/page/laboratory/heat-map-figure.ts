@@ -7,6 +7,8 @@ import { rounded } from './labels.js';
 const NARROWEST_MAP = 340;
 const WIDEST_MAP = 560;
 const CELL = { lowest: 16, highest: 40, gap: 1 };
+/** Of a map with few values, in pixels: there is room for the names of its axes. */
+const SMALLEST_SIDE = 150;
 const MARGIN = { top: 24, right: 12, bottom: 46, left: 52 };
 const SCALE = { width: 200, height: 12, above: 26, total: 62 };
 const RATE_PX = 10;
@@ -23,7 +25,7 @@ export function heatMapFigure(all: readonly HeatMaps[], width: number, palette: 
   const children: Node[] = [gradientOf(palette)];
   let top = 0;
   for (const maps of all) {
-    const mapHeight = MARGIN.top + cellHeight(maps, mapWidth) * maps.y.values.length + MARGIN.bottom;
+    const mapHeight = MARGIN.top + cellSize(maps, mapWidth).height * maps.y.values.length + MARGIN.bottom;
     children.push(svg('g', { transform: `translate(0 ${top})` }, ...scaleOf(maps, palette)));
     top += SCALE.total;
     maps.maps.forEach((map, at) => {
@@ -42,9 +44,14 @@ export function heatMapFigure(all: readonly HeatMaps[], width: number, palette: 
   return figure;
 }
 
-function cellHeight({ x }: HeatMaps, width: number): number {
-  const cellWidth = (width - MARGIN.left - MARGIN.right) / x.values.length;
-  return Math.min(CELL.highest, Math.max(CELL.lowest, cellWidth));
+/** Of a cell, in pixels. */
+function cellSize({ x, y }: HeatMaps, mapWidth: number): { readonly width: number; readonly height: number } {
+  const room = (mapWidth - MARGIN.left - MARGIN.right) / x.values.length;
+  const square = Math.min(CELL.highest, Math.max(CELL.lowest, room));
+  return {
+    width: Math.min(room, Math.max(2 * CELL.highest, SMALLEST_SIDE / x.values.length)),
+    height: Math.max(square, SMALLEST_SIDE / y.values.length),
+  };
 }
 
 function gradientOf({ heat }: Palette): Node {
@@ -87,10 +94,7 @@ function scaleOf({ report, highestHz }: HeatMaps, palette: Palette): Node[] {
 function mapOf({ name, cells }: HeatMap, maps: HeatMaps, width: number, palette: Palette): Node[] {
   const { x, y, highestHz } = maps;
   const { top, left, right } = MARGIN;
-  const [cellWidth, height] = [
-    Math.min((width - left - right) / x.values.length, 2 * CELL.highest),
-    cellHeight(maps, width),
-  ];
+  const { width: cellWidth, height } = cellSize(maps, width);
   const [columns, rows] = [x.values.length, y.values.length];
   const bottom = top + height * rows;
   const colourOf = scaleLinear<string>(
@@ -185,7 +189,7 @@ function placeText(cell: HeatCell, x: HeatAxis, y: HeatAxis): string {
 
 /** Three digits at most, as long as rates have no more. */
 function shortRate(rateHz: number): string {
-  return rateHz > 0 && rateHz < 9.95 ? rateHz.toFixed(1) : rateHz.toFixed(0);
+  return rateHz < 9.95 ? rounded(rateHz) : rateHz.toFixed(0);
 }
 
 function longestRate(cells: readonly HeatCell[]): number {

@@ -194,7 +194,8 @@ async function check(): Promise<void> {
     setTooLarge(tooLarge !== undefined);
     form.showResolved(answer.resolved);
     byId('cost').textContent = describeCost(answer);
-    byId('too-large').textContent = tooLarge === undefined ? '' : `It runs as a job. ${tooLarge}`;
+    byId('too-large').textContent =
+      tooLarge === undefined ? '' : `Too large for one request, so it runs as a job. ${tooLarge}`;
   } catch (error) {
     if (signal.aborted) return;
     forgetCheck();

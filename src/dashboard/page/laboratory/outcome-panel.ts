@@ -274,7 +274,7 @@ export class OutcomePanel {
     const { rows, shown } = fillRatesTable(table, experiment, this.#conditions);
     byId('rates-note').textContent =
       rows > shown ? `The first ${shown} of ${grouped(rows)} rows; the files have all.` : '';
-    byId('rates-panel').hidden = rateReports(experiment).length === 0;
+    byId('rates-of-reports').hidden = rateReports(experiment).length === 0;
   }
 
   #drawCredit(): void {

@@ -25,11 +25,12 @@ export interface RasterPanel {
 }
 
 const MARGIN = { top: 24, right: 14, bottom: 42, left: 14 };
-const PANEL = { lowest: 40, highest: 380, gap: 14 };
+const PANEL = { lowest: 40, highest: 560, gap: 14 };
 const ROW = 14;
 const LEGEND_LINE = 18;
 const SMALLEST_LABELLED = 12;
 const WIDEST_LABEL = 130;
+const GAP = 6;
 /** A mark has to be seen where rows are thinner than a pixel. */
 const LOWEST_MARK = 1.5;
 
@@ -42,7 +43,7 @@ export function rasterFigure(
   palette: Palette,
 ): SVGSVGElement {
   const labels = panels.flatMap(({ bands }) => bands.map((band) => band.label.length));
-  const labelWidth = Math.min(WIDEST_LABEL, 0.3 * width, Math.max(0, ...labels) * CHARACTER_PX);
+  const labelWidth = Math.min(WIDEST_LABEL, 0.3 * width, Math.max(0, ...labels) * CHARACTER_PX + GAP);
   const left = MARGIN.left + labelWidth;
   const x = scaleLinear([0, durationMs], [left, width - MARGIN.right]);
   const children: Node[] = [];

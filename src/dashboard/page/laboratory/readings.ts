@@ -223,13 +223,14 @@ function bandsOf(
     return `${type || 'untyped'} ${SIDES[neurons.sides[neuron]!]!}`.trim();
   };
   const bands: RasterBand[] = [];
+  let before: string | undefined;
   for (const id of ids) {
     const label = labelOf(id);
-    const last = bands.at(-1);
+    if (label !== before) bands.push({ label, rows: rowsOfNeuron });
     // Trials of a neuron are not to be taken for neurons of a type.
-    if (last?.label === label && rowsOfNeuron === 1) {
-      bands[bands.length - 1] = { label, rows: last.rows + 1 };
-    } else bands.push({ label, rows: rowsOfNeuron });
+    else if (rowsOfNeuron > 1) bands.push({ label: '', rows: rowsOfNeuron });
+    else bands[bands.length - 1] = { label, rows: bands.at(-1)!.rows + 1 };
+    before = label;
   }
   return bands;
 }
