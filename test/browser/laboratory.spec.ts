@@ -269,7 +269,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await expectText(page, '#figure', /S_loom left/);
     expect(await lines(0)).toBe(given.trial.length);
     expect(await lines(1)).toBe(spikes.trial.length);
-    await page.getByLabel('Trial').selectOption('1');
+    await page.locator('[data-choice=trial]').selectOption('1');
     const ofTrial = spikes.trial.filter((trial) => trial === 1).length;
     expect(await lines(1)).toBe(ofTrial);
     expect(await page.locator('#figure svg').getAttribute('aria-label')).toContain(`: ${ofTrial} spikes of`);
