@@ -1,6 +1,6 @@
 /** Spikes and input events: a short line for each, time along, neurons down. */
 import { scaleLinear, type ScaleLinear } from 'd3-scale';
-import { CHARACTER_PX, type Palette, picture, shortened, svg, text } from './figure.js';
+import { CHARACTER_PX, FONT_PX, type Palette, picture, shortened, svg, text } from './figure.js';
 
 /** Rows that stand together. */
 export interface RasterBand {
@@ -28,7 +28,7 @@ const MARGIN = { top: 24, right: 14, bottom: 42, left: 14 };
 const PANEL = { lowest: 40, highest: 560, gap: 14 };
 const ROW = 14;
 const LEGEND_LINE = 18;
-const SMALLEST_LABELLED = 12;
+const SMALLEST_LABELLED = 8;
 const WIDEST_LABEL = 130;
 const GAP = 6;
 /** A mark has to be seen where rows are thinner than a pixel. */
@@ -97,14 +97,27 @@ function panelOf(
     );
     legendX += 15 + label.length * CHARACTER_PX + 14;
   });
+  const right = x.range()[1]!;
+  const size = Math.min(FONT_PX, Math.max(SMALLEST_LABELLED, row));
   let above = 0;
   for (const { label, rows } of bands) {
     const from = top + above * row;
     above += rows;
-    if (rows * row < SMALLEST_LABELLED) continue;
-    nodes.push(svg('line', { x1: MARGIN.left, x2: x.range()[1]!, y1: from, y2: from, stroke: palette.line }));
+    const height = rows * row;
+    if (label !== '') {
+      // Where there is no room for its name, a band tells it to those who point at it.
+      const ground = { x: 0, y: from, width: right, height, fill: 'none', 'pointer-events': 'all' };
+      nodes.push(svg('rect', ground, svg('title', {}, label)));
+    }
+    if (height < SMALLEST_LABELLED) continue;
+    nodes.push(svg('line', { x1: MARGIN.left, x2: right, y1: from, y2: from, stroke: palette.line }));
     if (label === '') continue;
-    nodes.push(text(shortened(label, labelWidth), MARGIN.left, from + (rows * row) / 2 + 4, palette.muted));
+    nodes.push(
+      text(shortened(label, labelWidth), MARGIN.left, from + height / 2 + 0.35 * size, palette.muted, {
+        'font-size': size,
+        'pointer-events': 'none',
+      }),
+    );
   }
   marks.forEach(({ timesMs, rows }, at) => {
     if (rows.length === 0) return;
@@ -115,6 +128,7 @@ function panelOf(
     nodes.push(
       svg('path', {
         class: 'spikes',
+        'pointer-events': 'none',
         d: lines.join(''),
         stroke: colourOf(marks, at, palette),
         'stroke-width': 1.3,
