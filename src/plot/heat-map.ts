@@ -11,6 +11,8 @@ export const HEAT_COLOURS = ['#fff4dd', '#fdc873', '#f08a30', '#c24a10', '#7a201
 const MOST_MAPS = 6;
 
 export interface HeatAxis {
+  /** As the sweep names it. */
+  readonly parameter: string;
   readonly label: string;
   /** Ascending. */
   readonly values: readonly number[];
@@ -97,7 +99,7 @@ export function withoutSilent(all: readonly HeatMaps[]): readonly HeatMaps[] {
 }
 
 function axisOf({ set, values }: SetAxis): HeatAxis {
-  return { label: parameterLabel(set), values: [...new Set(values)].sort((a, b) => a - b) };
+  return { parameter: set, label: parameterLabel(set), values: [...new Set(values)].sort((a, b) => a - b) };
 }
 
 function highestOf({ cells }: HeatMap): number {

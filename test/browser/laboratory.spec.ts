@@ -180,8 +180,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     const { conditions }: { conditions: Answer[] } = await answerOf(GRID);
     const sentence = ({ parameters, reports }: Answer, side: string) => {
       const { mean, sd } = reports['escape']!.find((group) => group.side === side)!.rate_hz;
-      const at = `Rate of loom (Hz) ${parameters['inputs.loom.rate_hz']}, Window of loom (ms) ${parameters['inputs.loom.duration_ms']}`;
-      return `escape ${side}: ${shown(mean)} ± ${shown(sd)} Hz at ${at}`;
+      const at = `rate of loom ${parameters['inputs.loom.rate_hz']} Hz, window of loom ${parameters['inputs.loom.duration_ms']} ms`;
+      return `escape ${side}: ${shown(mean)} ± ${shown(sd)} Hz (${at})`;
     };
     const expected = ['left', 'right'].flatMap((side) => conditions.map((each) => sentence(each, side)));
     const titles = await page.locator('#figure .cell title').allTextContents();
@@ -190,7 +190,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     // The longest window is on top, the highest rate on the right.
     const place = async (rateHz: number, windowMs: number) =>
       (await page
-        .locator(`#figure .cell[aria-label$="${rateHz}, Window of loom (ms) ${windowMs}"]`)
+        .locator(`#figure .cell[aria-label$="${rateHz} Hz, window of loom ${windowMs} ms)"]`)
         .first()
         .boundingBox())!;
     const [low, high] = [await place(50, 20), await place(200, 80)];

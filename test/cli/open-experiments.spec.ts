@@ -198,7 +198,9 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       expect(job.written.map((bytes) => bytes.toString('base64'))).toEqual(
         immediate.written.map((bytes) => bytes.toString('base64')),
       );
-      expect(/Ran \d+ trials/.exec(job.stderr)![0]).toMatch(/Ran [1-9]/);
+      const [ofJob, ofRequest] = [job, immediate].map(({ stderr }) => /Ran \d+ trials/.exec(stderr)![0]);
+      expect(ofJob).toMatch(/Ran [1-9]/);
+      expect(ofRequest).toBe(ofJob);
       expect(await stateOf(job.stderr)).toMatchObject({ status: 'successful' });
     }
   });

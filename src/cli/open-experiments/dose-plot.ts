@@ -3,8 +3,8 @@ import type { SetAxis } from '../../answers/v2/document.js';
 import { parameterLabel } from '../../plot/parameter-label.js';
 import { LEGEND, type Panel } from '../raster-panel.js';
 import {
+  besideText,
   groupIn,
-  valueText,
   type CollectedAnswer,
   type CollectedCondition,
   type Series,
@@ -19,11 +19,7 @@ const MOST_PANELS = 12;
 
 /** @param axis whose values are the x axis; every value of the others is a panel of its own */
 export function dosePanels(answer: CollectedAnswer, axis: SetAxis, series: readonly Series[]): Panel {
-  const panelOf = ({ parameters }: CollectedCondition) =>
-    Object.entries(parameters)
-      .filter(([name]) => name !== axis.set)
-      .map(([name, value]) => `${parameterLabel(name)} ${valueText(value)}`)
-      .join(', ');
+  const panelOf = (condition: CollectedCondition) => besideText(condition, [axis.set]);
   const panels = [...new Set(answer.conditions.map(panelOf))].slice(0, MOST_PANELS);
   const values = answer.conditions
     .filter((condition) => panels.includes(panelOf(condition)))

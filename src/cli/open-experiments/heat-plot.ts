@@ -2,9 +2,8 @@
 import type { SetAxis } from '../../answers/v2/document.js';
 import type { GroupResult } from '../../answers/v2/result.js';
 import { HEAT_COLOURS, heatMapsOf, withoutSilent, type HeatMap, type HeatMaps } from '../../plot/heat-map.js';
-import { parameterLabel } from '../../plot/parameter-label.js';
 import type { Panel } from '../raster-panel.js';
-import { groupText, valueText, type CollectedAnswer, type CollectedCondition } from './collected-answer.js';
+import { besideText, groupText, type CollectedAnswer } from './collected-answer.js';
 
 const [SMALLEST_CELL, LARGEST_CELL] = [16, 60];
 const MAP_SIZE = 300;
@@ -20,13 +19,13 @@ export function heatPanels(
   axes: readonly [SetAxis, SetAxis],
 ): readonly Panel[] {
   const parameters = axes.map(({ set }) => set);
-  const besides = [...new Set(conditions.map((condition) => besideOf(condition, parameters)))];
+  const besides = [...new Set(conditions.map((condition) => besideText(condition, parameters)))];
   const reports = Object.entries(head.experiment.reports).filter(
     ([, { type }]) => type === 'rate' || type === 'histogram',
   );
   return besides
     .flatMap((beside) => {
-      const shown = conditions.filter((condition) => besideOf(condition, parameters) === beside);
+      const shown = conditions.filter((condition) => besideText(condition, parameters) === beside);
       const all = reports.map(([report]) => {
         const readings = shown.map((condition) => ({
           parameters: condition.parameters,
@@ -37,13 +36,6 @@ export function heatPanels(
       return withoutSilent(all).map((maps) => rowOf(maps, beside));
     })
     .slice(0, MOST_ROWS);
-}
-
-function besideOf({ parameters }: CollectedCondition, but: readonly string[]): string {
-  return Object.entries(parameters)
-    .filter(([name]) => !but.includes(name))
-    .map(([name, value]) => `${parameterLabel(name)} ${valueText(value)}`)
-    .join(', ');
 }
 
 function rowOf(maps: HeatMaps, beside: string): Panel {

@@ -91,8 +91,7 @@ export class RemoteExperiment implements ExperimentSource {
       `The experiment is too large for one request; the service computes it as ${this.service.url(job.path)}`,
     );
     const path = `${job.path}/results?format=ndjson&from=${this.from}`;
-    const results = () =>
-      patiently(() => withHead(this.#eventsAt(path, {}, { signal, onProgress: () => undefined })), signal);
+    const results = () => patiently(() => withHead(this.#eventsAt(path, {}, { signal, onProgress })), signal);
     let trials = 0;
     let isFollowed = false;
     try {
@@ -117,14 +116,7 @@ export class RemoteExperiment implements ExperimentSource {
       if (signal.aborted || !isFollowed) await this.#end(job);
     }
     const { others } = await results();
-    let conditions = 0;
-    for await (const event of others) {
-      if (event.kind === 'condition') conditions++;
-      // Now it is known which conditions were not run.
-      if (event.kind === 'totals')
-        onProgress({ trials: conditions * trials, trialsDone: conditions * trials });
-      yield event;
-    }
+    yield* others;
   }
 
   async #end(job: RemoteJob): Promise<void> {
@@ -142,6 +134,7 @@ export class RemoteExperiment implements ExperimentSource {
     { signal, onProgress }: SourceOptions,
   ): AsyncGenerator<ExperimentEvent, void, void> {
     let head: ExperimentHead | undefined;
+    let conditions = 0;
     let isComplete = false;
     for await (const line of linesOf(path, this.service.pieces(path, { ...request, signal }))) {
       if ('error' in line) throw new CodedError(codeOf(line.code), `The service: ${line.error}`);
@@ -151,9 +144,13 @@ export class RemoteExperiment implements ExperimentSource {
         head = line;
         yield { kind: 'head', head };
       } else if ('index' in line) {
+        conditions++;
         yield { kind: 'condition', condition: await this.#condition(line, head) };
       } else {
         isComplete = true;
+        // Lines of progress come now and then, and count conditions that were not run after all.
+        const trials = conditions * (head?.experiment.trials ?? 0);
+        onProgress({ trials, trialsDone: trials, conditionsDone: conditions });
         yield { kind: 'totals', totals: line };
       }
     }

@@ -1,6 +1,7 @@
 /** Mean rates over two swept parameters as heat maps: one for each group, with the scale of its report. */
 import { scaleLinear } from 'd3-scale';
 import type { HeatAxis, HeatCell, HeatMap, HeatMaps } from '../../../plot/heat-map.js';
+import { settingText } from '../../../plot/parameter-label.js';
 import { CHARACTER_PX, type Palette, picture, shortened, svg, text } from './figure.js';
 import { rounded } from './labels.js';
 
@@ -133,7 +134,7 @@ function mapOf({ name, cells }: HeatMap, maps: HeatMaps, width: number, palette:
                   // What was stopped has an edge alone.
                   ...(cell.rate === null && { stroke: palette.muted, 'stroke-dasharray': '2 2' }),
                 },
-                svg('title', {}, `${name}: ${rateText(cell)} at ${placeText(cell, x, y)}`),
+                svg('title', {}, `${name}: ${rateText(cell)} (${placeText(cell, x, y)})`),
               ),
             ),
         ),
@@ -184,7 +185,9 @@ function rateText({ rate }: HeatCell): string {
 }
 
 function placeText(cell: HeatCell, x: HeatAxis, y: HeatAxis): string {
-  return `${x.label} ${x.values[cell.x]}, ${y.label} ${y.values[cell.y]}`;
+  return [settingText(x.parameter, x.values[cell.x]!), settingText(y.parameter, y.values[cell.y]!)].join(
+    ', ',
+  );
 }
 
 /** Three digits at most, as long as rates have no more. */

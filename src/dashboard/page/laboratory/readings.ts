@@ -3,7 +3,7 @@ import type { EachAxis, ExperimentDocument, ReportDocument, SetAxis } from '../.
 import type { GroupResult, MeanSd, ParameterValue } from '../../../answers/v2/result.js';
 import { SIDES } from '../../../connectome/connectome.js';
 import type { TableColumns } from '../../../answers/v2/formats/table-columns.js';
-import { parameterLabel } from '../../../plot/parameter-label.js';
+import { parameterLabel, settingText } from '../../../plot/parameter-label.js';
 import type { NeuronIndex } from '../service/neuron-labels.js';
 import type { ConditionLine } from '../service/open-experiments.js';
 import { groupLabel, valueLabel } from './labels.js';
@@ -152,7 +152,9 @@ export function rankingOf(
 function otherValues(parameters: Readonly<Record<string, ParameterValue>>, but: readonly string[]): string[] {
   return Object.entries(parameters)
     .filter(([name]) => !but.includes(name))
-    .map(([name, value]) => `${parameterLabel(name)} ${valueLabel(value)}`);
+    .map(([name, value]) =>
+      typeof value === 'number' ? settingText(name, value) : `${parameterLabel(name)} ${valueLabel(value)}`,
+    );
 }
 
 export interface RasterRows {
