@@ -462,6 +462,14 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('says that a job is gone, and is of use all the same', async () => {
+    const { page } = await served.open('/laboratory#job=AAAAAAAAAAAAAAAAAAAAAAAA');
+    await expectText(page, '#alert', /This job has no results.*There is no job "AAAA/s);
+    expect(await page.locator('#alert button').count()).toBe(0);
+    expect(Object.keys(await documentOn(page))).toContain('inputs');
+    await page.close();
+  });
+
   it('says when the connection breaks, and goes on when it is there again', async () => {
     const gateway = await startGateway(served.service);
     const { page } = await openPage(served.browser, gateway, pathOf(DOSE));
@@ -606,12 +614,13 @@ describeWith(['chromium'], 'the laboratory', () => {
   });
 
   it.each([
-    ['very wide and dark', { width: 2560, height: 1440, colorScheme: 'dark' }],
-    ['wide and light', { width: 1440, colorScheme: 'light' }],
-    ['as wide as a tablet, dark', { width: 768, height: 1024, colorScheme: 'dark' }],
-    ['as wide as a small phone, light', { width: 360, height: 740, colorScheme: 'light' }],
-  ] as const)('has no finding of axe and fits its width: %s', async (_, options) => {
-    const { page } = await open(DOSE, options);
+    ['very wide and dark', DOSE, { width: 2560, height: 1440, colorScheme: 'dark' }],
+    ['wide and light', EVENTS, { width: 1440, colorScheme: 'light' }],
+    ['as wide as a tablet, dark', GRID, { width: 768, height: 1024, colorScheme: 'dark' }],
+    ['as wide as a small phone, light', GRID, { width: 360, height: 740, colorScheme: 'light' }],
+    ['as wide as a small phone, dark', EVENTS, { width: 360, height: 740, colorScheme: 'dark' }],
+  ] as const)('has no finding of axe and fits its width: %s', async (_, document, options) => {
+    const { page } = await open(document, options);
     await page.locator('#search-type').fill('S_');
     await page.getByRole('button', { name: 'Stimulate S_loom' }).waitFor();
     await run(page);

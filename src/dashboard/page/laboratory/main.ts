@@ -361,6 +361,8 @@ function onEnd(failure: ServiceFailure | undefined): void {
       void outcome.goOn();
       allowRun();
     });
+    // A job that is gone leaves no document; the page is of use all the same.
+    if (shown === undefined && failure.kind === 'ended') showDocument(EXAMPLES[0]!.document, 'suggestion');
   }
 }
 

@@ -85,10 +85,10 @@ export function jobLines(job: string): AnswerSource {
     let lastDone = -1;
     for (;;) {
       const startedMs = performance.now();
-      const state = (await call(url, (response) => response.json(), { signal })) as JobState;
+      const state = await jobState(url, signal);
       yield { kind: 'progress', progress: jobProgress(state) };
       if (state.status === 'failed' || state.status === 'dismissed') {
-        throw new ServiceFailure('failed', state.error?.error ?? 'The job was ended.', 0);
+        throw new ServiceFailure('ended', state.error?.error ?? 'Somebody ended the job.', 0);
       }
       const isDone = state.status === 'successful';
       if (isDone || state.conditions_done !== lastDone) {
@@ -110,6 +110,16 @@ export function jobLines(job: string): AnswerSource {
       await pause(Math.max(JOB_PAUSE_MS, JOB_PAUSE_LOOKS * (performance.now() - startedMs)), signal);
     }
   };
+}
+
+/** @throws ServiceFailure of the kind `ended` where the service does not know the job (any more) */
+async function jobState(url: string, signal: AbortSignal): Promise<JobState> {
+  try {
+    return (await call(url, (response) => response.json(), { signal })) as JobState;
+  } catch (error) {
+    const isUnknown = error instanceof ServiceFailure && error.place.code === 'NOT_FOUND';
+    throw isUnknown ? new ServiceFailure('ended', error.message, 0) : error;
+  }
 }
 
 function jobProgress({ conditions, progress, seconds_left: secondsLeft }: JobState): Progress {
