@@ -619,8 +619,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     ['as wide as a tablet, dark', GRID, { width: 768, height: 1024, colorScheme: 'dark' }],
     ['as wide as a small phone, light', GRID, { width: 360, height: 740, colorScheme: 'light' }],
     ['as wide as a small phone, dark', EVENTS, { width: 360, height: 740, colorScheme: 'dark' }],
-  ] as const)('has no finding of axe and fits its width: %s', async (_, document, options) => {
-    const { page } = await open(document, options);
+  ] as const)('has no finding of axe and fits its width: %s', async (_, experiment, options) => {
+    const { page } = await open(experiment, options);
     await page.locator('#search-type').fill('S_');
     await page.getByRole('button', { name: 'Stimulate S_loom' }).waitFor();
     await run(page);
