@@ -45,7 +45,7 @@ const EVENTS = {
     spikes: { node_set: ['C_escape', 'S_loom'], type: 'spikes' },
     given: { node_set: 'S_loom', type: 'inputs' },
   },
-  sweep: undefined,
+  sweep: [{ set: 'inputs.loom.rate_hz', values: [100, 200] }],
 };
 
 describeWith(['chromium'], 'the laboratory', () => {
@@ -171,6 +171,9 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(titles).toEqual(
       group!.bins_hz!.map((rateHz, bin) => `all at ${20 * bin + 10}: ${shown(rateHz)} Hz`),
     );
+    // The numbers are those of the figure.
+    const table = await served.service.post(binned, `${EXPERIMENTS}?format=csv&table=histogram`);
+    expect((await download(page, 'csv')).bytes.toString()).toBe(await table.text());
     await page.close();
   });
 
@@ -260,7 +263,7 @@ describeWith(['chromium'], 'the laboratory', () => {
   it('draws spikes and input events as a raster, and saves their tables', async () => {
     const { page, problems } = await open(EVENTS);
     await run(page);
-    const [condition] = (await answerOf(EVENTS)).conditions as Events[];
+    const [condition, other] = (await answerOf(EVENTS)).conditions as Events[];
     const { spikes, given } = condition!.reports;
     const lines = async (at: number) =>
       (await page.locator('#figure path.spikes').nth(at).getAttribute('d'))!.split('M').length - 1;
@@ -273,6 +276,12 @@ describeWith(['chromium'], 'the laboratory', () => {
     const ofTrial = spikes.trial.filter((trial) => trial === 1).length;
     expect(await lines(1)).toBe(ofTrial);
     expect(await page.locator('#figure svg').getAttribute('aria-label')).toContain(`: ${ofTrial} spikes of`);
+    await page.locator('[data-choice=trial]').selectOption('all');
+    await page.locator('[data-choice=beside]').selectOption('rate of loom 200 Hz');
+    expect(await lines(1)).toBe(other!.reports.spikes.trial.length);
+    // Who points at a band is told its neurons.
+    await page.locator('#figure rect:has(title)').first().hover();
+    await expectText(page, '#figure-reading', /^S_loom left$/);
     expect(await axeFindings(page, '#outcome')).toEqual([]);
     for (const format of ['csv', 'arrow'] as const) {
       const response = await served.service.post(EVENTS, `${EXPERIMENTS}?format=${format}&table=spikes`);

@@ -292,21 +292,23 @@ function raster(hasSpikes: boolean): FigureKind {
       const panels = shown.map((each): RasterPanel => ({ title: title(each), ...each.rows }));
       const durationMs =
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
-      const label = `${shown.map(title).join('; ')}, ${trial === ALL_TRIALS ? 'in all trials' : `in trial ${trial}`}. The files have each event.`;
+      const label = `${shown.map(title).join('; ')}, ${trial === ALL_TRIALS ? 'in all trials' : `in trial ${trial}`}. The files have the time of each.`;
       const notes = [
         trial === ALL_TRIALS
           ? 'Each line is a spike or an input event; each neuron has a row for each trial, the first on top.'
           : 'Each line is a spike or an input event, each row a neuron. Neurons without any are left out.',
-        ...shown.flatMap(({ report, what, rows: { events, drawn } }) =>
-          drawn < events
-            ? [`Of ${report} 1 in ${Math.ceil(events / MOST_MARKS)} ${what} is drawn; the files have all.`]
-            : [],
-        ),
-        ...shown.flatMap(({ report, isCut }) =>
-          isCut
-            ? [`${report} reached the limit of the service; later events of this condition are missing.`]
-            : [],
-        ),
+        ...shown
+          .filter(({ rows: { events, drawn } }) => drawn < events)
+          .map(
+            ({ report, what, rows: { events } }) =>
+              `Of the ${what} of “${report}” one in ${Math.ceil(events / MOST_MARKS)} is drawn.`,
+          ),
+        ...shown
+          .filter(({ isCut }) => isCut)
+          .map(
+            ({ report, what }) =>
+              `“${report}” has more ${what} than the service lists in this answer: later ones are missing here and in the files.`,
+          ),
       ];
       return { drawn: rasterFigure(panels, durationMs, label, width, palette), note: notes.join(' ') };
     },

@@ -28,7 +28,7 @@ const MARGIN = { top: 24, right: 14, bottom: 42, left: 14 };
 const PANEL = { lowest: 40, highest: 560, gap: 14 };
 const ROW = 14;
 const LEGEND_LINE = 18;
-const SMALLEST_LABELLED = 8;
+const SMALLEST_FONT_PX = 8;
 const WIDEST_LABEL = 130;
 const GAP = 6;
 /** A mark has to be seen where rows are thinner than a pixel. */
@@ -98,7 +98,8 @@ function panelOf(
     legendX += 15 + label.length * CHARACTER_PX + 14;
   });
   const right = x.range()[1]!;
-  const size = Math.min(FONT_PX, Math.max(SMALLEST_LABELLED, row));
+  // One size for all names: that of a row, or where rows are thin the usual one, for the bands that have room.
+  const size = row < SMALLEST_FONT_PX ? FONT_PX : Math.min(FONT_PX, row);
   let above = 0;
   for (const { label, rows } of bands) {
     const from = top + above * row;
@@ -109,7 +110,7 @@ function panelOf(
       const ground = { x: 0, y: from, width: right, height, fill: 'none', 'pointer-events': 'all' };
       nodes.push(svg('rect', ground, svg('title', {}, label)));
     }
-    if (height < SMALLEST_LABELLED) continue;
+    if (height < size) continue;
     nodes.push(svg('line', { x1: MARGIN.left, x2: right, y1: from, y2: from, stroke: palette.line }));
     if (label === '') continue;
     nodes.push(
