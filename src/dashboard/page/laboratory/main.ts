@@ -249,7 +249,7 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
     : `${grouped(conditions.length)} ${conditions.length === 1 ? 'condition' : 'conditions'}`;
   return (
     `${many} of ${trials}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
-    `some ${grouped(Math.round(cost.input_events))} input events.`
+    `about ${grouped(Math.round(cost.input_events))} input events.`
   );
 }
 

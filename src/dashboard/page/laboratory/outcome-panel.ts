@@ -158,12 +158,12 @@ export class OutcomePanel {
       ...(progress?.trials === undefined
         ? []
         : [`${grouped(progress.trials.done)} of ${grouped(progress.trials.all)} trials`]),
-      ...(progress?.secondsLeft === undefined ? [] : [`some ${grouped(progress.secondsLeft)} s left`]),
+      ...(progress?.secondsLeft === undefined ? [] : [`about ${grouped(progress.secondsLeft)} s left`]),
     ];
     byId('progress-text').textContent = {
       running: `Running: ${[conditions, ...details].join(', ')} …`,
       stopped: `Stopped after ${conditions}.`,
-      broken: `Broken off after ${conditions}.`,
+      broken: `Interrupted after ${conditions}.`,
       done: this.#describeDone(),
     }[this.#state];
   }
