@@ -694,8 +694,9 @@ def _lines(response: IO[bytes]) -> Iterator[Json]:
         yield _parsed(line)
 
 
-def _read(response: IO[bytes], size: int = -1) -> bytes:
+def _read(response: IO[bytes], size: int | None = None) -> bytes:
     try:
+        # Not -1 for everything: http.client would return the framing of a chunked answer with it.
         return response.read(size)
     except (OSError, HTTPException) as failure:
         raise LabConnectionError(f"The connection broke before the answer ended: {failure}") from failure
