@@ -67,9 +67,10 @@ class SharedJobs extends JobParts {
       onBack: () => degradations.end('jobs'),
     }));
     const connect = () => redis.connect();
-    this.queue = new BullChunkQueue({ redis: redis.patient, connect });
+    const { keptMs } = limits;
+    this.queue = new BullChunkQueue({ redis: redis.patient, connect, keptMs });
     this.worker = new ChunkWorker(health, new RedisJobStore(redis.patient, limits), this.queue);
-    this.#added = new BullChunkQueue({ redis: redis.prompt, connect });
+    this.#added = new BullChunkQueue({ redis: redis.prompt, connect, keptMs });
     const store = new RedisJobStore(redis.prompt, limits);
     this.service = new JobsService(store, this.#added, this.worker, redis.reach);
   }
