@@ -190,6 +190,7 @@ export class BullChunkQueue implements ChunkQueue {
     });
     this.#worker = worker;
     this.#workerModel = model;
+    void this.#sweep();
   }
 
   async #closeWorker(): Promise<void> {
