@@ -2,8 +2,12 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../../test/support/daemons.js';
 import { describeWith } from '../../test/support/requirements.js';
 import { until } from '../../test/support/service-process.js';
+import type { ExperimentPlan } from '../answers/v2/plan.js';
+import { BullChunkQueue } from './bull-chunk-queue.js';
+import type { ChunkWorker } from './chunk-worker.js';
 import type { JobRecord } from './job.js';
 import type { ComputedCondition, JobLimits } from './job-store.js';
+import { JobsService } from './jobs.service.js';
 import { RedisJobStore } from './redis-job-store.js';
 
 const LIMITS: JobLimits = {
@@ -128,10 +132,13 @@ describeWith(['redis'], 'jobs in Redis', () => {
     it('creates and keeps nothing, can be read, and is freed by jobs that end', async () => {
       await store.create(record('a'));
       await store.begin('a');
-      await store.keep('a', condition(0, 5_000_000), 3);
+      // On a connection of its own, whose buffer is gone with it.
+      const other = redis.duplicate();
+      await new RedisJobStore(other, LIMITS).keep('a', condition(0, 5_000_000), 3);
+      await other.quit();
       await store.create(record('b'));
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1]);
-      await redis.config('SET', 'maxmemory', used - 1_000_000);
+      await redis.config('SET', 'maxmemory', used - 2_500_000);
       await expect(store.create(record('c'))).rejects.toThrow(/^OOM /);
       await expect(store.keep('a', condition(1), 3)).rejects.toThrow(/^OOM /);
       expect((await store.state('a'))!.progress).toMatchObject({ status: 'running', conditionsDone: 1 });
@@ -140,7 +147,35 @@ describeWith(['redis'], 'jobs in Redis', () => {
       expect((await store.dismiss('a'))!.progress.status).toBe('dismissed');
       expect(await redis.exists('nes:job:a:outcomes')).toBe(0);
       expect(await store.keep('a', condition(1), 3)).toBe(false);
-      expect(await store.create(record('c'))).toBe('c');
+      // Redis gives the memory back beside everything else.
+      await until(async () => (await store.create(record('c')).catch(() => undefined)) === 'c');
+    });
+
+    it('begins no job whose chunks find no room, and keeps nothing of it', async () => {
+      const queue = new BullChunkQueue({ redis, connect: () => redis.duplicate(), keptMs: LIMITS.keptMs });
+      // One condition, of a document that fills what is left.
+      const plan = {
+        head: { id: 'e', experiment: record('').document },
+        grid: { neededFrom: () => Uint8Array.of(1), levelOf: () => 0 },
+        brainSeconds: () => 1,
+      } as unknown as ExperimentPlan;
+      const order = { client: 'laboratory', model: 'model', plan, limits: record('').limits, from: 0 };
+      const service = new JobsService(store, queue, {} as ChunkWorker);
+      await service.begin(order);
+      const jobs = await redis.keys('nes:job:*');
+      expect([jobs.length, await queue.waiting('model')]).toEqual([1, 1]);
+
+      const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1]);
+      await redis.config('SET', 'maxmemory', used + DOCUMENT_BYTES / 4);
+      const began = service.begin({ ...order, requestKey: 'key' });
+      await expect(began).rejects.toThrow(/^OOM /);
+      expect(await redis.keys('nes:job:*')).toEqual(jobs);
+      expect([await store.unfinished(), await queue.waiting('model')]).toEqual([1, 1]);
+      await redis.config('SET', 'maxmemory', '256mb');
+      const { record: begun } = await service.begin({ ...order, requestKey: 'key' });
+      expect(await store.state(begun.id)).toBeDefined();
+      expect([await store.unfinished(), await queue.waiting('model')]).toEqual([2, 2]);
+      await queue.close();
     });
   });
 });
