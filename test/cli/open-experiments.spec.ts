@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { HEAT_COLOURS } from '../../src/plot/heat-map.js';
 import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -187,6 +188,7 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       for (const name of names) rmSync(name, { force: true });
       return { ...finished, written };
     };
+    const conditions: number[] = [];
     for (const further of [[], ['--json'], ['--from', '1', '--json']]) {
       const immediate = await run('immediate', large.url, ...further);
       const job = await run('job', small.url, ...further);
@@ -197,9 +199,16 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       expect(job.written.map((bytes) => bytes.toString('base64'))).toEqual(
         immediate.written.map((bytes) => bytes.toString('base64')),
       );
-      expect(/Ran \d+ trials/.exec(job.stderr)![0]).toMatch(/Ran [1-9]/);
-      expect(await stateOf(job.stderr)).toMatchObject({ status: 'successful' });
+      const [ofJob, ofRequest] = [job, immediate].map(({ stderr }) => /Ran \d+ trials/.exec(stderr)![0]);
+      expect(ofJob).toMatch(/Ran [1-9]/);
+      expect(ofRequest).toBe(ofJob);
+      const state = await stateOf(job.stderr);
+      expect(state).toMatchObject({ status: 'successful', conditions_done: state.conditions });
+      conditions.push(state.conditions);
     }
+    // Of the first condition a screen of lesions needs the baseline; other conditions need nothing of it.
+    const [all, , later] = conditions as [number, number, number];
+    expect(later).toBe(path === file ? all - 1 : all);
   });
 
   it('says beforehand that it would be a job', async () => {
@@ -221,7 +230,7 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
     const outside = await experiment([...ENDLESS, ...sweep, '--from', '2001', '--url', large.url]);
     expect(outside).toMatchObject({ status: 2, stdout: '' });
     expect(outside.stderr).toMatch(/from must be the index of a condition, from 0 to 2000, got 2001\.\n$/);
-    expect(await stateOf(outside.stderr)).toMatchObject({ status: 'dismissed' });
+    expect(outside.stderr).not.toMatch(AS_JOB);
     const wrong = await experiment(['--report', 'C_walk', '--sweep', 'seed=1:20001:1', '--url', large.url]);
     expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('at most 20000 conditions') });
   });
@@ -264,6 +273,28 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       expect(followed.status).toBe(0);
     } finally {
       await gateway.stop();
+    }
+  });
+
+  it('begins one job where the answer to its request is lost', async () => {
+    const service = await startReadyService({
+      WORKERS: '2',
+      EXPERIMENT_BRAIN_SECONDS: '1',
+      JOBS_PER_CLIENT: '1',
+    });
+    const gateway = await startGateway(service);
+    try {
+      let posted = 0;
+      // The first request is refused as too large, the second begins the job, the third is its repetition.
+      gateway.wayOf = (path) =>
+        /\/experiments\?/.test(path) && ++posted === 2 ? { losesAnswerOf: service } : service;
+      // A second job would be refused: the first one would not be done.
+      const sweep = ['--sweep', 'seed=1:40:1', '--trials', '20'];
+      const followed = await experiment([...LONGER.slice(0, 1), ...sweep, '--url', gateway.url]);
+      expect([followed.status, posted]).toEqual([0, 3]);
+    } finally {
+      await gateway.stop();
+      await service.stop();
     }
   });
 
@@ -416,8 +447,42 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     const svg = await plotted('dose', [file]);
     // The report by side has two groups, the histogram one; three rates.
     expect(marks(svg, 'point')).toBe(3 * 3);
-    expect(svg).toContain('inputs.sugar.rate_hz');
+    expect(svg).toContain('Rate of sugar (Hz)');
     expect(svg).toContain('walk left');
+  });
+
+  it('draws two numeric axes as a heat map for each group: a cell for each pair of values', async () => {
+    const durationsMs = [50, 100, 200];
+    const grid = {
+      ...DOCUMENT,
+      trials: 2,
+      reports: { walk: { node_set: 'C_walk', group_by: ['side'] } },
+      sweep: [
+        { set: 'inputs.sugar.rate_hz', values: [0, 100] },
+        { set: 'duration_ms', values: durationsMs },
+      ],
+    };
+    const gridFile = inDirectory('grid.json');
+    writeFileSync(gridFile, JSON.stringify(grid));
+    const svg = await plotted('grid', [gridFile]);
+    const { conditions } = JSON.parse((await experiment([gridFile, '--json'])).stdout) as {
+      conditions: { reports: { walk: { rate_hz: { mean: number } }[] } }[];
+    };
+    const highest = Math.max(
+      ...conditions.flatMap(({ reports }) => reports.walk.map(({ rate_hz }) => rate_hz.mean)),
+    );
+    expect(highest).toBeGreaterThan(0);
+    expect(marks(svg, 'rect mark')).toBe(2 * 2 * durationsMs.length);
+    for (const text of ['Rate of sugar (Hz)', 'Duration of a trial (ms)', 'walk left', 'walk right']) {
+      expect(svg).toContain(`>${text}<`);
+    }
+    // The highest rate has the darkest colour, silence the lightest.
+    const [silent, most] = [HEAT_COLOURS[0], HEAT_COLOURS.at(-1)!].map((colour) => {
+      const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+      return `fill="rgb(${red}, ${green}, ${blue})"`;
+    });
+    expect(svg).toContain(silent);
+    expect(svg).toContain(most);
   });
 
   it('draws a screen as ranked bars with the baseline', async () => {
