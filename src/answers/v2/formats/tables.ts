@@ -9,7 +9,7 @@ import {
   type ReportType,
   type SweepAxis,
 } from '../document.js';
-import type { ConditionResult, GroupResult, ParameterValue } from '../result.js';
+import type { ConditionResult, GroupResult, GroupResults, ParameterValue } from '../result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
 /** The text of a `label` column is one of a list that is known before the first row. */
@@ -208,19 +208,19 @@ function histogramTable(experiment: ExperimentDocument, reports: readonly string
     },
     { column: { name: 'rate_hz', type: 'double' }, valueOf: ({ group, at }) => group.bins_hz![at]! },
   ];
-  return groupTable('histogram', experiment, reports, own, (group) => group.bins_hz?.length ?? 0);
+  return groupTable('histogram', experiment, reports, own, (groups) => groups.at(0)?.bins_hz?.length ?? 0);
 }
 
 /**
  * A table of groups of neurons: which group a row is of, columns of its own, the number of trials.
- * @param rowsOf how many rows a group has
+ * @param rowsOfEach how many rows each of some groups has: those of a report in a condition have equally many
  */
 function groupTable(
   name: 'rates' | 'histogram',
   experiment: ExperimentDocument,
   reports: readonly string[],
   ownColumns: readonly GroupColumn[],
-  rowsOf: (group: GroupResult) => number,
+  rowsOfEach: (groups: GroupResults) => number,
 ): Table {
   const columns: readonly GroupColumn[] = [
     { column: { name: 'condition', type: 'int32' }, valueOf: ({ condition }) => condition.index },
@@ -237,58 +237,55 @@ function groupTable(
     ...ownColumns,
     { column: { name: 'trials', type: 'int32' }, valueOf: () => experiment.trials },
   ];
-  function* rows(condition: ConditionResult): Iterable<GroupRow> {
-    for (const [report, reportName] of reports.entries()) {
-      for (const group of groupsOf(condition, reportName)) {
-        const count = rowsOf(group);
-        for (let at = 0; at < count; at++) yield { condition, report, group, at };
-      }
-    }
-  }
   return {
     name,
     columns: columns.map(({ column }) => column),
-    batchesOf: (condition) => batches(columns, condition.index, rows(condition)),
+    *batchesOf(condition) {
+      const groups = reports.map((report) => groupsOf(condition, report));
+      const rowsOfGroup = groups.map(rowsOfEach);
+      let left = groups.reduce((sum, { length }, report) => sum + length * rowsOfGroup[report]!, 0);
+      let rows = 0;
+      let values: FilledColumn[] = [];
+      let filled = 0;
+      for (const report of reports.keys()) {
+        for (const group of groups[report]!) {
+          for (let at = 0; at < rowsOfGroup[report]!; at++) {
+            if (filled === 0) {
+              rows = Math.min(left, MAXIMUM_BATCH_ROWS);
+              values = columns.map(({ column }) => emptyColumn(column, rows));
+            }
+            const row = { condition, report, group, at };
+            for (const [place, column] of columns.entries()) values[place]![filled] = column.valueOf(row);
+            if (++filled < rows) continue;
+            yield { condition: condition.index, rows, values: values as ColumnValues[], truncated: false };
+            left -= rows;
+            filled = 0;
+          }
+        }
+      }
+    },
   };
 }
 
-function groupsOf(condition: ConditionResult, report: string): Iterable<GroupResult> {
+const NO_GROUPS: GroupResults = [];
+
+function groupsOf(condition: ConditionResult, report: string): GroupResults {
   const result = condition.reports[report];
-  return result === undefined || 'table' in result ? [] : result;
+  return result === undefined || 'table' in result ? NO_GROUPS : result;
 }
 
-function* batches(
-  columns: readonly GroupColumn[],
-  condition: number,
-  rows: Iterable<GroupRow>,
-): Iterable<TableBatch> {
-  let values = columns.map((): (number | string)[] => []);
-  let count = 0;
-  const batch = (): TableBatch => ({
-    condition,
-    rows: count,
-    values: columns.map(({ column }, at) => columnOf(column, values[at]!)),
-    truncated: false,
-  });
-  for (const row of rows) {
-    for (let at = 0; at < columns.length; at++) values[at]!.push(columns[at]!.valueOf(row));
-    if (++count < MAXIMUM_BATCH_ROWS) continue;
-    yield batch();
-    values = columns.map(() => []);
-    count = 0;
-  }
-  if (count > 0) yield batch();
-}
+/** Takes values of the type of its column. */
+type FilledColumn = (number | string)[];
 
-function columnOf({ type }: TableColumn, values: readonly (number | string)[]): ColumnValues {
+function emptyColumn({ type }: TableColumn, rows: number): FilledColumn {
   switch (type) {
     case 'int32':
     case 'label':
-      return new Int32Array(values as readonly number[]);
+      return new Int32Array(rows) as unknown as FilledColumn;
     case 'double':
-      return new Float64Array(values as readonly number[]);
+      return new Float64Array(rows) as unknown as FilledColumn;
     default:
-      return values as readonly string[];
+      return new Array<string>(rows);
   }
 }
 
