@@ -7,13 +7,10 @@
  * runs beside open experiments that want all of the machine.
  */
 import autocannon from 'autocannon';
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { runCommand } from '../dist/cli/command.js';
 import { median, percentile, printRows, rounded, wholeNumber } from './measure.mjs';
+import { startService } from './service.mjs';
 
 const CASES = ['drive', 'full'].flatMap((view) =>
   ['identity', 'gzip'].flatMap((encoding) =>
@@ -32,7 +29,6 @@ const BRIEF_CASES = [
 const FIRST_SEED = 1_000_000;
 /** Of cached requests, and of the answer whose digest is shown. */
 const FIXED_SEED = 42;
-const START_TIMEOUT_MS = 60_000;
 /** With --beside: as few workers as leave one for runs, and more experiments than the other can compute. */
 const WORKERS_BESIDE = 2;
 const EXPERIMENTS_BESIDE = 4;
@@ -81,7 +77,9 @@ await runCommand({
     const rounds = wholeNumber('rounds', options.rounds, 1000);
     const service = await startService(
       options.connectome,
-      options.beside ? { WORKERS: String(WORKERS_BESIDE), EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' } : {},
+      options.beside
+        ? { WORKERS: String(WORKERS_BESIDE), EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' }
+        : { WORKERS: process.env.WORKERS ?? '1' },
     );
     try {
       const body = (seed) => JSON.stringify({ stimulus: options.stimulus, seed });
@@ -113,8 +111,7 @@ await runCommand({
       printRows(rows, options.json);
       return rows.some(({ failed }) => failed > 0) ? 1 : 0;
     } finally {
-      service.process.kill('SIGTERM');
-      await service.ended;
+      await service.stop();
     }
   },
 });
@@ -248,52 +245,4 @@ async function timeOnServer(url, body) {
   });
   await answer.arrayBuffer();
   return Number(/total;dur=([\d.]+)/.exec(answer.headers.get('server-timing'))[1]);
-}
-
-async function startService(connectome, variables) {
-  const port = await freePort();
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
-    env: {
-      WORKERS: '1',
-      ...process.env,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      METRICS_PORT: '0',
-      RATE_LIMIT: '0',
-      LOG_LEVEL: 'error',
-      CONNECTOME_FILE: connectome,
-      ...variables,
-    },
-    // What the service logs is not the result.
-    stdio: ['ignore', 2, 'inherit'],
-  });
-  const ended = once(child, 'exit');
-  const url = `http://127.0.0.1:${port}`;
-  for (let waitedMs = 0; !(await isReady(url)); waitedMs += 50) {
-    if (child.exitCode !== null || waitedMs > START_TIMEOUT_MS) {
-      child.kill('SIGTERM');
-      throw new Error('the service did not become ready; what it said stands above');
-    }
-    await new Promise((next) => setTimeout(next, 50));
-  }
-  return { process: child, ended, url };
-}
-
-async function isReady(url) {
-  try {
-    return (await fetch(`${url}/readyz`)).status === 200;
-  } catch {
-    return false;
-  }
-}
-
-/** A port that was free a moment ago. */
-async function freePort() {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -8,15 +8,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { runCommand } from '../dist/cli/command.js';
 import { BullChunkQueue } from '../dist/jobs/bull-chunk-queue.js';
 import { RedisJobStore } from '../dist/jobs/redis-job-store.js';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
+import { freePort, startService } from './service.mjs';
 
 const PROCESSES = [1, 2, 3];
 /** Each of these divides it. */
@@ -45,7 +44,7 @@ await runCommand({
       help: 'What is served.',
     },
     workers: { type: 'string', value: 'N', default: '6', help: 'Workers in all, a multiple of 6.' },
-    conditions: { type: 'string', value: 'N', default: '60', help: 'Of 5 trials of 200 ms each.' },
+    conditions: { type: 'string', value: 'N', default: '600', help: 'Of 5 trials of 200 ms each.' },
     rounds: { type: 'string', value: 'N', default: '5', help: 'How often each case is measured.' },
     json: { type: 'boolean', help: 'Print JSON.' },
   },
@@ -179,39 +178,21 @@ async function cpuTimes(redis) {
 /** Processes that share the workers out. */
 async function startGroup(name, count, { connectome, total, variables = {} }) {
   const services = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const port = await freePort();
-      const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
-        env: {
-          PATH: process.env.PATH,
-          HOST: '127.0.0.1',
-          PORT: String(port),
-          METRICS_PORT: '0',
-          CONNECTOME_FILE: connectome,
-          WORKERS: String(total / count),
-          ROLE: 'worker',
-          BACKEND: 'cpu',
-          LOG_LEVEL: 'warn',
-          ...variables,
-        },
-        // What the service logs is not the result.
-        stdio: ['ignore', 2, 'inherit'],
-      });
-      const url = `http://127.0.0.1:${port}`;
-      const isReady = async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200;
-      while (!(await isReady())) {
-        if (child.exitCode !== null) throw new Error('the service ended before it was ready');
-        await new Promise((next) => setTimeout(next, POLL_MS));
-      }
-      return { url, child };
-    }),
+    Array.from({ length: count }, () =>
+      startService(connectome, {
+        WORKERS: String(total / count),
+        ROLE: 'worker',
+        BACKEND: 'cpu',
+        ...variables,
+      }),
+    ),
   );
   return {
     name,
     urls: services.map(({ url }) => url),
     seconds: [],
     ratios: [],
-    stop: () => Promise.all(services.map(({ child }) => stopped(child))),
+    stop: () => Promise.all(services.map((service) => service.stop())),
   };
 }
 
@@ -220,6 +201,7 @@ async function startRedis() {
   const directory = mkdtempSync(join(tmpdir(), 'bench-jobs-'));
   const options = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'yes'];
   const child = spawn('redis-server', [...options, '--dir', directory], { stdio: 'ignore' });
+  const ended = once(child, 'exit');
   const url = `redis://127.0.0.1:${port}`;
   const redis = new Redis(url, { retryStrategy: () => POLL_MS });
   redis.on('error', () => undefined);
@@ -228,24 +210,9 @@ async function startRedis() {
   return {
     url,
     stop: async () => {
-      await stopped(child);
+      child.kill('SIGTERM');
+      await ended;
       rmSync(directory, { recursive: true });
     },
   };
-}
-
-async function stopped(child) {
-  if (child.exitCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exit;
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -136,9 +136,8 @@ export function simulate(durationSteps: u32, eventCount: u32, eventBudget: f64):
   stepCount = step;
   deliveredEvents = delivered;
   const spikeCount = StepSpikes.of(stepCount).begin;
-  putToRest(spikeCount, eventCount);
+  putToRest(writeRaster(spikeCount), eventCount);
   allAtRest = true;
-  writeRaster(stepCount, spikeCount);
   return spikeCount;
 }
 
@@ -152,6 +151,10 @@ function findSpikes(step: u32, factors: Factors): void {
   const boundMvOfU = factors.boundMvOfU;
   const boundMvOfH = factors.boundMvOfH;
   const leastU = factors.leastUOfBoth;
+  // A loop reads a local variable from a register, and a global one from memory.
+  const thresholdMvOfBoth = threshold;
+  const nearThresholdMvOfBoth = nearThreshold;
+  const peakFactorOfBoth = peakFactor;
   let spiking = Entry.at(spikingNeurons, 0);
   let waiting = Entry.at(waitingNeurons, waitingCount);
   let kept = Entry.at(candidates, 0);
@@ -162,17 +165,20 @@ function findSpikes(step: u32, factors: Factors): void {
     const second = candidate.plus(1).neuron;
     const uhOfFirst = first.uh;
     const uhOfSecond = second.uh;
-    const isFirstVisit = Visit.to(first).record(visit) | (Visit.to(second).record(visit) << 1);
+    const isFirstVisit = Visit.record(first, visit) + 2 * Visit.record(second, visit);
 
     const u = lowOf(uhOfFirst, uhOfSecond);
     const h = highOf(uhOfFirst, uhOfSecond);
     const mv = f64x2.sub(f64x2.mul(u, mvOfU), f64x2.mul(h, mvOfH));
-    const isSpiking = f64x2.gt(mv, threshold);
+    const isSpiking = f64x2.gt(mv, thresholdMvOfBoth);
     const uu = f64x2.mul(u, u);
-    const peaksAbove = v128.and(f64x2.gt(u, leastU), f64x2.gt(f64x2.mul(uu, uu), f64x2.mul(h, peakFactor)));
+    const peaksAbove = v128.and(
+      f64x2.gt(u, leastU),
+      f64x2.gt(f64x2.mul(uu, uu), f64x2.mul(h, peakFactorOfBoth)),
+    );
     const willSpike = v128.andnot(peaksAbove, isSpiking);
     const boundMv = f64x2.sub(f64x2.mul(u, boundMvOfU), f64x2.mul(h, boundMvOfH));
-    const isNear = f64x2.gt(boundMv, nearThreshold);
+    const isNear = f64x2.gt(boundMv, nearThresholdMvOfBoth);
 
     // Both neurons are written to every list; only the list that they belong to gets longer.
     const spikingBits = i64x2.bitmask(isSpiking) & isFirstVisit;
@@ -349,19 +355,13 @@ function endRefractoriness(ofStep: StepSpikes): void {
 /**
  * Only neurons that got an input event, spiked or were the target of a spike can differ from rest. Visiting these is
  * faster than clearing the state of all neurons, unless they are many.
+ * @param spikedCount neurons that spiked, in the list of candidates
  */
-function putToRest(spikeCount: u32, eventCount: u32): void {
-  // The list of candidates is free now. It gets each neuron that spiked once; h = infinity marks those already listed.
+function putToRest(spikedCount: u32, eventCount: u32): void {
+  const endOfSpiked = Entry.at(candidates, spikedCount);
   let reached: u32 = 0;
-  let endOfSpiked = Entry.at(candidates, 0);
-  const endOfSpikes = Spike.at(spikeCount);
-  for (let spike = Spike.at(0); spike != endOfSpikes && reached <= FEW_CONNECTIONS; spike = spike.next) {
-    const neuron = spike.neuron;
-    const isNew = <u32>(neuron.h != Infinity);
-    neuron.h = Infinity;
-    endOfSpiked.neuron = neuron;
-    endOfSpiked = endOfSpiked.plus(isNew);
-    reached += isNew * Row.of(neuron).connectionCount;
+  for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
+    reached += Row.of(spiked.neuron).connectionCount;
   }
   if (reached > FEW_CONNECTIONS) {
     putAllToRest();

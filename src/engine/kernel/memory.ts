@@ -66,7 +66,7 @@ export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, 
   neuronCount = neurons;
   sentinel = Neuron.at(neurons);
   layoutEnd = VISITS;
-  section((<usize>neurons + 1) * offsetof<Visit>());
+  section((<usize>neurons + 1) * sizeof<u16>());
   connections = section(<usize>words * sizeof<u32>());
   rows = section((<usize>neurons + 1) * offsetof<Row>());
   factors = section(<usize>longestTrial * offsetof<Factors>());
@@ -142,6 +142,30 @@ export class Neuron {
     this.uh = v128.and(REFRACTORY, i64x2.splat(<i64>isStimulated - 1));
   }
 
+  /**
+   * Counts a spike, when the trial is over and the state is no longer needed.
+   * @returns 1 for the first one, else 0
+   */
+  @inline
+  countSpike(): u32 {
+    // No trial leads to infinite h.
+    const isFirst = <u32>(this.h != Infinity);
+    this.h = Infinity;
+    this.spikeCount = (this.spikeCount & (isFirst - 1)) + 1;
+    return isFirst;
+  }
+
+  /** After countSpike; later the place of its next spike in a list sorted by neuron. */
+  @inline
+  get spikeCount(): u32 {
+    return load<u32>(changetype<usize>(this));
+  }
+
+  @inline
+  set spikeCount(count: u32) {
+    store<u32>(changetype<usize>(this), count);
+  }
+
   @inline
   restIfRefractory(): void {
     const uh = this.uh;
@@ -209,18 +233,10 @@ export class Pair {
  * The number of the last visit to a neuron. Each step is one visit, so that a neuron listed twice is processed once.
  * Visits are numbered from 1 through all trials; after the last number all are forgotten.
  */
-@unmanaged
 export class Visit {
-  private number: u16;
-
-  @inline
-  static to(neuron: Neuron): Visit {
-    return changetype<Visit>(VISITS + ((changetype<usize>(neuron) - NEURONS) >> VISIT_SHIFT));
-  }
-
   static next(): u32 {
     if (lastVisit == u16.MAX_VALUE) {
-      memory.fill(VISITS, 0, <usize>neuronCount * offsetof<Visit>());
+      memory.fill(VISITS, 0, <usize>neuronCount * sizeof<u16>());
       lastVisit = 0;
     }
     return ++lastVisit;
@@ -228,10 +244,12 @@ export class Visit {
 
   /** @returns 1 for the first time with this number, else 0 */
   @inline
-  record(visit: u32): u32 {
-    const isFirst = <u32>(<u32>this.number != visit);
-    this.number = <u16>visit;
-    return isFirst;
+  static record(neuron: Neuron, visit: u32): u32 {
+    const place = changetype<usize>(neuron) >> VISIT_SHIFT;
+    const last = <u32>load<u16>(place, VISITS);
+    store<u16>(place, visit, VISITS);
+    // The number of an earlier visit is lower, so the difference is negative.
+    return (last - visit) >> 31;
   }
 }
 
@@ -337,29 +355,35 @@ export class StepSpikes {
   }
 }
 
-/** A spike: the address of the neuron in the lower bits, the lowest bits of the step above. */
+/** A spike, in one word: the address of the neuron in the lower half, the step in the upper one. */
 @unmanaged
 export class Spike {
-  word: u32;
+  private word: u64;
 
   @inline
   static at(place: u32): Spike {
-    return changetype<Spike>(spikes + ((<usize>place) << 2));
+    return changetype<Spike>(spikes + <usize>place * offsetof<Spike>());
+  }
+
+  /** In the list that is sorted by neuron. */
+  @inline
+  static sortedAt(place: u32): Spike {
+    return changetype<Spike>(sortedSpikes + <usize>place * offsetof<Spike>());
   }
 
   @inline
   get place(): u32 {
-    return <u32>((changetype<usize>(this) - spikes) >> 2);
+    return <u32>((changetype<usize>(this) - spikes) / offsetof<Spike>());
   }
 
   @inline
   plus(count: u32): Spike {
-    return changetype<Spike>(changetype<usize>(this) + ((<usize>count) << 2));
+    return changetype<Spike>(changetype<usize>(this) + <usize>count * offsetof<Spike>());
   }
 
   @inline
   get next(): Spike {
-    return changetype<Spike>(changetype<usize>(this) + offsetof<Spike>());
+    return this.plus(1);
   }
 
   @inline
@@ -369,25 +393,35 @@ export class Spike {
 
   @inline
   get neuron(): Neuron {
-    return changetype<Neuron>(<usize>(this.word & ADDRESS_MASK));
+    return changetype<Neuron>(<usize>(<u32>this.word));
+  }
+
+  @inline
+  get step(): u32 {
+    return <u32>(this.word >> 32);
   }
 
   @inline
   record(neuron: Neuron, step: u32): void {
-    this.word = (<u32>changetype<usize>(neuron)) | (step << ADDRESS_BITS);
+    this.word = (<u64>changetype<usize>(neuron)) | ((<u64>step) << 32);
+  }
+
+  @inline
+  copyTo(other: Spike): void {
+    other.word = this.word;
   }
 }
 
 /** Reserves memory for a number of spikes in all. */
 export function reserveSpikes(count: u32): void {
-  reserve(spikes + ((<usize>count) << 2));
+  reserve(spikes + <usize>count * offsetof<Spike>());
 }
 
 /** Lays out the raster, and what sorting it needs, behind the spikes, when their number is known. */
 export function layOutRaster(spikeCount: u32): void {
   layoutEnd = spikes;
-  section(<usize>spikeCount * sizeof<u32>());
-  sortedSpikes = section(<usize>spikeCount * sizeof<u32>());
+  section(<usize>spikeCount * offsetof<Spike>());
+  sortedSpikes = section(<usize>spikeCount * offsetof<Spike>());
   rasterSteps = section(<usize>spikeCount * sizeof<u16>());
   rasterNeurons = section(<usize>spikeCount * sizeof<u32>());
   reserve(layoutEnd);

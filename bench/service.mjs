@@ -1,0 +1,70 @@
+/** A service of this build as a process of its own, for benchmarks that measure over HTTP. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
+
+const START_TIMEOUT_MS = 60_000;
+const POLL_MS = 50;
+
+/**
+ * Starts a service, without a rate limit, and waits until it is ready.
+ * @param {string} connectome the file that it serves
+ * @param {Record<string, string>} variables what else its environment has
+ * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
+ * @throws CodedError CONNECTOME_MISSING; the service itself would wait for the file
+ */
+export async function startService(connectome, variables) {
+  await readConnectomeFile(connectome);
+  const port = await freePort();
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      METRICS_PORT: '0',
+      RATE_LIMIT: '0',
+      LOG_LEVEL: 'error',
+      CONNECTOME_FILE: connectome,
+      ...variables,
+    },
+    // What the service logs is not the result.
+    stdio: ['ignore', 2, 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const url = `http://127.0.0.1:${port}`;
+  for (let waitedMs = 0; !(await isReady(url)); waitedMs += POLL_MS) {
+    if (child.exitCode !== null || waitedMs > START_TIMEOUT_MS) {
+      child.kill('SIGTERM');
+      throw new Error('the service did not become ready; what it said stands above');
+    }
+    await new Promise((next) => setTimeout(next, POLL_MS));
+  }
+  return {
+    url,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function isReady(url) {
+  try {
+    return (await fetch(`${url}/readyz`)).status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function freePort() {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
