@@ -166,8 +166,11 @@ it.each([
   { deaths: 4, outcome: 'gives up' },
 ])('$outcome a run whose worker ends $deaths times over other runs', async ({ deaths }) => {
   let handed = 0;
-  const { submit } = await open(1, 64, (member) => (run) => {
+  const { submit } = await open(1, 64, (member) => async (run) => {
     if (run.experiment.seed === VICTIM_SEED && handed++ < deaths) {
+      // The last worker may not have been noticed to have ended: only a new one surely gets both.
+      do await new Promise((next) => setTimeout(next, 50));
+      while (member.state !== 'ready' || pool.restarts < handed - 1);
       member.run(task(EXIT_SEED)).catch(() => undefined);
     }
     return member.run(run);
@@ -177,7 +180,7 @@ it.each([
   if (deaths < 4) await expectBody(victim.outcome, VICTIM_SEED);
   else expect(await victim.outcome).toBe('WORKER_LOST');
   await expectBody(behind.outcome, 1);
-  expect(handed).toBe(4);
+  expect([handed, pool.restarts]).toEqual([4, deaths]);
 });
 
 it('a run that computes too long is ended, and the one behind it is answered', async () => {
