@@ -62,10 +62,13 @@ const mayImport = {
     'answers/v2/result',
     'answers/v2/formats',
     'atlas/cell-card',
+    // What figures show; how the command line draws them is no part of a page.
+    'plot/heat-map',
+    'plot/parameter-label',
     'config',
     'http',
   ],
-  plot: [],
+  plot: ['answers/v2/document', 'answers/v2/result'],
   // The studies of npm run validate.
   validation: ['connectome', 'experiment', 'engine', 'answers/v1', 'plot'],
   cli: [

@@ -29,6 +29,25 @@ const SCREEN = {
   sweep: [{ each: ['S_loom', 'C_*'], group_by: ['type'], as: 'silence' }],
 };
 
+const GRID = {
+  ...DOSE,
+  name: 'Rate and window of loom',
+  reports: { escape: DOSE.reports.escape },
+  sweep: [
+    { set: 'inputs.loom.rate_hz', values: [50, 100, 200] },
+    { set: 'inputs.loom.duration_ms', values: [20, 40, 80] },
+  ],
+};
+const EVENTS = {
+  ...DOSE,
+  name: 'Spikes',
+  reports: {
+    spikes: { node_set: ['C_escape', 'S_loom'], type: 'spikes' },
+    given: { node_set: 'S_loom', type: 'inputs' },
+  },
+  sweep: [{ set: 'inputs.loom.rate_hz', values: [100, 200] }],
+};
+
 describeWith(['chromium'], 'the laboratory', () => {
   const served = serve();
 
@@ -152,6 +171,125 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(titles).toEqual(
       group!.bins_hz!.map((rateHz, bin) => `all at ${20 * bin + 10}: ${shown(rateHz)} Hz`),
     );
+    // The numbers are those of the figure.
+    const table = await served.service.post(binned, `${EXPERIMENTS}?format=csv&table=histogram`);
+    expect((await download(page, 'csv')).bytes.toString()).toBe(await table.text());
+    await page.close();
+  });
+
+  it('draws two swept parameters as a heat map that is read by pointing, tapping and with the keyboard', async () => {
+    const { page, problems } = await open(GRID, { width: 1440 });
+    await run(page);
+    const { conditions }: { conditions: Answer[] } = await answerOf(GRID);
+    const sentence = ({ parameters, reports }: Answer, side: string) => {
+      const { mean, sd } = reports['escape']!.find((group) => group.side === side)!.rate_hz;
+      const at = `rate of loom ${parameters['inputs.loom.rate_hz']} Hz, window of loom ${parameters['inputs.loom.duration_ms']} ms`;
+      return `escape ${side}: ${shown(mean)} ± ${shown(sd)} Hz (${at})`;
+    };
+    const expected = ['left', 'right'].flatMap((side) => conditions.map((each) => sentence(each, side)));
+    const titles = await page.locator('#figure .cell title').allTextContents();
+    expect([...titles].sort()).toEqual([...expected].sort());
+
+    // The longest window is on top, the highest rate on the right.
+    const place = async (rateHz: number, windowMs: number) =>
+      (await page
+        .locator(`#figure .cell[aria-label$="${rateHz} Hz, window of loom ${windowMs} ms)"]`)
+        .first()
+        .boundingBox())!;
+    const [low, high] = [await place(50, 20), await place(200, 80)];
+    expect(high.x).toBeGreaterThan(low.x);
+    expect(high.y).toBeLessThan(low.y);
+
+    // The loudest cell has the last colour of the scale.
+    const loudest = await page.evaluate(() => {
+      const rateOf = (cell: Element) => Number(/: ([\d.]+) ±/.exec(cell.textContent!)![1]);
+      const cells = [...document.querySelectorAll('#figure .cell')].sort((a, b) => rateOf(b) - rateOf(a));
+      return cells[0]!.getAttribute('fill');
+    });
+    const last = await page.locator('#figure stop').last().getAttribute('stop-color');
+    expect(loudest).toBe(
+      `rgb(${last!
+        .match(/[0-9a-f]{2}/g)!
+        .map((hex) => Number.parseInt(hex, 16))
+        .join(', ')})`,
+    );
+
+    const reading = () => page.locator('#figure-reading').innerText();
+    const cells = page.getByRole('grid', { name: 'escape left' }).getByRole('gridcell');
+    expect(await cells.count()).toBe(conditions.length);
+    await cells.nth(1).hover();
+    expect(await reading()).toBe(await cells.nth(1).getAttribute('aria-label'));
+    // A tap is a click; from there the arrow keys go on, and stop at the edge.
+    await cells.first().click();
+    const read = [await reading()];
+    for (const key of ['ArrowRight', 'ArrowDown', 'End', 'ArrowRight', 'Home', 'ArrowUp', 'ArrowUp']) {
+      await page.keyboard.press(key);
+      read.push(await reading());
+    }
+    const at = (rateHz: number, windowMs: number) =>
+      sentence(
+        conditions.find(
+          ({ parameters }) =>
+            parameters['inputs.loom.rate_hz'] === rateHz &&
+            parameters['inputs.loom.duration_ms'] === windowMs,
+        )!,
+        'left',
+      );
+    expect(read).toEqual([
+      at(50, 80),
+      at(100, 80),
+      at(100, 40),
+      at(200, 40),
+      at(200, 40),
+      at(50, 40),
+      at(50, 80),
+      at(50, 80),
+    ]);
+    // One stop of the Tab key for each map.
+    await page.keyboard.press('Tab');
+    expect(await reading()).toMatch(/^escape right/);
+    expect(await axeFindings(page, '#outcome')).toEqual([]);
+
+    const svg = (await download(page, 'svg')).bytes.toString();
+    expect(svg.split('class="cell"').length - 1).toBe(2 * conditions.length);
+    expect((await download(page, 'png')).bytes.subarray(1, 4).toString()).toBe('PNG');
+    // The same numbers as lines, which show the spread.
+    await page.getByLabel('Show').selectOption('mean rates as curves');
+    expect(await page.locator('#figure path.mean').count()).toBe(6);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('draws spikes and input events as a raster, and saves their tables', async () => {
+    const { page, problems } = await open(EVENTS);
+    await run(page);
+    const [condition, other] = (await answerOf(EVENTS)).conditions as Events[];
+    const { spikes, given } = condition!.reports;
+    const lines = async (at: number) =>
+      (await page.locator('#figure path.spikes').nth(at).getAttribute('d'))!.split('M').length - 1;
+    // Input events come before spikes; all trials are shown, as there are few neurons.
+    await expectText(page, '#figure', new RegExp(`given: ${given.trial.length} input events of 12 neurons`));
+    await expectText(page, '#figure', /S_loom left/);
+    expect(await lines(0)).toBe(given.trial.length);
+    expect(await lines(1)).toBe(spikes.trial.length);
+    await page.locator('[data-choice=trial]').selectOption('1');
+    const ofTrial = spikes.trial.filter((trial) => trial === 1).length;
+    expect(await lines(1)).toBe(ofTrial);
+    expect(await page.locator('#figure svg').getAttribute('aria-label')).toContain(`: ${ofTrial} spikes of`);
+    await page.locator('[data-choice=trial]').selectOption('all');
+    await page.locator('[data-choice=beside]').selectOption('rate of loom 200 Hz');
+    expect(await lines(1)).toBe(other!.reports.spikes.trial.length);
+    // Who points at a band is told its neurons.
+    await page.locator('#figure rect:has(title)').first().hover();
+    await expectText(page, '#figure-reading', /^S_loom left$/);
+    expect(await axeFindings(page, '#outcome')).toEqual([]);
+    for (const format of ['csv', 'arrow'] as const) {
+      const response = await served.service.post(EVENTS, `${EXPERIMENTS}?format=${format}&table=spikes`);
+      expect((await download(page, format)).bytes.equals(Buffer.from(await response.arrayBuffer()))).toBe(
+        true,
+      );
+    }
+    expect(problems).toEqual([]);
     await page.close();
   });
 
@@ -255,8 +393,9 @@ describeWith(['chromium'], 'the laboratory', () => {
   });
 
   it('says what is too expensive before anything is run', async () => {
-    const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100 });
-    await expectText(page, '#fault', /2000 brain seconds.*at most 600.*With 30 trials/);
+    const rates = { set: 'inputs.loom.rate_hz', from: 0, to: 100, step: 0.1 };
+    const { page } = await open({ ...DOSE, duration_ms: 5000, trials: 100, sweep: [rates] });
+    await expectText(page, '#fault', /500500 brain seconds.*at most 300000.*With 59 trials/);
     expect(await page.getByRole('textbox', { name: 'Trials' }).getAttribute('aria-invalid')).toBe('true');
     expect(await page.locator('#run').isDisabled()).toBe(true);
     await page.close();
@@ -295,10 +434,15 @@ describeWith(['chromium'], 'the laboratory', () => {
   it('runs as a job what is too large for a request, which a link shows as well', async () => {
     const large = { ...DOSE, duration_ms: 5000, trials: 40 };
     const { page, problems } = await open(large);
-    await expectText(page, '#fault', /800 brain seconds/);
-    await page.getByRole('button', { name: 'Make it a job' }).click();
+    await expectText(page, '#too-large', /so it runs as a job.*800 brain seconds.*at most 600/);
     expect(await page.getByLabel('Run as a job').isChecked()).toBe(true);
     await expectText(page, '#cost', /800 brain seconds/);
+    // What fits a request is one again.
+    await page.getByRole('textbox', { name: 'Trials' }).fill('20');
+    await expectText(page, '#cost', /400 brain seconds/);
+    expect(await page.getByLabel('Run as a job').isChecked()).toBe(false);
+    await page.getByRole('textbox', { name: 'Trials' }).fill('40');
+    await expectText(page, '#too-large', /so it runs as a job/);
     await page.locator('#run').click();
     await page.waitForFunction(() => location.hash.startsWith('#job='));
     const address = await page.evaluate(() => location.href);
@@ -324,6 +468,14 @@ describeWith(['chromium'], 'the laboratory', () => {
     await expect(
       served.service.get(`${EXPERIMENTS}/${job}`).then((answer) => answer.json()),
     ).resolves.toMatchObject({ status: 'dismissed' });
+    await page.close();
+  });
+
+  it('says that a job is gone, and is of use all the same', async () => {
+    const { page } = await served.open('/laboratory#job=AAAAAAAAAAAAAAAAAAAAAAAA');
+    await expectText(page, '#alert', /This job has no results.*There is no job "AAAA/s);
+    expect(await page.locator('#alert button').count()).toBe(0);
+    expect(Object.keys(await documentOn(page))).toContain('inputs');
     await page.close();
   });
 
@@ -375,18 +527,35 @@ describeWith(['chromium'], 'the laboratory', () => {
     await context.close();
   });
 
+  it('gives commands that work for what is too large for one request', async () => {
+    const small = await startReadyService({ EXPERIMENT_BRAIN_SECONDS: '1' });
+    const { page } = await openPage(served.browser, small, pathOf(DOSE));
+    await expectText(page, '#too-large', /so it runs as a job/);
+    await page.getByText('curl', { exact: true }).click();
+    const { stdout } = await promisify(execFile)('sh', ['-c', await page.locator('#command').innerText()]);
+    expect(stdout).toBe(await (await served.service.post(DOSE, `${EXPERIMENTS}?format=csv`)).text());
+    await page.getByText('Python', { exact: true }).click();
+    await expectText(page, '#command', /job = lab\.submit\([^]*result = job\.wait\(/);
+    await page.close();
+    await small.stop();
+  });
+
   describeWith(['pandas'], 'beside Python', () => {
-    it('gives lines of Python that run the same experiment', async () => {
-      const { page } = await open({ ...DOSE, reports: { escape: { node_set: 'C_escape', end_ms: null } } });
-      await page.getByText('Python', { exact: true }).click();
-      const script = `${await page.locator('#command').innerText()}\nimport json\nprint(json.dumps(result.document))`;
-      const { stdout } = await promisify(execFile)(PANDAS, ['-c', script], {
-        env: { ...process.env, PYTHONPATH: resolve('clients/python'), PYTHONDONTWRITEBYTECODE: '1' },
-      });
-      const { experiment } = await answerOf(await documentOn(page));
-      expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toEqual(experiment);
-      await page.close();
-    });
+    it.each(['request', 'job'])(
+      'gives lines of Python that run the same experiment as a %s',
+      async (kind) => {
+        const { page } = await open({ ...DOSE, reports: { escape: { node_set: 'C_escape', end_ms: null } } });
+        if (kind === 'job') await page.getByLabel('Run as a job').check();
+        await page.getByText('Python', { exact: true }).click();
+        const script = `${await page.locator('#command').innerText()}\nimport json\nprint(json.dumps(result.document))`;
+        const { stdout } = await promisify(execFile)(PANDAS, ['-c', script], {
+          env: { ...process.env, PYTHONPATH: resolve('clients/python'), PYTHONDONTWRITEBYTECODE: '1' },
+        });
+        const { experiment } = await answerOf(await documentOn(page));
+        expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toEqual(experiment);
+        await page.close();
+      },
+    );
   });
 
   it('is reached from the page of the brain, and reopens an experiment from its link', async () => {
@@ -454,12 +623,13 @@ describeWith(['chromium'], 'the laboratory', () => {
   });
 
   it.each([
-    ['very wide and dark', { width: 2560, height: 1440, colorScheme: 'dark' }],
-    ['wide and light', { width: 1440, colorScheme: 'light' }],
-    ['as wide as a tablet, dark', { width: 768, height: 1024, colorScheme: 'dark' }],
-    ['as wide as a small phone, light', { width: 360, height: 740, colorScheme: 'light' }],
-  ] as const)('has no finding of axe and fits its width: %s', async (_, options) => {
-    const { page } = await open(DOSE, options);
+    ['very wide and dark', DOSE, { width: 2560, height: 1440, colorScheme: 'dark' }],
+    ['wide and light', EVENTS, { width: 1440, colorScheme: 'light' }],
+    ['as wide as a tablet, dark', GRID, { width: 768, height: 1024, colorScheme: 'dark' }],
+    ['as wide as a small phone, light', GRID, { width: 360, height: 740, colorScheme: 'light' }],
+    ['as wide as a small phone, dark', EVENTS, { width: 360, height: 740, colorScheme: 'dark' }],
+  ] as const)('has no finding of axe and fits its width: %s', async (_, experiment, options) => {
+    const { page } = await open(experiment, options);
     await page.locator('#search-type').fill('S_');
     await page.getByRole('button', { name: 'Stimulate S_loom' }).waitFor();
     await run(page);
@@ -491,8 +661,13 @@ interface Answer {
   readonly reports: Readonly<Record<string, readonly Group[]>>;
 }
 
+interface Events {
+  readonly reports: Readonly<Record<'spikes' | 'given', { readonly trial: readonly number[] }>>;
+}
+
 /** A rate as people read it. */
 function shown(rateHz: number): string {
   if (rateHz === 0) return '0';
+  if (rateHz < 0.1) return String(Number(rateHz.toPrecision(1)));
   return rateHz.toFixed(rateHz >= 99.95 ? 0 : 1);
 }

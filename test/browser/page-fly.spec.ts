@@ -11,6 +11,8 @@ import { axeFindings, hashOf, serve } from './served-page.js';
 const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
 /** So that a fly moves in real time at the usual speed of playback, 1/50. */
 const SLOW_DOWN = 50;
+/** Far marks on the ground are faint; a wing is not. */
+const MOST_OF_GROUND = 24;
 
 describeWith(['chromium'], 'the fly on the page', () => {
   const served = serve('default');
@@ -45,6 +47,19 @@ describeWith(['chromium'], 'the fly on the page', () => {
     // Body, wings, shadow and the marks on the ground.
     expect(await page.locator('#fly-canvas').getAttribute('data-draw-calls')).toBe('4');
     expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it.each([
+    ['song', 768],
+    ['loom', 768],
+    ['loom', 360],
+  ])('keeps raised and beating wings in the picture: %s, %d px wide', async (stimulus, width) => {
+    const { page } = await open({ ...LOOM, stimulus }, { width, height: 1024 });
+    for (const timeMs of [20, 40, 60, 80, 100]) {
+      await pictureAt(page, timeMs);
+      expect(await edgeColours(page)).toBeLessThan(MOST_OF_GROUND);
+    }
     await page.close();
   });
 
@@ -87,6 +102,22 @@ describeWith(['chromium'], 'the fly on the page', () => {
     await page.close();
   });
 });
+
+/** How far the upper edge of the picture is from one colour: the largest difference of a channel, 0 to 255. */
+async function edgeColours(page: Page): Promise<number> {
+  const png = (await page.locator('#fly-canvas').screenshot()).toString('base64');
+  return page.evaluate(async (base64) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext('2d')!;
+    context.drawImage(image, 0, 0);
+    // The corners are round.
+    const { data } = context.getImageData(8, 2, image.width - 16, 1);
+    return Math.max(...data.map((value, at) => Math.abs(value - data[at % 4]!)));
+  }, png);
+}
 
 /** The picture of the fly at a moment of the run. */
 async function pictureAt(page: Page, timeMs: number): Promise<string> {

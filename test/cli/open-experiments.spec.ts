@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { HEAT_COLOURS } from '../../src/plot/heat-map.js';
 import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -197,7 +198,9 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       expect(job.written.map((bytes) => bytes.toString('base64'))).toEqual(
         immediate.written.map((bytes) => bytes.toString('base64')),
       );
-      expect(/Ran \d+ trials/.exec(job.stderr)![0]).toMatch(/Ran [1-9]/);
+      const [ofJob, ofRequest] = [job, immediate].map(({ stderr }) => /Ran \d+ trials/.exec(stderr)![0]);
+      expect(ofJob).toMatch(/Ran [1-9]/);
+      expect(ofRequest).toBe(ofJob);
       expect(await stateOf(job.stderr)).toMatchObject({ status: 'successful' });
     }
   });
@@ -416,8 +419,42 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     const svg = await plotted('dose', [file]);
     // The report by side has two groups, the histogram one; three rates.
     expect(marks(svg, 'point')).toBe(3 * 3);
-    expect(svg).toContain('inputs.sugar.rate_hz');
+    expect(svg).toContain('Rate of sugar (Hz)');
     expect(svg).toContain('walk left');
+  });
+
+  it('draws two numeric axes as a heat map for each group: a cell for each pair of values', async () => {
+    const durationsMs = [50, 100, 200];
+    const grid = {
+      ...DOCUMENT,
+      trials: 2,
+      reports: { walk: { node_set: 'C_walk', group_by: ['side'] } },
+      sweep: [
+        { set: 'inputs.sugar.rate_hz', values: [0, 100] },
+        { set: 'duration_ms', values: durationsMs },
+      ],
+    };
+    const gridFile = inDirectory('grid.json');
+    writeFileSync(gridFile, JSON.stringify(grid));
+    const svg = await plotted('grid', [gridFile]);
+    const { conditions } = JSON.parse((await experiment([gridFile, '--json'])).stdout) as {
+      conditions: { reports: { walk: { rate_hz: { mean: number } }[] } }[];
+    };
+    const highest = Math.max(
+      ...conditions.flatMap(({ reports }) => reports.walk.map(({ rate_hz }) => rate_hz.mean)),
+    );
+    expect(highest).toBeGreaterThan(0);
+    expect(marks(svg, 'rect mark')).toBe(2 * 2 * durationsMs.length);
+    for (const text of ['Rate of sugar (Hz)', 'Duration of a trial (ms)', 'walk left', 'walk right']) {
+      expect(svg).toContain(`>${text}<`);
+    }
+    // The highest rate has the darkest colour, silence the lightest.
+    const [silent, most] = [HEAT_COLOURS[0], HEAT_COLOURS.at(-1)!].map((colour) => {
+      const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+      return `fill="rgb(${red}, ${green}, ${blue})"`;
+    });
+    expect(svg).toContain(silent);
+    expect(svg).toContain(most);
   });
 
   it('draws a screen as ranked bars with the baseline', async () => {

@@ -2,6 +2,7 @@
 import { LEGS } from '../../clients/fly/src/anatomy.js';
 import { Choreography } from '../../clients/fly/src/choreography.js';
 import { jointsOf } from '../../clients/fly/src/legs.js';
+import { wingTipsOf } from '../../clients/fly/src/wing-tips.js';
 import { poseOf, type Pose } from '../../clients/fly/src/pose.js';
 import { DRIVES } from '../../src/answers/v1/drives.js';
 
@@ -190,6 +191,23 @@ describe('a fly that does one thing after the other', () => {
     });
     expect(outOfReach).toEqual([]);
     expect(stretched).toBeLessThan(1e-9);
+  });
+
+  it('says how high its wings reach, the same all through a beat', () => {
+    const beatMs = 1000 / 9;
+    const flying = times(9000, 10_500, EVERY_MS).map(at);
+    const highestAt = ({ wings: [wing] }: Pose) => wing.highest;
+    for (const pose of poses) {
+      for (const { up, highest } of pose.wings) expect(up).toBeLessThanOrEqual(highest + 1e-9);
+    }
+    expect(Math.max(...flying.map(highestAt)) - Math.min(...flying.map(highestAt))).toBeLessThan(0.05);
+    const beat = flying.slice(0, beatMs / EVERY_MS);
+    expect(Math.max(...beat.map(({ wings: [wing] }) => wing.up))).toBeCloseTo(highestAt(beat[0]!), 1);
+    // In flight the tips swing far above the body; at rest they lie behind it.
+    const flown = Math.max(...wingTipsOf(beat[0]!).map(([, y]) => y));
+    expect(flown - beat[0]!.body.centre[1]).toBeGreaterThan(1.5);
+    const [rested] = wingTipsOf(at(-1));
+    expect(rested![2]).toBeLessThan(-2);
   });
 
   it('shows the same pose for a moment, whichever was asked for before', () => {

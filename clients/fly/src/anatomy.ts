@@ -22,6 +22,10 @@ export interface Leg {
   readonly stepOffset: number;
 }
 
+export const WING_LENGTH = 2.3;
+/** Where the left wing joins the thorax, from its centre. */
+export const WING_BASE: Vec3 = [0.34, 0.3, 0.12];
+
 /** Height of the centre of the thorax of a standing fly. */
 export const STANDING_HEIGHT = 0.86;
 

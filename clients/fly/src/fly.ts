@@ -26,6 +26,7 @@ import { Rig } from './rig.js';
 import { drivesOf, type Model, type Run } from './run-drives.js';
 import { shadowGeometry } from './shadow-geometry.js';
 import { wingGeometry } from './wing-geometry.js';
+import { wingTipsOf } from './wing-tips.js';
 
 export type { Behaviour, Drives, Model, Run };
 
@@ -173,6 +174,17 @@ export class Fly {
   get place(): Place {
     const { x, z, heading } = this.#motion;
     return { x, z, heading, height: poseOf(this.#motion).body.centre[1] };
+  }
+
+  /**
+   * How far its wings reach, in the coordinates of `object`: points that a camera keeps in view. They are the same all
+   * through a beat.
+   */
+  get wingTips(): readonly Vector3[] {
+    this.#stand.updateMatrix();
+    return wingTipsOf(poseOf(this.#motion)).map((tip) =>
+      new Vector3(...tip).applyMatrix4(this.#stand.matrix),
+    );
   }
 
   /** What it is doing, for a caption. */

@@ -35,6 +35,8 @@ export interface Wing {
   /** 0 folded over the abdomen, a quarter turn to the side. */
   readonly out: number;
   readonly up: number;
+  /** Up where its beat turns back; `up` where it does not beat. */
+  readonly highest: number;
   /** Leading edge up. */
   readonly twist: number;
 }
@@ -218,13 +220,13 @@ function wingPose(acting: Acting, side: 1 | -1): Wing {
   const raised = takesOff ? smoothStep(0.05, CROUCHED, flight) : smoothStep(0.1, 0.6, flight);
   const opened = Math.max(1.15 * level.wing, 0.5 * level.courtship, 0.45 * level.landing, 0.75 * startled);
   const lifted = ground * (0.3 * level.wing + 0.25 * level.courtship + 0.4 * startled);
+  const middle =
+    (1 - beats) * (0.75 * raised + lifted) + 0.25 * beats - 0.1 * air * side * evades * level.wing;
+  const swing = 0.85 * beats + 0.22 * ground * level.wing;
   return {
     out: Math.max(1.35 * raised, ground * opened),
-    up:
-      (1 - beats) * (0.75 * raised + lifted) +
-      beats * (0.25 + 0.85 * Math.sin(beat)) +
-      0.22 * ground * level.wing * Math.sin(beat) -
-      0.1 * air * side * evades * level.wing,
+    up: middle + swing * Math.sin(beat),
+    highest: middle + swing,
     twist: 0.5 * beats * Math.cos(beat),
   };
 }

@@ -1,6 +1,6 @@
 /** From a pose to the bones of the fly: where each part of its body is. */
 import { Bone, Euler, Matrix4, Quaternion, Vector3 } from 'three';
-import { LEGS, type Vec3 } from './anatomy.js';
+import { LEGS, type Vec3, WING_BASE } from './anatomy.js';
 import { ABDOMEN_SEGMENTS, type BoneName, BONES, LEG_SEGMENTS, SEGMENT_LENGTH } from './bones.js';
 import { jointsOf } from './legs.js';
 import type { Pose } from './pose.js';
@@ -83,7 +83,7 @@ export class Rig {
       const { out, up, twist } = wings[i]!;
       // Folded, one wing lies on the other, both a little open to the rear.
       const folded = Math.max(0, 1 - out / 0.5);
-      const base: Vec3 = [side * 0.34, 0.3, 0.12];
+      const base: Vec3 = [side * WING_BASE[0], WING_BASE[1], WING_BASE[2]];
       this.#place(
         `${name}Wing`,
         thorax,

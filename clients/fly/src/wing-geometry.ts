@@ -1,9 +1,9 @@
 /** The shape of the wings, as one geometry that can be seen through. */
 import { BufferAttribute, BufferGeometry, Color } from 'three';
+import { WING_LENGTH } from './anatomy.js';
 import type { BoneName } from './bones.js';
 import { Builder } from './builder.js';
 
-const WING_LENGTH = 2.3;
 /** From here to there, in radians, reaches the blur of a beating wing; 0 is level. */
 const BLUR_FROM = -0.55;
 const BLUR_TO = 1.15;

@@ -10,6 +10,7 @@ import type {
   ParameterValue,
   SpikeTable,
 } from '../../answers/v2/result.js';
+import { settingText } from '../../plot/parameter-label.js';
 
 /** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
@@ -96,6 +97,16 @@ const ONE_GROUP = 'all';
 export function valueText(value: ParameterValue): string {
   if (value === null) return NO_GROUP;
   return typeof value === 'number' ? String(value) : Object.values(value).join(' ') || ONE_GROUP;
+}
+
+/** What a panel of a figure is of: `rate of sugar 100 Hz, silence CB0889`, without the parameters of its own axes. */
+export function besideText({ parameters }: ConditionParameters, ownAxes: readonly string[]): string {
+  return Object.entries(parameters)
+    .filter(([name]) => !ownAxes.includes(name))
+    .map(([name, value]) =>
+      typeof value === 'number' ? settingText(name, value) : `${name} ${valueText(value)}`,
+    )
+    .join(', ');
 }
 
 /** `inputs.sugar.rate_hz=100, silence=CB0889`; empty without a sweep. */

@@ -1,9 +1,10 @@
 /** Rates over the values of a swept parameter: mean, and a band of one standard deviation to either side. */
 import type { SetAxis } from '../../answers/v2/document.js';
+import { parameterLabel } from '../../plot/parameter-label.js';
 import { LEGEND, type Panel } from '../raster-panel.js';
 import {
+  besideText,
   groupIn,
-  valueText,
   type CollectedAnswer,
   type CollectedCondition,
   type Series,
@@ -18,11 +19,7 @@ const MOST_PANELS = 12;
 
 /** @param axis whose values are the x axis; every value of the others is a panel of its own */
 export function dosePanels(answer: CollectedAnswer, axis: SetAxis, series: readonly Series[]): Panel {
-  const panelOf = ({ parameters }: CollectedCondition) =>
-    Object.entries(parameters)
-      .filter(([name]) => name !== axis.set)
-      .map(([name, value]) => `${name} ${valueText(value)}`)
-      .join(', ');
+  const panelOf = (condition: CollectedCondition) => besideText(condition, [axis.set]);
   const panels = [...new Set(answer.conditions.map(panelOf))].slice(0, MOST_PANELS);
   const values = answer.conditions
     .filter((condition) => panels.includes(panelOf(condition)))
@@ -47,7 +44,7 @@ export function dosePanels(answer: CollectedAnswer, axis: SetAxis, series: reado
   const x = {
     field: 'x',
     type: 'quantitative',
-    axis: { title: axis.set, grid: false },
+    axis: { title: parameterLabel(axis.set), grid: false },
     scale: { zero: false, nice: false },
   };
   const layer = [

@@ -1,11 +1,13 @@
-/** Which figure an answer is: a dose response, a screen, or the activity of single conditions. */
+/** Which figure an answer is: a dose response, a heat map, a screen, or the activity of single conditions. */
 import type { TopLevelSpec } from 'vega-lite';
 import type { LabelledNeurons } from '../../answers/v2/formats/tables.js';
+import { heatAxesOf } from '../../plot/heat-map.js';
 import { COLOURS } from '../../plot/svg.js';
 import type { Panel } from '../raster-panel.js';
 import { histogramPanels, ratePanel, rasterPanels } from './activity-plot.js';
 import { groupIn, screenOf, seriesOf, type CollectedAnswer, type Series } from './collected-answer.js';
 import { dosePanels } from './dose-plot.js';
+import { heatPanels } from './heat-plot.js';
 import { screenPanels } from './screen-plot.js';
 import { counted } from './text.js';
 
@@ -32,10 +34,12 @@ export function plotOf(answer: CollectedAnswer, neurons: LabelledNeurons): TopLe
   return spec as unknown as TopLevelSpec;
 }
 
-function panelsOf(answer: CollectedAnswer, neurons: LabelledNeurons): Panel[] {
+function panelsOf(answer: CollectedAnswer, neurons: LabelledNeurons): readonly Panel[] {
   const { head, conditions } = answer;
   const { sweep = [], reports } = head.experiment;
   const rates = mostActive(answer);
+  const heatAxes = heatAxesOf(head.experiment);
+  if (heatAxes !== undefined && rates.length > 0) return heatPanels(answer, heatAxes);
   const numeric = sweep.find((axis) => 'set' in axis && axis.values.length > 1);
   if (numeric !== undefined && 'set' in numeric && rates.length > 0) {
     return [dosePanels(answer, numeric, rates.slice(0, MOST_CURVES))];

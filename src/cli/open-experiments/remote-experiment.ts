@@ -1,4 +1,5 @@
 import type { ExperimentProgress } from '../../answers/v2/formats/ndjson.js';
+import { spikeTableOf, type TableColumns } from '../../answers/v2/formats/table-columns.js';
 import type { LabelledNeurons } from '../../answers/v2/formats/tables.js';
 import type {
   ConditionResult,
@@ -7,11 +8,9 @@ import type {
   ExperimentHead,
   ExperimentTotals,
   GroupResult,
-  SpikeTable,
 } from '../../answers/v2/result.js';
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
 import { CodedError, describeValue } from '../../errors.js';
-import { STEPS_PER_MS } from '../../experiment/protocol.js';
 import { codeOf, parsedBody, type ServiceClient, type ServiceRequest } from '../service-client.js';
 import { ServiceModel } from '../service-model.js';
 import { AS_JOB, patiently, RemoteJob } from './remote-job.js';
@@ -24,17 +23,8 @@ interface ModelBody extends Pick<ConnectomeMetadata, 'wiring' | 'release'> {
   readonly atlas_url: string;
 }
 
-/** A table as JSON has it: columns, with the ids of the neurons. */
-interface TableBody {
-  readonly trial: readonly number[];
-  readonly t_ms: readonly number[];
-  readonly root_id: readonly string[];
-  readonly input?: readonly string[];
-  readonly truncated?: boolean;
-}
-
 interface ConditionBody extends Omit<ConditionResult, 'reports'> {
-  readonly reports: Readonly<Record<string, readonly GroupResult[] | TableBody>>;
+  readonly reports: Readonly<Record<string, readonly GroupResult[] | TableColumns>>;
 }
 
 type Line =
@@ -101,8 +91,7 @@ export class RemoteExperiment implements ExperimentSource {
       `The experiment is too large for one request; the service computes it as ${this.service.url(job.path)}`,
     );
     const path = `${job.path}/results?format=ndjson&from=${this.from}`;
-    const results = () =>
-      patiently(() => withHead(this.#eventsAt(path, {}, { signal, onProgress: () => undefined })), signal);
+    const results = () => patiently(() => withHead(this.#eventsAt(path, {}, { signal, onProgress })), signal);
     let trials = 0;
     let isFollowed = false;
     try {
@@ -127,14 +116,7 @@ export class RemoteExperiment implements ExperimentSource {
       if (signal.aborted || !isFollowed) await this.#end(job);
     }
     const { others } = await results();
-    let conditions = 0;
-    for await (const event of others) {
-      if (event.kind === 'condition') conditions++;
-      // Now it is known which conditions were not run.
-      if (event.kind === 'totals')
-        onProgress({ trials: conditions * trials, trialsDone: conditions * trials });
-      yield event;
-    }
+    yield* others;
   }
 
   async #end(job: RemoteJob): Promise<void> {
@@ -152,6 +134,7 @@ export class RemoteExperiment implements ExperimentSource {
     { signal, onProgress }: SourceOptions,
   ): AsyncGenerator<ExperimentEvent, void, void> {
     let head: ExperimentHead | undefined;
+    let conditions = 0;
     let isComplete = false;
     for await (const line of linesOf(path, this.service.pieces(path, { ...request, signal }))) {
       if ('error' in line) throw new CodedError(codeOf(line.code), `The service: ${line.error}`);
@@ -161,9 +144,13 @@ export class RemoteExperiment implements ExperimentSource {
         head = line;
         yield { kind: 'head', head };
       } else if ('index' in line) {
+        conditions++;
         yield { kind: 'condition', condition: await this.#condition(line, head) };
       } else {
         isComplete = true;
+        // Lines of progress come now and then, and count conditions that were not run after all.
+        const trials = conditions * (head?.experiment.trials ?? 0);
+        onProgress({ trials, trialsDone: trials, conditionsDone: conditions });
         yield { kind: 'totals', totals: line };
       }
     }
@@ -211,7 +198,9 @@ export class RemoteExperiment implements ExperimentSource {
         if (isGroups(report)) return [name, report] as const;
         const { id } = await this.#model.describe();
         if (id !== head?.model) throw notOfModel(head?.model ?? 'no model');
-        return [name, tableOf(report, Object.keys(head.experiment.inputs), await this.neurons())] as const;
+        const inputs = Object.keys(head.experiment.inputs);
+        const neurons = await this.neurons();
+        return [name, spikeTableOf(report, inputs, (id) => neurons.indexOf(id))] as const;
       }),
     );
     return { ...condition, reports: Object.fromEntries(read) };
@@ -237,24 +226,8 @@ interface RemoteNeurons extends LabelledNeurons {
   indexOf(id: string): number;
 }
 
-function isGroups(report: readonly GroupResult[] | TableBody): report is readonly GroupResult[] {
+function isGroups(report: readonly GroupResult[] | TableColumns): report is readonly GroupResult[] {
   return Array.isArray(report);
-}
-
-/** The columns as the formats take them. */
-function tableOf(
-  { trial, t_ms: timesMs, root_id: ids, input, truncated = false }: TableBody,
-  inputNames: readonly string[],
-  neurons: RemoteNeurons,
-): SpikeTable {
-  return {
-    table: input === undefined ? 'spikes' : 'inputs',
-    trials: Uint8Array.from(trial),
-    steps: Uint16Array.from(timesMs, (ms) => Math.round(ms * STEPS_PER_MS)),
-    neurons: Uint32Array.from(ids, (id) => neurons.indexOf(id)),
-    ...(input && { inputs: Uint8Array.from(input, (name) => inputNames.indexOf(name)), inputNames }),
-    truncated,
-  };
 }
 
 async function* linesOf(path: string, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Line, void, void> {

@@ -2,12 +2,15 @@
 import { byId, element } from './dom.js';
 import type { FailureKind, ServiceFailure } from './service/client.js';
 
+/** Trying again would change nothing. */
+const FINAL: readonly FailureKind[] = ['refused', 'ended'];
 const TITLES: Readonly<Record<FailureKind, string>> = {
   offline: 'No connection.',
   limited: 'Too many runs in a minute.',
   unavailable: 'The model is currently unavailable.',
   failed: 'Unexpected answer from the service.',
   refused: 'The service refused this experiment.',
+  ended: 'This job has no results.',
 };
 
 export class Notices {
@@ -53,7 +56,7 @@ export class Notices {
       element('strong', {}, this.titles[failure.kind] ?? TITLES[failure.kind]),
       element('p', {}, failure.message),
     ];
-    if (failure.kind !== 'refused') {
+    if (!FINAL.includes(failure.kind)) {
       const wait = element('span', { 'aria-hidden': 'true' });
       const button = element('button', { type: 'button' }, 'Try again', wait);
       button.addEventListener('click', () => {

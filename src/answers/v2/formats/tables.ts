@@ -88,9 +88,10 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
   }
 }
 
-/** The table `rates` alone, which needs no connectome: of every report that has rates. */
-export function ratesTableOf(experiment: ExperimentDocument): Table {
-  return ratesTable(experiment, reportsOf('rates', experiment));
+/** A table of groups, which needs no connectome: of every report that fills it. */
+export function groupTableOf(name: 'rates' | 'histogram', experiment: ExperimentDocument): Table {
+  const reports = reportsOf(name, experiment);
+  return name === 'rates' ? ratesTable(experiment, reports) : histogramTable(experiment, reports);
 }
 
 function reportsOf(table: TableName, { reports }: ExperimentDocument): string[] {

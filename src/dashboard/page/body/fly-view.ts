@@ -9,6 +9,7 @@ import {
   PointsMaterial,
   Scene,
   Spherical,
+  Vector3,
   WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
@@ -33,6 +34,8 @@ const VIEWS = {
 } as const;
 /** How much nearer than its middle the fly is to the camera at most. */
 const NEAREST_PART = 1.2;
+/** The part of the picture that wings may fill, so that none touches the edge. */
+const WING_MARGIN = 0.86;
 const [STANDING_HEIGHT, FLYING_HEIGHT] = [0.95, 2.2];
 const AZIMUTH_RADIANS = 0.9;
 const POLAR_RADIANS = 1.25;
@@ -52,6 +55,8 @@ export class FlyView {
   #actedMs = 0;
   #isLoaded = false;
   #changed = true;
+  /** Since the camera was last placed. */
+  #isTurned = false;
 
   /** @throws Error where the browser has no WebGL */
   constructor(
@@ -72,7 +77,10 @@ export class FlyView {
     // The wheel scrolls the page.
     this.#controls.enableZoom = false;
     this.#controls.maxPolarAngle = Math.PI / 2 - 0.02;
-    this.#controls.addEventListener('change', () => (this.#changed = true));
+    this.#controls.addEventListener('change', () => {
+      this.#changed = true;
+      this.#isTurned = true;
+    });
     // One finger scrolls the page up and down; it turns the fly sideways.
     this.#canvas.style.touchAction = 'pan-y';
     this.#canvas.addEventListener('keydown', (event) => this.#onKey(event));
@@ -113,7 +121,9 @@ export class FlyView {
 
   #render(): void {
     if (!this.#changed) return;
+    if (this.#isTurned) this.#follow();
     this.#changed = false;
+    this.#isTurned = false;
     const started = performance.now();
     this.#renderer.render(this.#scene, this.#camera);
     this.#times.note(performance.now() - started + this.#actedMs, this.#renderer.info.render.calls);
@@ -144,15 +154,42 @@ export class FlyView {
     const share = Math.min(1, Math.max(0, risen));
     const between = (key: keyof typeof VIEWS.standing): number =>
       VIEWS.standing[key] + share * (VIEWS.flying[key] - VIEWS.standing[key]);
-    const tangent = Math.tan((FIELD_OF_VIEW_DEGREES / 2) * (Math.PI / 180));
-    const distance =
-      Math.max(between('halfHeight'), between('halfWidth') / this.#camera.aspect) / tangent + NEAREST_PART;
     const { target } = this.#controls;
     const direction = new Spherical().setFromVector3(this.#camera.position.sub(target));
-    target.set(0, between('centreHeight'), 0);
     // Rounded, so that moving back and forth leaves no trace.
-    this.#camera.position.setFromSphericalCoords(distance, rounded(direction.phi), rounded(direction.theta));
-    this.#camera.position.add(target);
+    const [phi, theta] = [rounded(direction.phi), rounded(direction.theta)];
+    const axes = {
+      towards: new Vector3().setFromSphericalCoords(1, phi, theta),
+      up: new Vector3().setFromSphericalCoords(1, phi - Math.PI / 2, theta),
+      right: new Vector3().setFromSphericalCoords(1, Math.PI / 2, theta + Math.PI / 2),
+    };
+    const slope = Math.tan((FIELD_OF_VIEW_DEGREES / 2) * (Math.PI / 180));
+    const { aspect } = this.#camera;
+    const distanceFor = (halfHeight: number): number =>
+      Math.max(halfHeight, between('halfWidth') / aspect) / slope + NEAREST_PART;
+    const tips = this.#fly.wingTips.map((tip) =>
+      tip.applyAxisAngle(this.#camera.up, this.#fly.place.heading),
+    );
+    const seenFrom = (centre: Vector3) =>
+      tips.map((tip) => {
+        const from = tip.clone().sub(centre);
+        return { x: from.dot(axes.right), y: from.dot(axes.up), nearer: from.dot(axes.towards) };
+      });
+
+    // Wings that are raised move the middle of the picture up, so that less room below the fly is empty.
+    const centre = new Vector3(0, between('centreHeight'), 0);
+    const usual = distanceFor(between('halfHeight'));
+    const beyond = seenFrom(centre).map(({ y, nearer }) => y - WING_MARGIN * slope * (usual - nearer));
+    const raised = Math.max(0, ...beyond) / 2;
+    centre.y += raised;
+    const distance = Math.max(
+      distanceFor(between('halfHeight') + raised),
+      ...seenFrom(centre).map(
+        ({ x, y, nearer }) => Math.max(y, Math.abs(x) / aspect) / (WING_MARGIN * slope) + nearer,
+      ),
+    );
+    target.copy(centre);
+    this.#camera.position.setFromSphericalCoords(distance, phi, theta).add(target);
     this.#controls.update();
     this.#changed = true;
   }

@@ -4,23 +4,24 @@ import { isList, isMembers, readableJson, type Json, type Members } from './json
 export const COMMAND_KINDS = { curl: 'curl', python: 'Python', command: 'Command' } as const;
 export type CommandKind = keyof typeof COMMAND_KINDS;
 
-/** @param origin address of the service, without a slash at its end */
-export function commandText(kind: CommandKind, document: Members, origin: string): string {
+/**
+ * @param origin address of the service, without a slash at its end
+ * @param isJob whether the experiment is a job; the command line finds that out by itself
+ */
+export function commandText(kind: CommandKind, document: Members, origin: string, isJob: boolean): string {
   switch (kind) {
     case 'curl':
-      return [
-        `curl -sS --compressed '${origin}/api/v2/experiments?format=csv' \\`,
-        `  -H 'Content-Type: application/json' \\`,
-        `  -d ${shellQuoted(readableJson(document))}`,
-      ].join('\n');
+      return isJob ? curlOfJob(document, origin) : curlOfRequest(document, origin);
     case 'python':
       return [
         'from neural_experiment_client import Lab',
         '',
         `lab = Lab(${pythonOf(origin)})`,
-        'result = lab.run(',
+        isJob ? 'job = lab.submit(' : 'result = lab.run(',
         ...Object.entries(document).map(([name, value]) => `    ${name}=${pythonOf(value)},`),
         ')',
+        // With its name, lab.job(name) finds the job again.
+        ...(isJob ? ['print(job.name)', 'result = job.wait(progress=True)'] : []),
         'print(result.rates)',
       ].join('\n');
     case 'command':
@@ -31,6 +32,25 @@ export function commandText(kind: CommandKind, document: Members, origin: string
         'DOCUMENT',
       ].join('\n');
   }
+}
+
+function curlOfRequest(document: Members, origin: string): string {
+  return [
+    `curl -sS --compressed '${origin}/api/v2/experiments?format=csv' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d ${shellQuoted(readableJson(document))}`,
+  ].join('\n');
+}
+
+/** Begins the job, asks for it until it has ended, and reads the results, or the state if there are none. */
+function curlOfJob(document: Members, origin: string): string {
+  return [
+    `job=$(curl -sS -o /dev/null -w '%header{location}' '${origin}/api/v2/experiments' \\`,
+    `  -H 'Content-Type: application/json' -H 'Prefer: respond-async' \\`,
+    `  -d ${shellQuoted(readableJson(document))})`,
+    `while curl -sS "${origin}$job" | grep -qE '"status":"(accepted|running)"'; do sleep 2; done`,
+    `curl -sS --compressed "${origin}$job/results?format=csv"`,
+  ].join('\n');
 }
 
 function shellQuoted(text: string): string {

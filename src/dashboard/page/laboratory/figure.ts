@@ -1,4 +1,5 @@
 /** Figures of the laboratory as SVG that stands on its own, so that what is seen is what is saved. */
+import { HEAT_COLOURS } from '../../../plot/heat-map.js';
 import { readTheme } from '../theme.js';
 
 export interface Palette {
@@ -8,6 +9,8 @@ export interface Palette {
   readonly line: string;
   /** One for each series, apart in hue and in lightness. */
   readonly series: readonly string[];
+  /** Of a heat map, from silence to the highest rate. */
+  readonly heat: readonly string[];
 }
 
 /** Dashes tell series apart as well, for those who do not see the hues. */
@@ -24,12 +27,21 @@ export const PAPER: Palette = {
   muted: '#59606c',
   line: '#dcd8cd',
   series: ['#b93c0a', '#0a5fa8', '#1f6b35', '#7a35b8', '#8a6d00', '#a81f6b'],
+  heat: HEAT_COLOURS,
 };
 const ON_DARK = ['#ffb347', '#5cc8ff', '#7bd88f', '#c98bff', '#f2e15c', '#ff8fc2'];
+const HEAT_ON_DARK = ['#1d2330', '#4f2a4a', '#96403f', '#dd7a2b', '#ffc05c', '#fff4d6'];
 
 export function screenPalette(): Palette {
   const { dark, panel, text, muted, line } = readTheme();
-  return { background: panel, text, muted, line, series: dark ? ON_DARK : PAPER.series };
+  return {
+    background: panel,
+    text,
+    muted,
+    line,
+    series: dark ? ON_DARK : PAPER.series,
+    heat: dark ? HEAT_ON_DARK : PAPER.heat,
+  };
 }
 
 type Attributes = Readonly<Record<string, string | number>>;

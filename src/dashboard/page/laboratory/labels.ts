@@ -1,21 +1,5 @@
-/** How the laboratory calls parameters and groups, for people. */
+/** How the laboratory calls groups and rates, for people. */
 import type { GroupResult, ParameterValue } from '../../../answers/v2/result.js';
-
-const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
-  rate_hz: (input) => `Rate of ${input} (Hz)`,
-  delay_ms: (input) => `Start of ${input} (ms)`,
-  duration_ms: (input) => `Window of ${input} (ms)`,
-};
-const DOCUMENT_MEMBERS: Readonly<Record<string, string>> = {
-  duration_ms: 'Duration of a trial (ms)',
-  seed: 'Seed',
-};
-
-/** @param parameter as a sweep names it: `inputs.sugar.rate_hz` */
-export function parameterLabel(parameter: string): string {
-  const [, input, member] = /^inputs\.([^.]+)\.(\w+)$/.exec(parameter) ?? [];
-  return (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? parameter);
-}
 
 /** What a group of a report is called; `all` where its neurons are one group. */
 export function groupLabel({
@@ -37,5 +21,7 @@ export function valueLabel(value: ParameterValue): string {
 /** A rate as people read it. */
 export function rounded(rateHz: number): string {
   if (rateHz === 0) return '0';
+  // Mean rates of many neurons are low.
+  if (rateHz < 0.1) return String(Number(rateHz.toPrecision(1)));
   return rateHz.toFixed(rateHz >= 99.95 ? 0 : 1);
 }

@@ -3,7 +3,7 @@ import { describeModelLine } from '../about.js';
 import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
 import type { DryRun, ExperimentHead } from '../../../answers/v2/result.js';
-import { asFailure, fetchModel, type ServiceFailure } from '../service/client.js';
+import { asFailure, fetchModel, ServiceFailure } from '../service/client.js';
 import { beginJob, dryRun, endJob, jobLines, requestLines } from '../service/open-experiments.js';
 import { documentHash, documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
@@ -43,6 +43,8 @@ let shown: Json | undefined;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
+/** What the reader has chosen for documents that may be one request. */
+let wantsJob = false;
 /** The job that is followed. */
 let job: string | undefined;
 let asked = new AbortController();
@@ -100,7 +102,11 @@ function listen(): void {
     if (!run.disabled) void start();
   });
   stop.addEventListener('click', () => void end());
-  asJob.addEventListener('change', () => checkSoon(0));
+  asJob.addEventListener('change', () => {
+    wantsJob = asJob.checked;
+    showCommand();
+    checkSoon(0);
+  });
   text.addEventListener('input', () => readText());
   byId('form-again').addEventListener('click', () => showDocument(documentOf(form.draft), 'form'));
   addEventListener('hashchange', () => openAddress(undefined));
@@ -156,7 +162,16 @@ function setByHand(isByHand: boolean): void {
 }
 
 function showCommand(): void {
-  byId('command').textContent = isMembers(shown) ? commandText(commandKind, shown, location.origin) : '';
+  byId('command').textContent = isMembers(shown)
+    ? commandText(commandKind, shown, location.origin, asJob.checked)
+    : '';
+}
+
+/** A job where the reader wants one, or nothing else is possible. */
+function setTooLarge(isSo: boolean): void {
+  asJob.checked = isSo || wantsJob;
+  asJob.disabled = isSo;
+  showCommand();
 }
 
 /** Asks the service what it makes of the document, once nobody has changed it for a while. */
@@ -170,21 +185,48 @@ function checkSoon(afterMs: number): void {
 
 async function check(): Promise<void> {
   if (shown === undefined) return;
+  const document = JSON.stringify(shown);
   const { signal } = (asked = new AbortController());
   try {
-    const answer = await dryRun(JSON.stringify(shown), asJob.checked, signal);
+    const { answer, tooLarge } = await priceOf(document, signal);
     forgetCheck();
     priced = answer;
+    setTooLarge(tooLarge !== undefined);
     form.showResolved(answer.resolved);
     byId('cost').textContent = describeCost(answer);
+    byId('too-large').textContent =
+      tooLarge === undefined ? '' : `Too large for one request, so it runs as a job. ${tooLarge}`;
   } catch (error) {
     if (signal.aborted) return;
     forgetCheck();
+    setTooLarge(false);
     const failure = asFailure(error);
     if (failure.kind === 'refused') showFault(failure);
     else byId('cost').textContent = `The cost is not known: ${failure.message}`;
   }
   allowRun();
+}
+
+/**
+ * The cost as one request, or as a job where the reader wants one or it is too large for a request.
+ * @returns with what the service said of its size, if it is too large
+ */
+async function priceOf(
+  document: string,
+  signal: AbortSignal,
+): Promise<{ readonly answer: DryRun; readonly tooLarge?: string }> {
+  if (wantsJob) return { answer: await dryRun(document, true, signal) };
+  try {
+    return { answer: await dryRun(document, false, signal) };
+  } catch (error) {
+    if (!(error instanceof ServiceFailure) || !mayBeJob(error)) throw error;
+    return { answer: await dryRun(document, true, signal), tooLarge: error.message };
+  }
+}
+
+/** Conditions are counted by the check of the sweep. */
+function mayBeJob({ place: { code, path } }: ServiceFailure): boolean {
+  return code === 'TOO_EXPENSIVE' || (code === 'INVALID_PARAMETER' && path === '/sweep');
 }
 
 function forgetCheck(): void {
@@ -193,6 +235,7 @@ function forgetCheck(): void {
   form.clearFault();
   byId('other-fault').replaceChildren();
   byId('cost').textContent = '';
+  byId('too-large').textContent = '';
 }
 
 function describeCost({ conditions, cost, experiment }: DryRun): string {
@@ -206,7 +249,7 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
     : `${grouped(conditions.length)} ${conditions.length === 1 ? 'condition' : 'conditions'}`;
   return (
     `${many} of ${trials}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
-    `some ${grouped(Math.round(cost.input_events))} input events.`
+    `about ${grouped(Math.round(cost.input_events))} input events.`
   );
 }
 
@@ -217,20 +260,7 @@ function showFault(failure: ServiceFailure): void {
     if (shown !== undefined) showDocument(mended(shown, place.path ?? '', message, suggestion), 'suggestion');
   };
   const isAtField = byId('by-hand').hidden && form.showFault(message, place, mend);
-  byId('other-fault').replaceChildren(
-    isAtField ? jumpToFault() : faultElement(message, place, mend),
-    ...(place.code === 'TOO_EXPENSIVE' && !asJob.checked ? [offerJob()] : []),
-  );
-}
-
-function offerJob(): HTMLElement {
-  const button = element('button', { type: 'button', class: 'quiet' }, 'Make it a job');
-  button.addEventListener('click', () => {
-    asJob.checked = true;
-    checkSoon(0);
-    asJob.focus();
-  });
-  return button;
+  byId('other-fault').replaceChildren(isAtField ? jumpToFault() : faultElement(message, place, mend));
 }
 
 function jumpToFault(): HTMLElement {
@@ -331,6 +361,8 @@ function onEnd(failure: ServiceFailure | undefined): void {
       void outcome.goOn();
       allowRun();
     });
+    // A job that is gone leaves no document; the page is of use all the same.
+    if (shown === undefined && failure.kind === 'ended') showDocument(EXAMPLES[0]!.document, 'suggestion');
   }
 }
 

@@ -1,31 +1,19 @@
 /** What comes of an experiment, while it comes: progress, figure, table, files, and what to cite. */
-import type { EachAxis, ExperimentDocument } from '../../../answers/v2/document.js';
 import type { ExperimentHead, ExperimentTotals } from '../../../answers/v2/result.js';
 import { byId, element, grouped } from '../dom.js';
 import { asFailure, type ServiceFailure } from '../service/client.js';
+import { fetchNeuronIndex, type NeuronIndex } from '../service/neuron-labels.js';
 import type { AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
-import { type Bar, barsFigure } from './bars-figure.js';
-import { curvesFigure } from './curves-figure.js';
-import { MOST_SERIES, type Palette, PAPER, pngFile, screenPalette, svgFile } from './figure.js';
-import { groupLabel, parameterLabel } from './labels.js';
+import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
+import { type Palette, PAPER, pngFile, screenPalette, svgFile } from './figure.js';
+import { type Choice, type Figure, type FigureKind, figuresOf, type Findings } from './figures.js';
 import { fillRatesTable } from './rates-table.js';
-import {
-  choicesBeside,
-  doseSeries,
-  eachAxisOf,
-  groupNames,
-  groupsOf,
-  rankingOf,
-  rateReports,
-  setAxisOf,
-  timeSeries,
-} from './readings.js';
-import { fileName, ratesFile, save, type TableFormat } from './saving.js';
+import { rateReports, tableReports } from './readings.js';
+import { fileName, save, tableFile, type TableFormat } from './saving.js';
 
 /** Many conditions may come within one picture of the screen. */
 const REDRAW_PAUSE_MS = 150;
-const MOST_BARS = 40;
 /** Width of a figure that is saved, and pixels of a PNG for each of its units. */
 const SAVED_WIDTH = 900;
 const PNG_SCALE = 2;
@@ -33,25 +21,14 @@ const PNG_SCALE = 2;
 /** How the last experiment ended, or that it goes on. */
 type State = 'running' | 'stopped' | 'broken' | 'done';
 
-const MEAN_RATES = 'mean rates';
-const IN_TIME = 'rates in time';
-
-/** What can be drawn of an experiment. */
-function figuresOf({ reports }: ExperimentDocument): string[] {
-  const isBinned = Object.values(reports).some(({ type }) => type === 'histogram');
-  return isBinned ? [MEAN_RATES, IN_TIME] : [MEAN_RATES];
-}
-
-interface Figure {
-  readonly drawn: SVGSVGElement;
-  readonly note: string;
-}
-
 export class OutcomePanel {
   readonly #panel = byId('outcome');
   readonly #progress = byId<HTMLProgressElement>('progress');
   readonly #goOn = byId<HTMLButtonElement>('go-on');
+  readonly #figure = byId('figure');
+  /** What the reader has chosen, by the name of the choice. */
   readonly #choices = new Map<string, string>();
+  #neurons: NeuronIndex | undefined;
   #source: AnswerSource | undefined;
   #stop = new AbortController();
   #state: State = 'done';
@@ -118,6 +95,7 @@ export class OutcomePanel {
         if (line.kind === 'head') {
           this.#head = line.head;
           this.onHead(line.head);
+          if (tableReports(line.head.experiment).length > 0) void this.#showTypes(line.head.model);
         } else if (line.kind === 'condition') this.#take(line.condition);
         else if (line.kind === 'progress') this.#latest = line.progress;
         else this.#totals = line.totals;
@@ -180,12 +158,12 @@ export class OutcomePanel {
       ...(progress?.trials === undefined
         ? []
         : [`${grouped(progress.trials.done)} of ${grouped(progress.trials.all)} trials`]),
-      ...(progress?.secondsLeft === undefined ? [] : [`some ${grouped(progress.secondsLeft)} s left`]),
+      ...(progress?.secondsLeft === undefined ? [] : [`about ${grouped(progress.secondsLeft)} s left`]),
     ];
     byId('progress-text').textContent = {
       running: `Running: ${[conditions, ...details].join(', ')} …`,
       stopped: `Stopped after ${conditions}.`,
-      broken: `Broken off after ${conditions}.`,
+      broken: `Interrupted after ${conditions}.`,
       done: this.#describeDone(),
     }[this.#state];
   }
@@ -204,32 +182,24 @@ export class OutcomePanel {
   /** What the reader chooses of the figure, where there is a choice. */
   #drawTools(): void {
     const tools = byId('figure-tools');
-    const offered: [string, string, readonly string[]][] = [];
-    if (this.#head !== undefined) {
-      const { experiment } = this.#head;
-      const figures = figuresOf(experiment);
-      offered.push(['figure', 'Show', figures]);
-      const axis = eachAxisOf(experiment);
-      if (axis !== undefined && this.#choice('figure', figures) !== IN_TIME) {
-        const reports = rateReports(experiment);
-        offered.push(
-          ['report', 'Report', reports],
-          ['group', 'Group', groupNames(this.#conditions, this.#choice('report', reports))],
-          ['beside', 'At', choicesBeside(this.#conditions, axis)],
-        );
-      }
+    const findings = this.#findings;
+    const offered: Choice[] = [];
+    if (findings !== undefined) {
+      const kinds = kindsOf(findings);
+      offered.push(kinds, ...(this.#kind(findings)?.choices(findings, this.#chosen) ?? []));
     }
-    const shown = offered.filter(([, , values]) => values.length > 1);
+    const shown = offered.filter(({ values }) => values.length > 1);
     const key = JSON.stringify(shown);
     if (tools.dataset['key'] === key) return;
     tools.dataset['key'] = key;
     tools.replaceChildren(
-      ...shown.map(([name, label, values]) => {
-        const chosen = this.#choice(name, values);
+      ...shown.map((choice) => {
+        const { name, label, values } = choice;
+        const chosen = this.#chosen(choice);
         const options = values.map((value) =>
           element('option', { value, selected: value === chosen }, value),
         );
-        const select = element('select', {}, ...options);
+        const select = element('select', { 'data-choice': name }, ...options);
         select.addEventListener('change', () => {
           this.#choices.set(name, select.value);
           this.#draw();
@@ -239,103 +209,59 @@ export class OutcomePanel {
     );
   }
 
-  #choice(name: string, values: readonly string[]): string {
+  readonly #chosen = ({ name, values }: Choice): string => {
     const chosen = this.#choices.get(name);
     return chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
+  };
+
+  get #findings(): Findings | undefined {
+    const [head, conditions] = [this.#head, this.#conditions];
+    if (head === undefined || conditions.length === 0) return undefined;
+    const neurons = this.#neurons?.model === head.model ? this.#neurons : undefined;
+    return { head, conditions, totals: this.#totals, neurons };
+  }
+
+  /** The figure that the reader has chosen; nothing where the reports give none. */
+  #kind(findings: Findings): FigureKind | undefined {
+    const chosen = this.#chosen(kindsOf(findings));
+    return figuresOf(findings.head.experiment).find(({ name }) => name === chosen);
   }
 
   #drawFigure(): void {
-    const container = byId('figure');
-    const figure = this.#figure(container.clientWidth, screenPalette());
+    const container = this.#figure;
+    const focused = focusedCell(container);
+    const figure = this.#figureAt(container.clientWidth, screenPalette());
     container.replaceChildren(...(figure === undefined ? [] : [figure.drawn]));
     byId('figure-note').textContent = figure?.note ?? '';
+    this.#say('');
+    if (figure === undefined) return;
+    makeReadable(figure.drawn, (sentence) => this.#say(sentence));
+    if (focused !== undefined) focusCell(container, focused);
   }
 
-  #figure(width: number, palette: Palette): Figure | undefined {
-    if (this.#head === undefined || this.#conditions.length === 0 || width === 0) return undefined;
-    const { experiment } = this.#head;
-    if (this.#choice('figure', figuresOf(experiment)) === IN_TIME) return this.#inTime(width, palette);
-    const each = eachAxisOf(experiment);
-    if (each !== undefined) return this.#screen(each, width, palette);
-    const dose = setAxisOf(experiment);
-    return dose === undefined ? this.#groups(width, palette) : this.#dose(dose.set, width, palette);
+  #say(sentence: string): void {
+    byId('figure-reading').textContent = sentence;
   }
 
-  #dose(parameter: string, width: number, palette: Palette): Figure | undefined {
-    const all = rateReports(this.#head!.experiment).map((report) => ({
-      report,
-      series: doseSeries(this.#conditions, parameter, report),
-    }));
-    const loud = all.filter(({ series }) => series.some(({ points }) => points.some(({ mean }) => mean > 0)));
-    const silent = all.filter((panel) => !loud.includes(panel)).map(({ report }) => report);
-    const panels = loud.length === 0 ? all.slice(0, 1) : loud;
-    if (panels.length === 0) return undefined;
-    const isCut = panels.some(({ series }) => series.length > MOST_SERIES);
-    const notes = [
-      'Lines are means over the trials, bands one standard deviation.',
-      ...(silent.length > 0 ? [`Silent: ${silent.join(', ')}.`] : []),
-      ...(isCut ? [`Of each report the first ${MOST_SERIES} lines are drawn; the table has all.`] : []),
-    ];
-    return { drawn: curvesFigure(panels, parameterLabel(parameter), width, palette), note: notes.join(' ') };
+  #figureAt(width: number, palette: Palette): Figure | undefined {
+    const findings = this.#findings;
+    if (findings === undefined || width === 0) return undefined;
+    return this.#kind(findings)?.draw(findings, this.#chosen, width, palette);
   }
 
-  #inTime(width: number, palette: Palette): Figure | undefined {
-    const { reports } = this.#head!.experiment;
-    const panels = Object.entries(reports)
-      .filter(([, { type }]) => type === 'histogram')
-      .map(([report, document]) => ({ report, series: timeSeries(this.#conditions, report, document) }));
-    const isCut = panels.some(({ series }) => series.length > MOST_SERIES);
-    const note =
-      'Mean rates over neurons and trials, in bins.' +
-      (isCut ? ` Of each report the first ${MOST_SERIES} lines are drawn.` : '');
-    return { drawn: curvesFigure(panels, 'Time (ms)', width, palette), note };
+  /** A raster puts neurons of one type together; without their types it is drawn all the same. */
+  async #showTypes(model: string): Promise<void> {
+    try {
+      await this.#identify(model);
+      this.#drawSoon();
+    } catch {
+      // Whoever saves the events is told.
+    }
   }
 
-  #screen(axis: EachAxis, width: number, palette: Palette): Figure | undefined {
-    const report = this.#choice('report', rateReports(this.#head!.experiment));
-    const group = this.#choice('group', groupNames(this.#conditions, report));
-    const beside = this.#choice('beside', choicesBeside(this.#conditions, axis));
-    const { baseline, entries } = rankingOf(this.#conditions, axis, beside, report, group);
-    if (baseline === undefined && entries.length === 0) return undefined;
-    const shown = entries.slice(0, MOST_BARS);
-    const isLesion = axis.as === 'silence';
-    const bars: Bar[] = [...(baseline === undefined ? [] : [{ label: 'none', ...baseline }]), ...shown];
-    const what = group === 'all' ? report : `${report} ${group}`;
-    const unchanged = this.#totals?.unchanged.length ?? 0;
-    const notes = [
-      `Bars are means over the trials of ${what}, with one standard deviation; the dashed line is the rate without any. ` +
-        (isLesion ? 'The largest change comes first.' : 'The highest rate comes first.'),
-      ...(entries.length > shown.length
-        ? [`${shown.length} of ${entries.length} groups are drawn; the table has all.`]
-        : []),
-      ...(unchanged > 0
-        ? [
-            `${unchanged} groups never spike without a lesion, so silencing them changes nothing: they were not run.`,
-          ]
-        : []),
-    ];
-    const label = `Rate of ${what} (Hz), ${isLesion ? 'with a group silenced' : 'with a group stimulated'}`;
-    return { drawn: barsFigure(bars, baseline, label, width, palette), note: notes.join(' ') };
-  }
-
-  #groups(width: number, palette: Palette): Figure | undefined {
-    const condition = this.#conditions[0]!;
-    const bars = rateReports(this.#head!.experiment).flatMap((report) =>
-      groupsOf(condition, report).flatMap((group): Bar[] => {
-        if (group.rate_hz === null) return [];
-        const name = groupLabel(group);
-        return [{ label: name === 'all' ? report : `${report} ${name}`, ...group.rate_hz }];
-      }),
-    );
-    const loud = bars.filter(({ mean }) => mean > 0);
-    const shown = (loud.length === 0 ? bars : loud).slice(0, MOST_BARS);
-    if (shown.length === 0) return undefined;
-    const silent = bars.length - loud.length;
-    const notes = [
-      'Bars are means over the trials, with one standard deviation; each ring is a trial.',
-      ...(loud.length > 0 && silent > 0 ? [`${silent} silent groups are left out; the table has them.`] : []),
-    ];
-    return { drawn: barsFigure(shown, undefined, 'Rate (Hz)', width, palette), note: notes.join(' ') };
+  async #identify(model: string): Promise<void> {
+    if (this.#neurons?.model === model) return;
+    this.#neurons = await fetchNeuronIndex(model);
   }
 
   #drawTable(): void {
@@ -346,19 +272,9 @@ export class OutcomePanel {
     }
     const { experiment } = this.#head;
     const { rows, shown } = fillRatesTable(table, experiment, this.#conditions);
-    const tables = Object.entries(experiment.reports).filter(
-      ([, { type }]) => type === 'spikes' || type === 'inputs',
-    );
-    const notes = [
-      ...(rows > shown ? [`The first ${shown} of ${grouped(rows)} rows; the files have all.`] : []),
-      ...(tables.length > 0
-        ? [
-            `${tables.map(([name]) => name).join(', ')}: one row for each event, which the page does not show. ` +
-              'The commands beside the document get them with ?table=spikes or ?table=inputs.',
-          ]
-        : []),
-    ];
-    byId('rates-note').textContent = notes.join(' ');
+    byId('rates-note').textContent =
+      rows > shown ? `The first ${shown} of ${grouped(rows)} rows; the files have all.` : '';
+    byId('rates-of-reports').hidden = rateReports(experiment).length === 0;
   }
 
   #drawCredit(): void {
@@ -378,17 +294,28 @@ export class OutcomePanel {
   }
 
   async #save(format: string): Promise<void> {
-    const head = this.#head;
-    if (head === undefined) return;
+    const findings = this.#findings;
+    const kind = findings && this.#kind(findings);
+    if (findings === undefined || kind === undefined) return;
+    const { head, conditions } = findings;
     const name = fileName(head.experiment.name, head.id, format);
     if (format === 'csv' || format === 'arrow') {
-      save(await ratesFile(format as TableFormat, head, this.#conditions), name);
+      try {
+        if (kind.table === 'spikes' || kind.table === 'inputs') await this.#identify(head.model);
+        save(await tableFile(format as TableFormat, kind.table, head, conditions, this.#neurons), name);
+      } catch (error) {
+        this.#say(`The file was not saved: ${asFailure(error).message}`);
+      }
       return;
     }
-    const figure = this.#figure(SAVED_WIDTH, PAPER)?.drawn;
+    const figure = this.#figureAt(SAVED_WIDTH, PAPER)?.drawn;
     if (figure === undefined) return;
     save(format === 'svg' ? svgFile(figure) : await pngFile(figure, PNG_SCALE), name);
   }
+}
+
+function kindsOf({ head }: Findings): Choice {
+  return { name: 'figure', label: 'Show', values: figuresOf(head.experiment).map(({ name }) => name) };
 }
 
 /** `SYNTHETIC_WIRING` for people. */

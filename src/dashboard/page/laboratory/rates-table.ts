@@ -2,7 +2,8 @@
 import type { ExperimentDocument } from '../../../answers/v2/document.js';
 import { element, grouped } from '../dom.js';
 import type { ConditionLine } from '../service/open-experiments.js';
-import { groupLabel, parameterLabel, rounded, valueLabel } from './labels.js';
+import { parameterLabel } from '../../../plot/parameter-label.js';
+import { groupLabel, rounded, valueLabel } from './labels.js';
 import { groupsOf, rateReports } from './readings.js';
 
 /** More rows make a page slow; the files have all. */

@@ -1,8 +1,13 @@
 /** What the figures and the table show of an experiment: the rates of its conditions, in the order of the answer. */
 import type { EachAxis, ExperimentDocument, ReportDocument, SetAxis } from '../../../answers/v2/document.js';
 import type { GroupResult, MeanSd, ParameterValue } from '../../../answers/v2/result.js';
+import { SIDES } from '../../../connectome/connectome.js';
+import type { TableColumns } from '../../../answers/v2/formats/table-columns.js';
+import { parameterLabel, settingText } from '../../../plot/parameter-label.js';
+import type { NeuronIndex } from '../service/neuron-labels.js';
 import type { ConditionLine } from '../service/open-experiments.js';
-import { groupLabel, parameterLabel, valueLabel } from './labels.js';
+import { groupLabel, valueLabel } from './labels.js';
+import type { RasterBand, RasterMarks } from './raster-figure.js';
 
 export interface Point {
   readonly x: number;
@@ -40,6 +45,19 @@ export function eachAxisOf({ sweep = [] }: ExperimentDocument): EachAxis | undef
 /** Names of the reports that have rates. */
 export function rateReports({ reports }: ExperimentDocument): string[] {
   return Object.keys(reports).filter((name) => ['rate', 'histogram'].includes(reports[name]!.type));
+}
+
+/** Names of the reports that are tables, the input events first: they come before the spikes. */
+export function tableReports({ reports }: ExperimentDocument): string[] {
+  return (['inputs', 'spikes'] as const).flatMap((table) =>
+    Object.keys(reports).filter((name) => reports[name]!.type === table),
+  );
+}
+
+/** The rows of a report that is a table. */
+export function columnsOf({ reports }: ConditionLine, report: string): TableColumns | undefined {
+  const columns = reports[report];
+  return columns === undefined || Array.isArray(columns) ? undefined : (columns as TableColumns);
 }
 
 /** The groups of a report in a condition; none of a report that is a table. */
@@ -95,9 +113,17 @@ export function timeSeries(
   );
 }
 
-/** The values of the axes beside that of a screen, as one text for each choice. */
-export function choicesBeside(conditions: readonly ConditionLine[], axis: EachAxis): string[] {
-  return [...new Set(conditions.map((condition) => otherValues(condition.parameters, [axis.as]).join(', ')))];
+/**
+ * The values of the axes beside those that a figure shows, as one text for each choice.
+ * @param shown parameters of the figure's own axes
+ */
+export function choicesBeside(conditions: readonly ConditionLine[], shown: readonly string[]): string[] {
+  return [...new Set(conditions.map((condition) => besideOf(condition, shown)))];
+}
+
+/** Which of these choices a condition belongs to. */
+export function besideOf({ parameters }: ConditionLine, shown: readonly string[]): string {
+  return otherValues(parameters, shown).join(', ');
 }
 
 /** @param choice one of choicesBeside */
@@ -111,7 +137,7 @@ export function rankingOf(
   let baseline: MeanSd | undefined;
   const entries: Ranked[] = [];
   for (const condition of conditions) {
-    if (otherValues(condition.parameters, [axis.as]).join(', ') !== choice) continue;
+    if (besideOf(condition, [axis.as]) !== choice) continue;
     const rate = groupsOf(condition, report).find((each) => groupLabel(each) === group)?.rate_hz;
     if (rate == null) continue;
     const value = condition.parameters[axis.as]!;
@@ -126,5 +152,87 @@ export function rankingOf(
 function otherValues(parameters: Readonly<Record<string, ParameterValue>>, but: readonly string[]): string[] {
   return Object.entries(parameters)
     .filter(([name]) => !but.includes(name))
-    .map(([name, value]) => `${parameterLabel(name)} ${valueLabel(value)}`);
+    .map(([name, value]) =>
+      typeof value === 'number' ? settingText(name, value) : `${parameterLabel(name)} ${valueLabel(value)}`,
+    );
+}
+
+export interface RasterRows {
+  readonly bands: readonly RasterBand[];
+  readonly marks: readonly RasterMarks[];
+  /** With at least one event. */
+  readonly neurons: number;
+  readonly events: number;
+  /** How many events are drawn: all, or every second, third, ... one. */
+  readonly drawn: number;
+}
+
+/**
+ * A row for each neuron, or for each trial of each neuron, of those that have an event.
+ * @param trials that are shown; with several each neuron has a row for each
+ * @param mostMarks of the figure; with more events every n-th is drawn
+ */
+export function rasterRows(
+  columns: TableColumns,
+  trials: readonly number[],
+  inputNames: readonly string[],
+  neurons: NeuronIndex | undefined,
+  mostMarks: number,
+): RasterRows {
+  const rowOfTrial = new Map(trials.map((trial, row) => [trial, row]));
+  const events = columns.trial.flatMap((trial, event) => (rowOfTrial.has(trial) ? [event] : []));
+  const ids = inOrder(new Set(events.map((event) => columns.root_id[event]!)), neurons);
+  const rowOfNeuron = new Map(ids.map((id, row) => [id, trials.length * row]));
+  const stride = Math.max(1, Math.ceil(events.length / mostMarks));
+  const drawn = events.filter((_, at) => at % stride === 0);
+  const names = columns.input === undefined ? [''] : inputNames;
+  const marks = names.map((label): RasterMarks => {
+    const own =
+      columns.input === undefined ? drawn : drawn.filter((event) => columns.input![event] === label);
+    return {
+      label,
+      timesMs: own.map((event) => columns.t_ms[event]!),
+      rows: own.map(
+        (event) => rowOfNeuron.get(columns.root_id[event]!)! + rowOfTrial.get(columns.trial[event]!)!,
+      ),
+    };
+  });
+  return {
+    bands: bandsOf(ids, trials.length, neurons),
+    marks: marks.filter(({ rows }) => rows.length > 0),
+    neurons: ids.length,
+    events: events.length,
+    drawn: drawn.length,
+  };
+}
+
+/** Neurons of one type and side stand together, where that is known. */
+function inOrder(ids: ReadonlySet<string>, neurons: NeuronIndex | undefined): string[] {
+  if (neurons === undefined) return [...ids].sort();
+  return [...ids].sort((a, b) => neurons.indexOf(a) - neurons.indexOf(b));
+}
+
+/** A band for each type and side, or for each neuron where that is not known. */
+function bandsOf(
+  ids: readonly string[],
+  rowsOfNeuron: number,
+  neurons: NeuronIndex | undefined,
+): RasterBand[] {
+  const labelOf = (id: string): string => {
+    if (neurons === undefined) return id;
+    const neuron = neurons.indexOf(id);
+    const type = neurons.metadata.types[neurons.typeIndices[neuron]!]!.name;
+    return `${type || 'untyped'} ${SIDES[neurons.sides[neuron]!]!}`.trim();
+  };
+  const bands: RasterBand[] = [];
+  let before: string | undefined;
+  for (const id of ids) {
+    const label = labelOf(id);
+    if (label !== before) bands.push({ label, rows: rowsOfNeuron });
+    // Trials of a neuron are not to be taken for neurons of a type.
+    else if (rowsOfNeuron > 1) bands.push({ label: '', rows: rowsOfNeuron });
+    else bands[bands.length - 1] = { label, rows: bands.at(-1)!.rows + 1 };
+    before = label;
+  }
+  return bands;
 }

@@ -1,6 +1,9 @@
-/** Saves what is shown: the figure, and the rates in the formats of the service, byte for byte the same. */
-import { ratesTableOf } from '../../../answers/v2/formats/tables.js';
-import type { ConditionResult, ExperimentHead } from '../../../answers/v2/result.js';
+/** Saves what is shown: the figure, and its numbers in the formats of the service, byte for byte the same. */
+import { type TableColumns, spikeTableOf } from '../../../answers/v2/formats/table-columns.js';
+import { groupTableOf, type Table, tableOf } from '../../../answers/v2/formats/tables.js';
+import type { TableName } from '../../../answers/v2/formats/formats.js';
+import type { ConditionResult, ExperimentHead, ReportResult } from '../../../answers/v2/result.js';
+import type { NeuronIndex } from '../service/neuron-labels.js';
 import type { ConditionLine } from '../service/open-experiments.js';
 
 export type TableFormat = 'csv' | 'arrow';
@@ -10,26 +13,54 @@ const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
   arrow: 'application/vnd.apache.arrow.stream',
 };
 
-/** The table `rates` of these conditions. The writers are loaded when they are needed. */
-export async function ratesFile(
+/**
+ * A table of these conditions. The writers are loaded when they are needed.
+ * @param neurons which tables of spikes and of input events need
+ */
+export async function tableFile(
   format: TableFormat,
+  name: TableName,
   head: ExperimentHead,
   conditions: readonly ConditionLine[],
+  neurons: NeuronIndex | undefined,
 ): Promise<Blob> {
-  const table = ratesTableOf(head.experiment);
+  const table = tableNamed(name, head, neurons);
   const encoder =
     format === 'csv'
       ? new (await import('../../../answers/v2/formats/csv.js')).CsvEncoder(table.columns, ',')
       : new (await import('../../../answers/v2/formats/arrow.js')).ArrowEncoder(table.columns);
   const pieces = [...encoder.begin(head)];
   for (const condition of conditions) {
-    // Reports that are tables differ between lines and results; this table does not read them.
-    for (const batch of table.batchesOf(condition as unknown as ConditionResult)) {
+    for (const batch of table.batchesOf(resultOf(condition, head, neurons))) {
       pieces.push(...encoder.append(batch));
     }
   }
   pieces.push(...encoder.end());
   return new Blob(pieces as BlobPart[], { type: MEDIA_TYPES[format] });
+}
+
+function tableNamed(
+  name: TableName,
+  { experiment }: ExperimentHead,
+  neurons: NeuronIndex | undefined,
+): Table {
+  if (name === 'rates' || name === 'histogram') return groupTableOf(name, experiment);
+  return tableOf({ connectome: neurons!, experiment, table: name });
+}
+
+/** Lines of the answer have the ids of the neurons, results their places. Without neurons tables are left out. */
+function resultOf(
+  { reports, ...condition }: ConditionLine,
+  { experiment }: ExperimentHead,
+  neurons: NeuronIndex | undefined,
+): ConditionResult {
+  const inputNames = Object.keys(experiment.inputs);
+  const results = Object.entries(reports).flatMap(([name, report]): [string, ReportResult][] => {
+    if (Array.isArray(report)) return [[name, report]];
+    if (neurons === undefined) return [];
+    return [[name, spikeTableOf(report as TableColumns, inputNames, (id) => neurons.indexOf(id))]];
+  });
+  return { ...condition, reports: Object.fromEntries(results) };
 }
 
 /** Gives a file to the reader. */

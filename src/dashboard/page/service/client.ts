@@ -19,7 +19,7 @@ export interface Fault extends FaultPlace {
   readonly code?: ErrorCode;
 }
 
-export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused';
+export type FailureKind = 'offline' | 'limited' | 'unavailable' | 'failed' | 'refused' | 'ended';
 
 /** Why a call failed, in a form that the page can show. */
 export class ServiceFailure extends Error {
@@ -116,7 +116,7 @@ export async function failureOf(response: Response, isOfRun: boolean): Promise<S
   const retryAfterS = askedForS > 0 ? askedForS : DEFAULT_RETRY_S;
   if (response.status === 429) return new ServiceFailure('limited', message, retryAfterS);
   if (response.status === 503) return new ServiceFailure('unavailable', message, retryAfterS);
-  return new ServiceFailure('failed', message, retryAfterS);
+  return new ServiceFailure('failed', message, retryAfterS, place);
 }
 
 async function errorOf(response: Response): Promise<{ message: string; place: Fault }> {

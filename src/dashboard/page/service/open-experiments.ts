@@ -8,6 +8,7 @@ import type {
   GroupResult,
 } from '../../../answers/v2/result.js';
 import type { ExperimentProgress } from '../../../answers/v2/formats/ndjson.js';
+import type { TableColumns } from '../../../answers/v2/formats/table-columns.js';
 import type { NeuronSearchResult } from '../../../connectome/neuron-search.js';
 import { call, type Fault, failureOf, ServiceFailure } from './client.js';
 
@@ -22,15 +23,8 @@ export const LISTED_NEURONS = 3000;
 
 /** A condition as a line of NDJSON has it: tables of spikes are columns. */
 export type ConditionLine = Omit<ConditionResult, 'reports'> & {
-  readonly reports: Readonly<Record<string, readonly GroupResult[] | SpikeColumns>>;
+  readonly reports: Readonly<Record<string, readonly GroupResult[] | TableColumns>>;
 };
-
-export interface SpikeColumns {
-  readonly trial: readonly number[];
-  readonly t_ms: readonly number[];
-  readonly root_id: readonly string[];
-  readonly truncated?: true;
-}
 
 /** How far an experiment is as a whole; conditions of axes that responders decide are counted at their upper bound at first. */
 export interface Progress {
@@ -91,10 +85,10 @@ export function jobLines(job: string): AnswerSource {
     let lastDone = -1;
     for (;;) {
       const startedMs = performance.now();
-      const state = (await call(url, (response) => response.json(), { signal })) as JobState;
+      const state = await jobState(url, signal);
       yield { kind: 'progress', progress: jobProgress(state) };
       if (state.status === 'failed' || state.status === 'dismissed') {
-        throw new ServiceFailure('failed', state.error?.error ?? 'The job was ended.', 0);
+        throw new ServiceFailure('ended', state.error?.error ?? 'Somebody ended the job.', 0);
       }
       const isDone = state.status === 'successful';
       if (isDone || state.conditions_done !== lastDone) {
@@ -116,6 +110,16 @@ export function jobLines(job: string): AnswerSource {
       await pause(Math.max(JOB_PAUSE_MS, JOB_PAUSE_LOOKS * (performance.now() - startedMs)), signal);
     }
   };
+}
+
+/** @throws ServiceFailure of the kind `ended` where the service does not know the job (any more) */
+async function jobState(url: string, signal: AbortSignal): Promise<JobState> {
+  try {
+    return (await call(url, (response) => response.json(), { signal })) as JobState;
+  } catch (error) {
+    const isUnknown = error instanceof ServiceFailure && error.place.code === 'NOT_FOUND';
+    throw isUnknown ? new ServiceFailure('ended', error.message, 0) : error;
+  }
 }
 
 function jobProgress({ conditions, progress, seconds_left: secondsLeft }: JobState): Progress {

@@ -1,0 +1,35 @@
+/** Which neuron an id is, for tables of spikes: they have the ids alone. */
+import { decodeAtlas } from '../../../connectome/atlas-binary.js';
+import type { LabelledNeurons } from '../../../answers/v2/formats/tables.js';
+import { call, fetchAtlas, fetchModel, ServiceFailure } from './client.js';
+
+export interface NeuronIndex extends LabelledNeurons {
+  readonly model: string;
+  /** Place of a neuron in the connectome, whose neurons are in the order of type, side and id. */
+  indexOf(id: string): number;
+}
+
+/**
+ * Some 3 MB for the whole brain, which the browser keeps.
+ * @param modelId of the model that the ids are of
+ * @throws ServiceFailure, also where the service has another model by now
+ */
+export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
+  const { id: model, atlas_url: url, wiring, release } = await fetchModel();
+  if (model !== modelId) {
+    throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.', 0);
+  }
+  const [{ types, typeIndices, sides }, { id: ids }] = await Promise.all([
+    fetchAtlas(url).then(decodeAtlas),
+    call(url, (response) => response.json() as Promise<{ readonly id: readonly string[] }>),
+  ]);
+  const indices = new Map(ids.map((each, index) => [each, index]));
+  return {
+    model,
+    metadata: { types: [...types], wiring: wiring as 'measured' | 'synthetic', release },
+    typeIndices,
+    sides,
+    neuronId: (neuron) => ids[neuron]!,
+    indexOf: (each) => indices.get(each)!,
+  };
+}
