@@ -9,17 +9,14 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { CELL_PARTS } from '../dist/engine/backends/gpu/cells.js';
+import { BLOCK_CELLS, STATE_PARTS } from '../dist/engine/backends/gpu/cells.js';
+import { CHUNK_SUMS, GROUP_CONNECTIONS, incomingConnections } from '../dist/engine/backends/gpu/incoming.js';
 import {
-  CHUNK_GROUPS,
-  CHUNK_SUMS,
-  GROUP_CONNECTIONS,
-  incomingConnections,
-} from '../dist/engine/backends/gpu/incoming.js';
-import {
+  LIGHT_FLOAT_BELOW,
+  LIGHT_SYNAPSES,
   potentialBound,
   QUIET_BELOW,
-  QUIET_SYNAPSES,
+  THRESHOLD_UNITS,
   WINDOW_STEPS,
 } from '../dist/engine/backends/gpu/number-format.js';
 import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
@@ -45,23 +42,40 @@ const OPERATIONS_PER_S = 132 * 128 * 1.7e9;
 /** From the end of a pass to the beginning of the next: a barrier and a start. */
 const DISPATCH_US = 4;
 const WORDS_BITS = 24;
+const BLOCK_WORDS = 64;
+/** Rows that come back of a window, as gpu-engine.ts chooses them. */
+const FEWEST_ROWS = 256;
+const SPARE_ROWS = 1.25;
 /** A float in 16ths of 2^24 units: a synapse is 2^32 units. */
 const HIGH_FLOATS_PER_SYNAPSE = 256;
 const EVENT_SYNAPSES = INPUT_EVENT_MV / (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE);
 
 /** Operations of a thread, counted in the text of kernels.ts: a multiplication with addition, a shift, a load is one. */
 const OPERATIONS = {
-  cell: 60,
+  /** Of nextStatuses, in every cell, and in those that have a state or get something. */
+  status: 32,
+  statusOfState: 25,
+  /** Of nextStates, in every thread, and in those of a cell with a state after the window. */
+  part: 10,
+  state: 35,
+  stateAtOnce: 80,
+  /** A group of connections; one with an active source; its spike, added to a sum, by its decay, to one of 18 sums. */
   group: 8,
   connection: 20,
-  arrival: 20,
-  arrivalOfStep: 90,
-  quiet: 120,
+  arrivalOfSum: 24,
+  arrivalOfDecay: 38,
+  arrivalOfStep: 85,
+  /** A step of u, h and the threshold; of u or h alone. */
   step: 140,
-  hubStep: 8,
+  stepOfState: 70,
+  /** A sum of a chunk of a hub. */
+  sumOfChunk: 8,
   mask: 8 * GROUP_CONNECTIONS,
   bit: 5,
+  name: 750,
+  spike: 10,
 };
+const THRESHOLD_SYNAPSES = Number(THRESHOLD_UNITS) / 2 ** 32;
 
 await runCommand({
   name: 'bench:gpu:table',
@@ -118,6 +132,7 @@ async function count(options) {
     gpuMsOfTrialAt3: rounded((usAt('us3') * windows) / batch / 1000, 2),
     gpuMsOfTrialAt5: rounded((usAt('us5') * windows) / batch / 1000, 2),
     cpuMsOfTrial: rounded(median(cpuMs), 2),
+    cpuMsOfFastestTrial: rounded(Math.min(...cpuMs), 2),
   };
   if (options.json) {
     console.log(JSON.stringify({ rows, summary }));
@@ -164,17 +179,13 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
   const windows = Math.ceil(durationSteps / WINDOW_STEPS);
   const isSilenced = new Uint8Array(neuronCount);
   for (const neuron of silenced) isSilenced[neuron] = 1;
-  const isHub = Uint8Array.from({ length: neuronCount }, (_, i) =>
-    firstChunk[i + 1] > firstChunk[i] ? 1 : 0,
-  );
+  const chunksOf = Uint32Array.from({ length: neuronCount }, (_, i) => firstChunk[i + 1] - firstChunk[i]);
   // Group of each connection, in the order of the wiring.
   const groupOf = new Uint32Array(targets.length);
   const filled = new Uint32Array(neuronCount);
   for (let c = 0; c < targets.length; c++) {
     groupOf[c] = firstGroup[targets[c]] + Math.floor(filled[targets[c]]++ / GROUP_CONNECTIONS);
   }
-  const powers = (decay) => Float64Array.from({ length: WINDOW_STEPS + 1 }, (_, n) => decay ** n);
-  const [a, b] = [powers(MEMBRANE_DECAY), powers(SYNAPSE_DECAY)];
   const states = trials.map(() => ({
     u: new Float64Array(neuronCount),
     h: new Float64Array(neuronCount),
@@ -182,31 +193,49 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
     spike: 0,
     event: 0,
   }));
-  const exciting = new Float64Array(neuronCount);
+  const blocks = Math.ceil(trials.length / BLOCK_CELLS);
+  // Of a trial and a window: what arrives at each neuron in each step, in all, and in all that excites.
+  const synapsesOf = new Float64Array(neuronCount * WINDOW_STEPS);
   const all = new Float64Array(neuronCount);
+  const exciting = new Float64Array(neuronCount);
+  const eventsOf = new Uint8Array(neuronCount * WINDOW_STEPS);
   const hasEvents = new Uint8Array(neuronCount);
-  // What a warp does is what any of its trials needs.
-  const needs = new Uint8Array(neuronCount);
-  const [QUIET, ARRIVALS, BUSY] = [1, 2, 4];
+  // Of a window: which neurons take steps in any trial, and what the states of any trial of a block need. A warp does that.
+  const isStepped = new Uint8Array(neuronCount);
+  const blockNeeds = new Uint8Array(neuronCount * blocks);
+  const [STATE, STATE_STEPS] = [1, 2];
   const groupStamp = new Int32Array(groupCount).fill(-1);
   const sourceStamp = new Int32Array(neuronCount).fill(-1);
+  const sourceBlockStamp = new Int32Array(neuronCount * blocks).fill(-1);
+  // Of each neuron: connections with a source that was active in any trial; and in a trial of a block, summed over blocks.
+  const connections = new Uint32Array(neuronCount);
+  const blockConnections = new Uint32Array(neuronCount);
   const total = {
     activeNeurons: 0,
     activeGroups: 0,
     activeConnections: 0,
     activeHubConnections: 0,
-    quietNeurons: 0,
-    arrivalNeurons: 0,
-    busyNeurons: 0,
-    idleNeurons: 0,
-    arrivals: 0,
-    hubArrivals: 0,
+    stateNeurons: 0,
+    stateBlocks: 0,
+    stateChunks: 0,
+    stateConnections: 0,
+    stateArrivals: 0,
+    steppedNeurons: 0,
+    steppedChunks: 0,
+    steppedConnections: 0,
+    steppedStateBlocks: 0,
+    steppedStateChunks: 0,
+    steppedStateConnections: 0,
   };
   for (let window = 0; window < windows; window++) {
     const first = window * WINDOW_STEPS;
-    needs.fill(0);
+    isStepped.fill(0);
+    blockNeeds.fill(0);
+    connections.fill(0);
+    blockConnections.fill(0);
     trials.forEach(({ trial, events }, at) => {
       const state = states[at];
+      const block = Math.floor(at / BLOCK_CELLS);
       const { u, h, availableFrom } = state;
       const reached = [];
       // What was emitted in the last window arrives in this one.
@@ -215,26 +244,29 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
         const step = trial.steps[state.spike] + WINDOW_STEPS - first;
         const isNew = sourceStamp[pre] !== window;
         sourceStamp[pre] = window;
+        const isNewInBlock = sourceBlockStamp[pre * blocks + block] !== window;
+        sourceBlockStamp[pre * blocks + block] = window;
         if (isNew) total.activeNeurons++;
-        if (step < 0) continue;
         for (let c = rowStart[pre]; c < rowStart[pre + 1]; c++) {
           const post = targets[c];
+          const isOfHub = chunksOf[post] > 0;
           if (isNew) {
-            if (isHub[post]) total.activeHubConnections++;
-            else total.activeConnections++;
+            if (isOfHub) {
+              total.activeHubConnections++;
+            } else {
+              total.activeConnections++;
+              connections[post]++;
+            }
             if (groupStamp[groupOf[c]] !== window) total.activeGroups++;
             groupStamp[groupOf[c]] = window;
           }
           if (isSilenced[pre]) continue;
-          if (isHub[post]) total.hubArrivals++;
-          else total.arrivals++;
+          if (isNewInBlock && !isOfHub) blockConnections[post]++;
           const synapses = signs[pre] * synapseCounts[c];
           if (all[post] === 0) reached.push(post);
           all[post] += Math.abs(synapses);
           exciting[post] += Math.max(0, synapses);
-          // Read together with the decay below.
-          u[post] += (synapses * a[WINDOW_STEPS - 1 - step]) / a[WINDOW_STEPS];
-          h[post] += (synapses * b[WINDOW_STEPS - 1 - step]) / b[WINDOW_STEPS];
+          synapsesOf[post * WINDOW_STEPS + step] += synapses;
         }
       }
       const hit = [];
@@ -246,38 +278,67 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
         const neuron = events.neurons[state.event];
         hit.push(neuron);
         hasEvents[neuron] = 1;
-        u[neuron] += EVENT_SYNAPSES;
+        eventsOf[neuron * WINDOW_STEPS + events.steps[state.event] - first]++;
       }
-      for (let i = 0; i < neuronCount; i++) {
-        const refractory = availableFrom[i] - first;
-        if (refractory >= WINDOW_STEPS || (u[i] === 0 && h[i] === 0 && all[i] === 0)) continue;
-        const bound = potentialBound(
-          HIGH_FLOATS_PER_SYNAPSE * u[i],
-          HIGH_FLOATS_PER_SYNAPSE * h[i],
-          exciting[i],
-        );
-        const isQuiet =
-          hasEvents[i] === 0 && refractory <= 0 && all[i] <= QUIET_SYNAPSES && bound < QUIET_BELOW;
-        if (isQuiet) needs[i] |= QUIET;
-        else if (all[i] > 0 || hasEvents[i] > 0 || refractory <= 0) needs[i] |= BUSY;
-        if (all[i] > 0) needs[i] |= ARRIVALS;
-        u[i] *= a[WINDOW_STEPS];
-        h[i] *= b[WINDOW_STEPS];
-      }
-      for (const i of reached) all[i] = exciting[i] = 0;
-      for (const i of hit) hasEvents[i] = 0;
       const isStimulated = new Set(events.stimulated);
-      for (let at = state.spike; at < trial.steps.length && trial.steps[at] < first + WINDOW_STEPS; at++) {
-        const i = trial.neurons[at];
-        u[i] = h[i] = 0;
-        availableFrom[i] = trial.steps[at] + (isStimulated.has(i) ? 1 : REFRACTORY_STEPS);
+      for (let i = 0; i < neuronCount; i++) {
+        if (availableFrom[i] - first >= WINDOW_STEPS) continue;
+        if (u[i] === 0 && h[i] === 0 && all[i] === 0 && hasEvents[i] === 0) continue;
+        const [uHigh, hHigh] = [HIGH_FLOATS_PER_SYNAPSE * u[i], HIGH_FLOATS_PER_SYNAPSE * h[i]];
+        const isLight =
+          hasEvents[i] === 0 &&
+          all[i] <= LIGHT_SYNAPSES &&
+          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < LIGHT_FLOAT_BELOW;
+        const isQuiet = isLight && potentialBound(uHigh, hHigh, exciting[i]) < QUIET_BELOW;
+        if (!isQuiet) isStepped[i] = 1;
+        let spiked = false;
+        for (let step = Math.max(0, availableFrom[i] - first); step < WINDOW_STEPS; step++) {
+          if (first + step < availableFrom[i]) continue;
+          u[i] *= MEMBRANE_DECAY;
+          h[i] *= SYNAPSE_DECAY;
+          const above = u[i] - h[i] - THRESHOLD_SYNAPSES;
+          if (above > 0) {
+            u[i] = h[i] = 0;
+            spiked = true;
+            availableFrom[i] = first + step + (isStimulated.has(i) ? 1 : REFRACTORY_STEPS);
+          } else {
+            const synapses = synapsesOf[i * WINDOW_STEPS + step];
+            h[i] += synapses;
+            u[i] += synapses + eventsOf[i * WINDOW_STEPS + step] * EVENT_SYNAPSES;
+          }
+        }
+        if (!spiked || isStimulated.has(i)) {
+          blockNeeds[i * blocks + block] |= isLight ? STATE : STATE | STATE_STEPS;
+        }
+      }
+      for (const i of reached) {
+        all[i] = exciting[i] = 0;
+        synapsesOf.fill(0, i * WINDOW_STEPS, (i + 1) * WINDOW_STEPS);
+      }
+      for (const i of hit) {
+        hasEvents[i] = 0;
+        eventsOf.fill(0, i * WINDOW_STEPS, (i + 1) * WINDOW_STEPS);
       }
     });
     for (let i = 0; i < neuronCount; i++) {
-      if (needs[i] === 0) total.idleNeurons++;
-      if (needs[i] & QUIET) total.quietNeurons++;
-      if (needs[i] & ARRIVALS) total.arrivalNeurons++;
-      if (needs[i] & BUSY) total.busyNeurons++;
+      let [state, stepped] = [0, 0];
+      for (let block = 0; block < blocks; block++) {
+        if (blockNeeds[i * blocks + block] & STATE) state++;
+        if (blockNeeds[i * blocks + block] & STATE_STEPS) stepped++;
+      }
+      if (state > 0) total.stateNeurons++;
+      total.stateBlocks += state;
+      total.stateChunks += state * chunksOf[i];
+      total.stateConnections += state * connections[i];
+      if (state > 0) total.stateArrivals += blockConnections[i];
+      total.steppedStateBlocks += stepped;
+      total.steppedStateChunks += stepped * chunksOf[i];
+      total.steppedStateConnections += stepped * connections[i];
+      if (isStepped[i]) {
+        total.steppedNeurons++;
+        total.steppedChunks += chunksOf[i];
+        total.steppedConnections += connections[i];
+      }
     }
   }
   return Object.fromEntries(Object.entries(total).map(([key, value]) => [key, value / windows]));
@@ -285,61 +346,77 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
 
 /** One row for each pass of a window. Every array is taken to be read from memory once, and written once. */
 function tableOf({ neuronCount }, incoming, width, counted) {
-  const { groupCount, firstChunk } = incoming;
+  const { groupCount, groupsOfChunk, firstChunk } = incoming;
   const chunks = firstChunk[neuronCount];
-  const hubs = firstChunk.reduce((sum, first, i) => sum + (i > 0 && first > firstChunk[i - 1] ? 1 : 0), 0);
+  const hubGroups = chunks === 0 ? 0 : groupsOfChunk.reduce((sum, groups) => sum + groups, 0);
+  // A warp has 32 cells in nextStatuses, and all parts of 8 cells in nextStates.
   const lanes = Math.max(32, width);
   const words = neuronCount / WORDS_BITS;
   const cells = neuronCount * width;
+  const statuses = cells * FLOAT;
+  const states = counted.stateBlocks * STATE_PARTS * SECTOR;
+  const arrivals = (groupCount + chunks * CHUNK_SUMS * width) * FLOAT;
   const gathered = (connections) => connections * 2 * SECTOR + counted.activeNeurons * width * FLOAT;
-  const rows = 4 ** Math.ceil(Math.log(Math.max(256, 2 * counted.activeNeurons)) / Math.log(4));
-  const lightGroups =
-    groupCount * (1 - (chunks * CHUNK_GROUPS) / Math.max(groupCount, chunks * CHUNK_GROUPS));
-  const arrivalsOfLanes = counted.arrivals * (lanes / width);
+  const rows = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_ROWS, SPARE_ROWS * counted.activeNeurons)));
+  const { connection, arrivalOfSum, arrivalOfDecay, arrivalOfStep, sumOfChunk } = OPERATIONS;
+  const lightGroups = (groupCount - hubGroups) / neuronCount;
   const passes = [
     [
-      'chunkSums',
-      chunks * CHUNK_SUMS * width,
-      groupCount * FLOAT + gathered(counted.activeHubConnections) + chunks * CHUNK_SUMS * width * FLOAT,
-      chunks * CHUNK_SUMS * lanes * CHUNK_GROUPS * OPERATIONS.group +
-        counted.activeHubConnections * CHUNK_SUMS * lanes * OPERATIONS.connection,
+      'windowArrivals',
+      groupCount + chunks * CHUNK_SUMS * width,
+      groupCount * FLOAT + arrivals + gathered(counted.activeHubConnections),
+      groupCount * OPERATIONS.bit +
+        CHUNK_SUMS *
+          lanes *
+          (hubGroups * OPERATIONS.group +
+            counted.activeHubConnections * (connection + OPERATIONS.bit + sumOfChunk)),
     ],
     [
-      'nextCells',
-      cells * CELL_PARTS,
-      2 * cells * CELL_PARTS * FLOAT -
-        counted.idleNeurons * width * (CELL_PARTS - 1) * FLOAT +
-        groupCount * FLOAT +
-        gathered(counted.activeConnections) +
-        chunks * CHUNK_SUMS * width * FLOAT,
-      CELL_PARTS *
-        lanes *
-        (neuronCount * OPERATIONS.cell +
-          lightGroups * OPERATIONS.group +
-          counted.activeConnections * OPERATIONS.connection +
-          counted.quietNeurons * OPERATIONS.quiet +
-          counted.busyNeurons * WINDOW_STEPS * OPERATIONS.step +
-          hubs * (chunks / Math.max(1, hubs)) * WINDOW_STEPS * OPERATIONS.hubStep) +
-        CELL_PARTS *
-          arrivalsOfLanes *
-          (OPERATIONS.arrival +
-            OPERATIONS.arrivalOfStep *
-              Math.min(1, counted.busyNeurons / Math.max(1, counted.arrivalNeurons))),
+      'nextStatuses',
+      cells,
+      // u and h are read by their high floats, and by all floats where steps are taken.
+      2 * statuses +
+        (states / 2) * (1 + counted.steppedNeurons / Math.max(1, counted.stateNeurons)) +
+        arrivals +
+        gathered(counted.activeConnections),
+      lanes *
+        (neuronCount * (OPERATIONS.status + lightGroups * OPERATIONS.group) +
+          counted.stateNeurons * OPERATIONS.statusOfState +
+          counted.activeConnections * (connection + arrivalOfSum) +
+          chunks * 2 * sumOfChunk +
+          counted.steppedConnections * (connection + arrivalOfStep) +
+          counted.steppedChunks * WINDOW_STEPS * (sumOfChunk + arrivalOfStep) +
+          counted.steppedNeurons * WINDOW_STEPS * OPERATIONS.step),
     ],
-    ['activeNeurons', neuronCount, (cells + neuronCount) * FLOAT, cells * OPERATIONS.bit],
+    [
+      'nextStates',
+      cells * STATE_PARTS + neuronCount,
+      2 * statuses + 2 * states + arrivals + gathered(counted.activeConnections) + neuronCount * FLOAT,
+      cells * (STATE_PARTS * OPERATIONS.part + OPERATIONS.bit) +
+        STATE_PARTS *
+          BLOCK_CELLS *
+          (counted.stateBlocks *
+            (OPERATIONS.state + OPERATIONS.stateAtOnce + lightGroups * OPERATIONS.group) +
+            counted.stateConnections * connection +
+            counted.stateArrivals * arrivalOfDecay +
+            counted.stateChunks * WINDOW_STEPS * (sumOfChunk + arrivalOfDecay) +
+            counted.steppedStateConnections * (connection + arrivalOfStep) +
+            counted.steppedStateChunks * WINDOW_STEPS * (sumOfChunk + arrivalOfStep) +
+            counted.steppedStateBlocks * WINDOW_STEPS * OPERATIONS.stepOfState),
+    ],
     ['activeWords', 2 * words, (neuronCount + 2 * words) * FLOAT, 2 * neuronCount * OPERATIONS.bit],
-    ['activeCounts', words / 64, words * FLOAT, words * OPERATIONS.bit],
+    [
+      'connectionMasks',
+      groupCount + words / BLOCK_WORDS,
+      (groupCount * (GROUP_CONNECTIONS + 1) + words) * FLOAT,
+      groupCount * OPERATIONS.mask + words * OPERATIONS.bit,
+    ],
+    ['activeNames', rows, (rows + 2 * words) * FLOAT, rows * OPERATIONS.name],
     [
       'spikeRows',
       rows * (width + 1),
-      (rows * (width + 1) + counted.activeNeurons * width) * FLOAT,
-      rows * (width + 1) * 150 * OPERATIONS.bit,
-    ],
-    [
-      'connectionMasks',
-      groupCount,
-      groupCount * (GROUP_CONNECTIONS + 1) * FLOAT,
-      groupCount * OPERATIONS.mask,
+      (rows * (width + 2) + counted.activeNeurons * width) * FLOAT,
+      rows * (width + 1) * OPERATIONS.spike,
     ],
   ];
   return passes.map(([kernel, threads, bytes, operations]) => {

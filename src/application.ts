@@ -23,6 +23,8 @@ import { droppedWrites } from './standard-streams.js';
 
 /** Of every version that is served. */
 export const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
+/** For requests that had arrived when the service was told to stop, where clients do not cease to connect. */
+const LAST_ARRIVALS_MS = 500;
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
 
@@ -72,7 +74,10 @@ export async function assembleApplication(
   const fastify = app.getHttpAdapter().getInstance();
   const watch = new RequestWatch();
   watch.attach(fastify);
-  fastify.addHook('preClose', async () => void closeWhenQuiet(connections, watch));
+  fastify.addHook('preClose', async () => {
+    await connections.arrivalsRead(LAST_ARRIVALS_MS);
+    void closeWhenQuiet(connections, watch);
+  });
   watch.finished.subscribe((finished) => {
     logRequest(log, finished);
     app.get(Metrics).countRequest(finished);

@@ -60,6 +60,11 @@ export const ERRORS = {
     exitCode: 2,
     meaning: 'The experiment needs more brain seconds or events than one request may have.',
   },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    exitCode: 2,
+    meaning: 'The client has begun another experiment with the same Idempotency-Key.',
+  },
   RATE_LIMITED: {
     status: 429,
     exitCode: 1,
@@ -89,7 +94,7 @@ export const ERRORS = {
   JOBS_UNAVAILABLE: {
     status: 503,
     exitCode: 1,
-    meaning: 'The service cannot reach the store of jobs at present.',
+    meaning: 'The store of jobs cannot be reached, or is full.',
   },
   DEADLINE_PASSED: { status: 503, exitCode: 1, meaning: 'The run did not finish within the time allowed.' },
   DRAINING: { status: 503, exitCode: 1, meaning: 'The service is shutting down and accepts no new runs.' },

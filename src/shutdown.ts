@@ -10,7 +10,10 @@ const ONE_SIGNAL_MS = 300;
 const LAST_GRACE_MS = 1_000;
 const LOOK_EVERY_MS = 10;
 /** Node's names of the operations that block a thread of libuv's pool until the system answers. */
-const BLOCKING_OPERATIONS = /^(FS|GetAddrInfo|GetNameInfo)Req/;
+const FILE_OPERATIONS = /^FSReq/;
+const LOOKUPS = /^Get(Addr|Name)InfoReq/;
+/** Of a service that could not start. The resolver gives up by itself: mostly after 10 s, where no name server answers. */
+const LONGEST_LOOKUP_MS = 15_000;
 
 /**
  * Ends the process on SIGTERM, SIGINT or SIGHUP: accepted runs are answered first, within shutdownMs, and the exit
@@ -27,7 +30,7 @@ export function endOnSignals(app: INestApplication, shutdownMs: number): void {
       void end(app, shutdownMs, log);
     } else if (nowMs - begunMs > ONE_SIGNAL_MS) {
       log.warn(`${signal} again: exiting immediately.`);
-      void endProcess(128 + ENDING_SIGNALS[signal]);
+      void endProcess(128 + ENDING_SIGNALS[signal], { lookupMs: 0 });
     }
   });
 }
@@ -36,15 +39,16 @@ export function endOnSignals(app: INestApplication, shutdownMs: number): void {
 export function endOnFailure(): void {
   process.on('uncaughtException', (error) => {
     console.error(error);
-    void endProcess(1);
+    void endProcess(1, { lookupMs: 0 });
   });
 }
 
 async function end(app: INestApplication, shutdownMs: number, log: Logger): Promise<void> {
+  const begunMs = performance.now();
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; exiting.`);
     // A worker in a system call exits only when the call returns, and the process waits for its threads.
-    void endProcess(0, app.get(ModelLoader).stop());
+    void endProcess(0, { threads: app.get(ModelLoader).stop(), lookupMs: 0 });
   }, shutdownMs);
   try {
     await app.close();
@@ -53,29 +57,41 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
     await endProcess(1);
   }
   log.log('Ended.');
-  await endProcess(0);
+  await endProcess(0, { lookupMs: shutdownMs - (performance.now() - begunMs) });
+}
+
+interface Awaited {
+  /** Resolves when the other threads have ended. */
+  readonly threads?: Promise<void>;
+  /** How long names may still be looked up. */
+  readonly lookupMs?: number;
 }
 
 /**
  * Ends the process once pending output is flushed or cannot be. process.exit waits for every thread. If one hangs,
- * in a file system or driver that does not respond, the process has to be killed.
- * @param threads resolves when the other threads have ended
+ * in a file system or driver that does not respond, the process has to be killed. Looking up a name, for a connection
+ * to Redis that was just tried again, takes seconds where no name server answers, but ends.
  */
-export async function endProcess(status: number, threads: Promise<void> = Promise.resolve()): Promise<void> {
+export async function endProcess(
+  status: number,
+  { threads = Promise.resolve(), lookupMs = LONGEST_LOOKUP_MS }: Awaited = {},
+): Promise<void> {
   let areEnded = false;
   void threads.then(() => (areEnded = true));
   await flushStandardStreams();
-  for (const sinceMs = performance.now(); performance.now() - sinceMs < LAST_GRACE_MS;) {
+  const sinceMs = performance.now();
+  for (let isOver = false; !isOver;) {
     // What has just been done is listed until its callbacks have run.
     await setImmediate();
-    if (areEnded && !isSystemAwaited()) process.exit(status);
+    const resources = process.getActiveResourcesInfo();
+    const areFilesAwaited = resources.some((name) => FILE_OPERATIONS.test(name));
+    const areNamesAwaited = resources.some((name) => LOOKUPS.test(name));
+    if (areEnded && !areFilesAwaited && !areNamesAwaited) process.exit(status);
+    const isHung = !areEnded || areFilesAwaited;
+    isOver = performance.now() - sinceMs > Math.max(LAST_GRACE_MS, isHung ? 0 : lookupMs);
     await sleep(LOOK_EVERY_MS);
   }
   process.kill(process.pid, 'SIGKILL');
   // Process 1 of a container is spared by its own SIGKILL, but not by this.
   process.abort();
-}
-
-function isSystemAwaited(): boolean {
-  return process.getActiveResourcesInfo().some((name) => BLOCKING_OPERATIONS.test(name));
 }

@@ -32,7 +32,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Any, Union
+from typing import IO, Any, TypeVar, Union
 
 __version__ = "1.0.0"
 __all__ = [
@@ -53,6 +53,7 @@ Json = dict[str, Any]
 #: A cell type or node set by name, an id, labels, or a list of these, which are united.
 Selector = Union[str, int, Mapping[str, Any], Sequence[Any]]
 
+_T = TypeVar("_T")
 _DEFAULT_URL = "http://localhost:8080"
 _EXTENSIONS = {".csv": "csv", ".arrow": "arrow", ".parquet": "parquet", ".ndjson": "ndjson", ".json": "json"}
 _TEMPORARY = (429, 503)
@@ -372,14 +373,23 @@ class Lab:
         A job may be much larger than what `run` is allowed: 20,000 conditions and 300,000 brain seconds, unless the
         service says otherwise.
 
+        If the connection breaks before the answer came, the request is repeated, for at most `wait_at_most_s`. It has a
+        key (Idempotency-Key), so no second job is begun.
+
         Args:
             **document: as for `run`.
         """
-        with self._post(_complete(document), {"Prefer": "respond-async"}) as response:
-            # A service that knows no jobs would answer at once.
-            if response.status != http.HTTPStatus.ACCEPTED:
-                raise LabError("The service computes no jobs.", status=response.status)
-            return Job(self, _parsed(_read(response))["jobID"])
+        complete = _complete(document)
+        headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
+
+        def begun() -> Job:
+            with self._post(complete, headers) as response:
+                # A service that knows no jobs would answer at once.
+                if response.status != http.HTTPStatus.ACCEPTED:
+                    raise LabError("The service computes no jobs.", status=response.status)
+                return Job(self, _parsed(_read(response))["jobID"])
+
+        return self._until_answered(begun, every_s=1, is_worth_waiting=_may_have_arrived)
 
     def job(self, name: str) -> Job:
         """A job that was begun before, by its name (`Job.name`)."""
@@ -446,6 +456,23 @@ class Lab:
     def _post(self, document: Json, headers: Mapping[str, str] = _NO_HEADERS, **query: str | None) -> Any:
         body = json.dumps(document, default=_plain, allow_nan=False).encode()
         return self._open(self._request("POST", "/api/v2/experiments", query, body, headers))
+
+    def _until_answered(
+        self,
+        ask: Callable[[], _T],
+        *,
+        every_s: float,
+        is_worth_waiting: Callable[[LabConnectionError], bool] = lambda _: True,
+    ) -> _T:
+        """Asks again where no answer comes. Only for what may be asked twice."""
+        give_up_s = time.monotonic() + self.wait_at_most_s
+        while True:
+            try:
+                return ask()
+            except LabConnectionError as failure:
+                if time.monotonic() > give_up_s or not is_worth_waiting(failure):
+                    raise
+                time.sleep(every_s)
 
     def _request(
         self,
@@ -514,7 +541,8 @@ class Job:
         """
         show = print_job_state if progress is True else progress or None
         while True:
-            state = self._reached_state(every_s)
+            # The service may be replaced just now.
+            state = self._lab._until_answered(lambda: self.state, every_s=every_s)
             if show is not None:
                 show(state)
             if state.error is not None:
@@ -548,17 +576,6 @@ class Job:
 
     def __repr__(self) -> str:
         return f"<Job {self.name!r} at {self._lab.url}>"
-
-    def _reached_state(self, every_s: float) -> JobState:
-        give_up_s = time.monotonic() + self._lab.wait_at_most_s
-        while True:
-            try:
-                return self.state
-            except LabConnectionError:
-                # It may be replaced just now.
-                if time.monotonic() > give_up_s:
-                    raise
-                time.sleep(every_s)
 
 
 def _job_state(info: Json) -> JobState:
@@ -677,8 +694,9 @@ def _lines(response: IO[bytes]) -> Iterator[Json]:
         yield _parsed(line)
 
 
-def _read(response: IO[bytes], size: int = -1) -> bytes:
+def _read(response: IO[bytes], size: int | None = None) -> bytes:
     try:
+        # Not -1 for everything: http.client would return the framing of a chunked answer with it.
         return response.read(size)
     except (OSError, HTTPException) as failure:
         raise LabConnectionError(f"The connection broke before the answer ended: {failure}") from failure
@@ -714,8 +732,17 @@ def _error_of(body: Json, *, status: int | None, retry_after_s: float | None) ->
     )
 
 
+def _may_have_arrived(failure: LabConnectionError) -> bool:
+    """Whether the request may have reached the service although no answer came."""
+    return not isinstance(_reason(failure.__cause__), (ConnectionRefusedError, socket.gaierror))
+
+
+def _reason(failure: BaseException | None) -> object:
+    return failure.reason if isinstance(failure, urllib.error.URLError) else failure
+
+
 def _unreachable(url: str, failure: Exception) -> LabConnectionError:
-    reason = failure.reason if isinstance(failure, urllib.error.URLError) else failure
+    reason = _reason(failure)
     if isinstance(reason, (TimeoutError, socket.timeout)):
         return LabConnectionError(f"{url} did not answer in time.")
     return LabConnectionError(f"{url} cannot be reached: {reason}")

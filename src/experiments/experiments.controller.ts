@@ -5,11 +5,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dryRunJson } from '../answers/v2/answer-json.js';
 import type { ExperimentPlan } from '../answers/v2/plan.js';
 import { ApiExperiments } from '../answers/v2/api/experiments.api.js';
-import { CodedError } from '../errors.js';
 import { apiPath, type ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
 import { DOCUMENT_ROUTE } from '../http/document-route.js';
+import { idempotencyKeyOf } from '../http/idempotency-key.js';
 import { prefersAsync } from '../http/preferences.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { BrainBudget, type Charge } from '../rate-limit/brain-budget.js';
@@ -53,7 +53,7 @@ export class ExperimentsController {
     }
     if (isJob) {
       // What a job may cost is more than what one request may.
-      const { plan } = this.experiments.prepareJob(request.body);
+      const { plan } = this.experiments.prepareJob(request.body, Number(query.from ?? 0));
       await this.#answerDryRun(plan, request, reply, report);
       return;
     }
@@ -90,16 +90,13 @@ export class ExperimentsController {
     reply: FastifyReply,
     report: ExperimentReport,
   ): Promise<void> {
-    if (Number(from ?? 0) !== 0) {
-      throw new CodedError(
-        'INVALID_PARAMETER',
-        `from must be 0 with Prefer: respond-async, got ${from}; the results of a job can be read from any condition.`,
-        { path: '' },
-      );
-    }
-    const order = this.experiments.prepareJob(request.body);
+    const order = this.experiments.prepareJob(request.body, Number(from ?? 0));
     report.id = order.plan.head.id;
-    const job = await this.jobs.begin({ ...order, client: clientOf(request) });
+    const job = await this.jobs.begin({
+      ...order,
+      client: clientOf(request),
+      requestKey: idempotencyKeyOf(request),
+    });
     report.outcome = 'job';
     reply
       .code(HttpStatus.ACCEPTED)

@@ -73,7 +73,7 @@ export class ExperimentsService {
   }
 
   /** @throws CodedError as prepare; what a job may be is bounded on its own */
-  prepareJob(document: unknown): Omit<JobOrder, 'client'> {
+  prepareJob(document: unknown, from: number): Omit<JobOrder, 'client'> {
     const limits: ExperimentLimits = {
       ...this.#limits,
       conditions: MAXIMUM_CONDITIONS_OF_JOB,
@@ -82,7 +82,8 @@ export class ExperimentsService {
       tableRows: Math.max(...FORMAT_NAMES.map((format) => this.#tableRowsOf(format))),
     };
     const { model, plan } = this.#plan(document, limits);
-    return { model: model.id, plan, limits };
+    plan.checkFrom(from);
+    return { model: model.id, plan, limits, from };
   }
 
   /**
@@ -103,6 +104,13 @@ export class ExperimentsService {
     }
     const plan = planOf(record, model.connectome);
     checkOrder(order, plan);
+    if (order.from < record.from) {
+      throw new CodedError(
+        'INVALID_PARAMETER',
+        `from must be at least ${record.from}, the first condition of the job, got ${order.from}.`,
+        { path: '' },
+      );
+    }
     const events = eventsOfOutcomes(plan, this.jobs.outcomes(record.id, plan, order.from), {
       from: order.from,
       tableRows: this.#tableRowsOf(order.format),

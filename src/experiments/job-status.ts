@@ -1,7 +1,7 @@
 import { apiPath } from '../http/api-versions.js';
 import { ErrorResponse } from '../http/error-response.dto.js';
 import { CodedError } from '../errors.js';
-import { isFinished, type Job, type JobProgress, type JobRecord, type JobStatus } from '../jobs/job.js';
+import { isFinished, type JobHead, type JobProgress, type JobState, type JobStatus } from '../jobs/job.js';
 
 const MS_PER_SECOND = 1000;
 const RESULTS_RELATION = 'http://www.opengis.net/def/rel/ogc/1.0/results';
@@ -28,7 +28,7 @@ export interface JobStatusInfo {
   readonly links: readonly { readonly href: string; readonly rel: string; readonly type: string }[];
 }
 
-export function statusOf({ record, progress }: Job, nowMs = Date.now()): JobStatusInfo {
+export function statusOf({ record, progress }: JobState, nowMs = Date.now()): JobStatusInfo {
   const { startedMs, updatedMs, finishedMs, status, failure } = progress;
   const secondsLeft = estimate(record, progress, nowMs);
   const href = `${apiPath('2', 'experiments')}/${record.id}`;
@@ -58,13 +58,13 @@ export function statusOf({ record, progress }: Job, nowMs = Date.now()): JobStat
 }
 
 /** By simulated time: conditions may differ in their duration. */
-function percent({ brainMs }: JobRecord, { status, brainMsDone }: JobProgress): number {
+function percent({ brainMs }: JobHead, { status, brainMsDone }: JobProgress): number {
   if (status === 'successful') return 100;
   return Math.min(99, Math.floor((100 * brainMsDone) / brainMs));
 }
 
 /** As long for each brain second that is left as for those that are done. */
-function estimate({ brainMs }: JobRecord, progress: JobProgress, nowMs: number): number | undefined {
+function estimate({ brainMs }: JobHead, progress: JobProgress, nowMs: number): number | undefined {
   const { startedMs, brainMsDone } = progress;
   if (isFinished(progress) || startedMs === undefined || brainMsDone === 0) return undefined;
   const leftMs = ((nowMs - startedMs) * (brainMs - brainMsDone)) / brainMsDone;

@@ -29,9 +29,9 @@ export class JobsController {
     @Param('job') id: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<JobStatusInfo> {
-    const job = await this.jobs.job(id);
+    const state = await this.jobs.state(id);
     reply.header('cache-control', 'no-store');
-    return statusOf(job);
+    return statusOf(state);
   }
 
   @Delete()
@@ -62,7 +62,7 @@ export class JobsController {
     try {
       const bytes = await this.experiments.results(job, {
         format,
-        from: Number(query.from ?? 0),
+        from: Number(query.from ?? job.record.from),
         ...(query.table !== undefined && { table: query.table }),
         ...(query.names !== undefined && { names: query.names }),
       });

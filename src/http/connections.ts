@@ -22,12 +22,16 @@ import { expectedErrorOf, internalError } from './error-of.js';
 import { ErrorResponse } from './error-response.dto.js';
 import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from './limits.js';
 
+/** To accept a connection, to read its first request, and one in reserve. */
+const TURNS_TO_READ = 3;
+
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void;
 
 const log = new Logger('http');
 
 export class Connections {
   readonly #open = new Set<Socket>();
+  #admitted = 0;
   readonly #unanswered = new WeakMap<Duplex, number>();
   /** The response to the request that was read last, of each connection. */
   readonly #newest = new WeakMap<Duplex, ServerResponse>();
@@ -68,6 +72,20 @@ export class Connections {
     }
   }
 
+  /**
+   * Resolves when what clients have sent by now was read: a server that closes resets the connections whose requests it
+   * has not read. Node accepts one connection each turn of its loop.
+   * @param withinMs where clients connect faster than that
+   */
+  async arrivalsRead(withinMs: number): Promise<void> {
+    const startedMs = performance.now();
+    let admitted: number;
+    do {
+      admitted = this.#admitted;
+      for (let turn = 0; turn < TURNS_TO_READ; turn++) await setImmediate();
+    } while (this.#admitted > admitted && performance.now() - startedMs < withinMs);
+  }
+
   /** Closes every connection immediately. */
   closeAll(): void {
     for (const socket of this.#open) socket.destroy();
@@ -80,6 +98,7 @@ export class Connections {
       socket.destroy();
       return;
     }
+    this.#admitted++;
     this.#open.add(socket);
     socket.once('close', () => this.#open.delete(socket));
     // Each request watches for the end of its connection, some for several reasons.

@@ -22,6 +22,9 @@ export const EXAMPLE_MESSAGES = {
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',
   TOO_EXPENSIVE:
     'The experiment has 1500 brain seconds (3 conditions x 100 trials); at most 600 are allowed. With 40 trials it would fit.',
+  IDEMPOTENCY_KEY_REUSED:
+    'Idempotency-Key must be a new one for each experiment; with this one the experiment ' +
+    '0f343b0931126a20f133d67c2b018a3b was begun.',
   RATE_LIMITED: 'At most 30 runs a minute are allowed for each client; try again in 60 s.',
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
   INTERNAL: 'An unexpected error occurred in the service; its log has the details.',
@@ -45,6 +48,7 @@ const SINCE_VERSION_2: readonly PublicErrorCode[] = [
   'EMPTY_NODE_SET',
   'NOT_ACCEPTABLE',
   'TOO_EXPENSIVE',
+  'IDEMPOTENCY_KEY_REUSED',
   'JOBS_UNAVAILABLE',
 ];
 export const ERROR_CODES_OF_V1 = PUBLIC_ERROR_CODES.filter((code) => !SINCE_VERSION_2.includes(code));

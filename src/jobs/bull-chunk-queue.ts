@@ -21,12 +21,26 @@ const EVENTS_KEPT = 100;
 
 /** They are there at the same moment, and writing them keeps this thread from everything else. */
 const ADDED_AT_ONCE = 100;
+/** How often is looked for queues that no process serves any more. */
+const SWEEP_EVERY_MS = 600_000;
+const SCANNED_AT_ONCE = 1_000;
+
+/**
+ * Removes keys of a queue unless it is in use. KEYS: the key that says so, and those to be removed. As one step: a
+ * process that begins to use the queue says so before it adds anything.
+ */
+const SWEEP = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+return redis.call('UNLINK', unpack(KEYS, 2))
+`;
 
 interface ChunkOptions {
   /** Of adding chunks. */
   readonly redis: Redis;
   /** Makes the connections of a worker, which waits on one of them. */
   readonly connect: () => Redis;
+  /** For how long jobs are kept of which nothing is written. So long, chunks of a queue that nobody serves are, too. */
+  readonly keptMs: number;
 }
 
 /** Chunks that several processes share: BullMQ, with a queue for each model and version of the answers. */
@@ -37,6 +51,7 @@ export class BullChunkQueue implements ChunkQueue {
   #workerModel = '';
   #workerRedis: Redis | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #sweepTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(private readonly options: ChunkOptions) {}
@@ -49,6 +64,7 @@ export class BullChunkQueue implements ChunkQueue {
 
   /** All of one model. */
   async #addSome(chunks: readonly Chunk[]): Promise<void> {
+    await this.#markUsed(nameOf(chunks[0]!.model));
     await this.#queueOf(chunks[0]!.model).addBulk(
       chunks.map((chunk) => ({
         name: 'chunk',
@@ -83,11 +99,14 @@ export class BullChunkQueue implements ChunkQueue {
 
   start(work: ChunkWork): void {
     this.#timer = setInterval(() => this.#look(work), LOOK_EVERY_MS).unref();
+    const sweepEveryMs = Math.min(SWEEP_EVERY_MS, Math.ceil(this.options.keptMs / 3));
+    this.#sweepTimer = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearInterval(this.#sweepTimer);
     await this.#closeWorker();
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
   }
@@ -104,6 +123,33 @@ export class BullChunkQueue implements ChunkQueue {
       this.#queues.set(model, queue);
     }
     return queue;
+  }
+
+  async #markUsed(name: string): Promise<void> {
+    await this.options.redis.set(usedKeyOf(name), '', 'PX', this.options.keptMs);
+  }
+
+  /**
+   * Removes the queues of models and versions that no process serves any more. Their jobs have expired, but BullMQ lets
+   * no key of a queue expire.
+   */
+  async #sweep(): Promise<void> {
+    const { redis } = this.options;
+    try {
+      if (this.#worker !== undefined) await this.#markUsed(this.#worker.name);
+      let cursor = '0';
+      do {
+        const [next, keys] = await redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', SCANNED_AT_ONCE);
+        cursor = next;
+        const names = new Set(keys.map(queueOf));
+        for (const name of names) {
+          const some = keys.filter((key) => queueOf(key) === name);
+          await redis.eval(SWEEP, 1 + some.length, usedKeyOf(name), ...some);
+        }
+      } while (cursor !== '0' && !this.#isClosed);
+    } catch (error) {
+      this.#log.debug(`Old queues could not be removed: ${(error as Error).message}`);
+    }
   }
 
   /** Takes chunks while there is room for them. */
@@ -144,6 +190,7 @@ export class BullChunkQueue implements ChunkQueue {
     });
     this.#worker = worker;
     this.#workerModel = model;
+    void this.#sweep();
   }
 
   async #closeWorker(): Promise<void> {
@@ -154,6 +201,16 @@ export class BullChunkQueue implements ChunkQueue {
     await worker?.close(!isThere);
     redis?.disconnect();
   }
+}
+
+/** Expires where no process serves the queue or has added to it for a while. */
+function usedKeyOf(name: string): string {
+  return `${PREFIX}:${name}:used`;
+}
+
+/** Name of the queue that a key is of. */
+function queueOf(key: string): string {
+  return key.slice(PREFIX.length + 1).split(':', 1)[0]!;
 }
 
 /** No other version computes the same. */

@@ -5,10 +5,10 @@ import { Subject } from 'rxjs';
 import { encodeOutcome } from '../answers/v2/outcomes.js';
 import { CodedError, failureOf, type Failure } from '../errors.js';
 import type { LoadedModel, ModelHealth } from '../health/model-health.js';
-import type { ChunkQueue, ChunkWork } from './chunk-queue.js';
+import { RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
 import type { JobStore } from './job-store.js';
-import { isOfRedis, jobsUnavailable } from './jobs-redis.js';
+import { isOfRedis, isRefusedWrite, jobsUnavailable } from './jobs-redis.js';
 import { JobEnded, openJob, type OpenedJob } from './opened-job.js';
 import { chunkLength, chunksOf } from './phases.js';
 
@@ -106,7 +106,7 @@ export class ChunkWorker implements ChunkWork {
   }
 
   async #compute(chunk: Chunk, model: LoadedModel, count: { trials: number }): Promise<void> {
-    if (!(await this.store.begin(chunk.job))) return;
+    if (!(await this.#untilTaken(() => this.store.begin(chunk.job)))) return;
     const opened = await this.#open(chunk.job, model);
     this.#computed.set(chunk, opened);
     const { record, plan, phases, conditions, stop } = opened;
@@ -145,10 +145,25 @@ export class ChunkWorker implements ChunkWork {
         // With several conditions nobody knows whose trials took it.
         costMs: missing.length === 1 ? computedMs : 0,
       };
-      const isWanted = await this.store.keep(record.id, computed, record.conditions);
+      const isWanted = await this.#untilTaken(() => this.store.keep(record.id, computed, record.conditions));
       if (!isWanted) throw new JobEnded();
     }
-    await this.#advance(opened, chunk.phase);
+    await this.#untilTaken(() => this.#advance(opened, chunk.phase));
+  }
+
+  /**
+   * Repeats what Redis refuses, for example because it is full: a job waits for room. While this process drains it does
+   * not, and another one takes the chunk.
+   */
+  async #untilTaken<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isRefusedWrite(error) || this.health.draining) throw error;
+      }
+      await sleep(RETRY_MS);
+    }
   }
 
   /** Hands out the next phase once all conditions of this one are done. */

@@ -47,6 +47,16 @@ export function resultsTooLarge(resultBytes: number): CodedError {
   );
 }
 
+/** What a job fails with whose results find no room beside those of others, which are not finished either. */
+export function noRoomForResults(keptBytes: number): CodedError {
+  return new CodedError(
+    'TOO_EXPENSIVE',
+    `The results of this and of the other unfinished jobs need more than ${keptBytes} bytes, the maximum of all jobs ` +
+      'together. Begin it again when others have ended.',
+    { path: '/reports' },
+  );
+}
+
 function full(what: string): CodedError {
   return new CodedError('QUEUE_FULL', `The queue is full: ${what}; try again later.`, {
     retryAfterS: RETRY_AFTER_S,

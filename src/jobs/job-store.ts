@@ -1,5 +1,5 @@
 import type { Failure } from '../errors.js';
-import type { Job, JobRecord } from './job.js';
+import type { Job, JobRecord, JobState } from './job.js';
 
 export interface JobLimits {
   /** Unfinished jobs of a client, and of all clients. */
@@ -27,11 +27,21 @@ export interface ComputedCondition {
 
 /** Where jobs and their results are: in this process, or in a Redis that several processes share. */
 export interface JobStore {
-  /** @throws CodedError QUEUE_FULL, TOO_EXPENSIVE where the client or all clients have too much already */
-  create(record: JobRecord): Promise<void>;
+  /**
+   * @param requestKey what the client calls its request; a repeated one creates nothing
+   * @returns the id of the record, or that of the job which the client created with the same key before
+   * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE where the client or all clients have too much already
+   */
+  create(record: JobRecord, requestKey?: string): Promise<string>;
+
+  /** Removes a job that was created but of which nothing can be computed. */
+  remove(id: string): Promise<void>;
 
   /** @returns undefined where it is not known, or no longer */
   find(id: string): Promise<Job | undefined>;
+
+  /** As find, without the document, which may be large: what those who follow the job ask for again and again. */
+  state(id: string): Promise<JobState | undefined>;
 
   /** Says that the job is being computed. Tells whether it is still wanted. */
   begin(id: string): Promise<boolean>;
@@ -63,5 +73,5 @@ export interface JobStore {
   fail(id: string, failure: Failure): Promise<void>;
 
   /** Ends a job and removes its results. */
-  dismiss(id: string): Promise<Job | undefined>;
+  dismiss(id: string): Promise<JobState | undefined>;
 }

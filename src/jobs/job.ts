@@ -7,24 +7,34 @@ import type { Failure } from '../errors.js';
 export const JOB_STATUSES = ['accepted', 'running', 'successful', 'failed', 'dismissed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** What a job is, from its beginning on. With the connectome of the model it decides every byte of the results. */
-export interface JobRecord {
+/** What the state of a job says of it: small, however large its document is. */
+export interface JobHead {
   /** Random, so that only those know it who were told. */
   readonly id: string;
   readonly client: string;
   /** Id of the model, with the digest of its connectome. */
   readonly model: string;
   readonly experimentId: string;
-  /** Complete. */
-  readonly document: ExperimentDocument;
-  /** Those of the service that accepted the job hold for all that compute it. */
-  readonly limits: ExperimentLimits;
+  /** The first condition of the results. */
+  readonly from: number;
+  /** Those that are computed: of the results, and the baselines that decide on them. */
   readonly conditions: number;
-  /** Simulated time of all conditions, at most. */
+  /** Simulated time of these conditions, at most. */
   readonly brainMs: number;
   /** Since the epoch, as are all other times. */
   readonly createdMs: number;
 }
+
+/** What is computed. */
+export interface JobWork {
+  /** Complete. */
+  readonly document: ExperimentDocument;
+  /** Those of the service that accepted the job hold for all that compute it. */
+  readonly limits: ExperimentLimits;
+}
+
+/** What a job is, from its beginning on. With the connectome of the model it decides every byte of the results. */
+export interface JobRecord extends JobHead, JobWork {}
 
 /** How far a job is. */
 export interface JobProgress {
@@ -42,9 +52,14 @@ export interface JobProgress {
   readonly failure?: Failure;
 }
 
-export interface Job {
-  readonly record: JobRecord;
+/** What a client that follows a job is told. */
+export interface JobState {
+  readonly record: JobHead;
   readonly progress: JobProgress;
+}
+
+export interface Job extends JobState {
+  readonly record: JobRecord;
 }
 
 export function isFinished({ status }: Pick<JobProgress, 'status'>): boolean {

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { CodedError } from '../errors.js';
 import {
+  codeOf,
   FAILING_AT_ONCE,
   RECONNECTING,
   RedisPresence,
@@ -12,13 +13,36 @@ import { within } from '../within.js';
 const ANSWER_WITHIN_MS = 2_000;
 const DISCONNECT_WITHIN_MS = 500;
 const RETRY_AFTER_S = 5;
+/** Room comes when jobs expire or are ended, which takes longer than Redis takes to come back. */
+const RETRY_WHEN_FULL_AFTER_S = 60;
+/** How often it is made sure that Redis takes writes. */
+const PROBE_EVERY_MS = 5_000;
+/** Expires at once. */
+const PROBE_KEY = 'nes:jobs:probe';
+const PROBE_KEPT_MS = 1_000;
+/** What a Redis that has reached its maxmemory and evicts nothing says to every write. */
+export const FULL = 'OOM';
+/** The writes that Redis refuses until something changes: full, not the master, its file cannot be written. */
+const REFUSALS: readonly (string | undefined)[] = [FULL, 'READONLY', 'MISCONF', 'NOREPLICAS'];
 
 /** What clients are told of a store that does not answer, or that refuses because it is full or read-only. */
 export function jobsUnavailable(cause: unknown): CodedError {
+  if (cause instanceof Error && codeOf(cause) === FULL) {
+    return new CodedError(
+      'JOBS_UNAVAILABLE',
+      'The store of jobs is full: there is room when jobs have expired or were ended; try again later.',
+      { cause, retryAfterS: RETRY_WHEN_FULL_AFTER_S },
+    );
+  }
   return new CodedError('JOBS_UNAVAILABLE', 'Jobs cannot be reached at present; try again in a moment.', {
     cause,
     retryAfterS: RETRY_AFTER_S,
   });
+}
+
+/** Whether Redis refused a write that it will take later. */
+export function isRefusedWrite(error: unknown): boolean {
+  return error instanceof Error && REFUSALS.includes(codeOf(error));
 }
 
 /** Whether Redis, or the connection to it, is what failed. */
@@ -48,7 +72,9 @@ export class JobsRedis {
       commandTimeout: ANSWER_WITHIN_MS,
       disconnectTimeout: DISCONNECT_WITHIN_MS,
     });
-    this.#presence = new RedisPresence(() => this.prompt.ping(), options);
+    // A Redis that is full or read-only answers a PING.
+    const probe = () => this.prompt.set(PROBE_KEY, '', 'PX', PROBE_KEPT_MS);
+    this.#presence = new RedisPresence(probe, options, PROBE_EVERY_MS);
     this.prompt.on('error', (error: Error) => this.#presence.leave(error));
     this.prompt.on('close', () => this.#presence.leave(new Error('the connection was closed')));
     this.patient = this.connect();

@@ -6,7 +6,7 @@ import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkQueue } from './chunk-queue.js';
 import { ChunkWorker } from './chunk-worker.js';
 import type { JobLimits } from './job-store.js';
-import { JobsRedis } from './jobs-redis.js';
+import { FULL, JobsRedis } from './jobs-redis.js';
 import { JobsService } from './jobs.service.js';
 import { MemoryChunkQueue } from './memory-chunk-queue.js';
 import { MemoryJobStore } from './memory-job-store.js';
@@ -57,13 +57,20 @@ class SharedJobs extends JobParts {
     const redis = (this.#redis = new JobsRedis({
       url: environment.REDIS_JOBS_URL,
       onAway: (why) =>
-        degradations.begin({ part: 'jobs', reason: `The Redis of jobs is unavailable (${why}); jobs wait.` }),
+        degradations.begin({
+          part: 'jobs',
+          reason:
+            why === FULL
+              ? `The Redis of jobs is full (${why}); no job can begin, and those that have begun wait.`
+              : `The Redis of jobs is unavailable (${why}); jobs wait.`,
+        }),
       onBack: () => degradations.end('jobs'),
     }));
     const connect = () => redis.connect();
-    this.queue = new BullChunkQueue({ redis: redis.patient, connect });
+    const { keptMs } = limits;
+    this.queue = new BullChunkQueue({ redis: redis.patient, connect, keptMs });
     this.worker = new ChunkWorker(health, new RedisJobStore(redis.patient, limits), this.queue);
-    this.#added = new BullChunkQueue({ redis: redis.prompt, connect });
+    this.#added = new BullChunkQueue({ redis: redis.prompt, connect, keptMs });
     const store = new RedisJobStore(redis.prompt, limits);
     this.service = new JobsService(store, this.#added, this.worker, redis.reach);
   }

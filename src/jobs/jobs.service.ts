@@ -4,7 +4,7 @@ import type { ExperimentLimits, ExperimentPlan } from '../answers/v2/plan.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { ChunkQueue } from './chunk-queue.js';
 import type { ChunkWorker } from './chunk-worker.js';
-import type { Job, JobRecord } from './job.js';
+import type { Job, JobHead, JobRecord, JobState } from './job.js';
 import type { JobStore } from './job-store.js';
 import { chunksOf, phasesOf } from './phases.js';
 
@@ -19,6 +19,10 @@ export interface JobOrder {
   readonly model: string;
   readonly plan: ExperimentPlan;
   readonly limits: ExperimentLimits;
+  /** The first condition of the results. */
+  readonly from: number;
+  /** What the client calls its request, and calls it again when it repeats it. */
+  readonly requestKey?: string | undefined;
 }
 
 /** The jobs that clients begin, follow and end. */
@@ -32,10 +36,10 @@ export class JobsService {
   ) {}
 
   /**
-   * @returns the job as it was accepted
-   * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE, and as all methods JOBS_UNAVAILABLE
+   * @returns the job as it was accepted, or the one that the client began with the same key before
+   * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE, IDEMPOTENCY_KEY_REUSED, and as all methods JOBS_UNAVAILABLE
    */
-  async begin({ client, model, plan, limits }: JobOrder): Promise<Job> {
+  async begin({ client, model, plan, limits, from, requestKey }: JobOrder): Promise<JobState> {
     const record: JobRecord = {
       id: randomBytes(NAME_BYTES).toString('base64url'),
       client,
@@ -43,16 +47,30 @@ export class JobsService {
       experimentId: plan.head.id,
       document: plan.head.experiment,
       limits,
-      conditions: plan.conditions,
-      brainMs: plan.brainSeconds() * 1000,
+      from,
+      conditions: neededIndices(plan, from).length,
+      brainMs: plan.brainSeconds(from) * 1000,
       createdMs: Date.now(),
     };
     return this.reach(async () => {
-      await this.store.create(record);
-      const job = known(record.id, await this.store.find(record.id));
-      await this.queue.add(chunksOf(record, phasesOf(plan.grid), 0, 1));
+      const id = await this.store.create(record, requestKey);
+      const job = known(id, await this.store.state(id));
+      checkSameExperiment(record, job.record);
+      // Also of an earlier request: the process that it came to may have ended before this.
+      if (job.progress.status === 'accepted') await this.#addFirstChunks(job, record.id, plan);
       return job;
     });
+  }
+
+  /** @param created id of the job that this request created, if it did */
+  async #addFirstChunks({ record }: JobState, created: string, plan: ExperimentPlan): Promise<void> {
+    try {
+      await this.queue.add(chunksOf(record, phasesOf(plan.grid, record.from), 0, 1));
+    } catch (error) {
+      // Nobody would compute it, and it would count as unfinished until it expires.
+      if (record.id === created) await this.store.remove(created);
+      throw error;
+    }
   }
 
   /** Jobs and chunks, of all processes that share them; for the metrics. */
@@ -64,16 +82,24 @@ export class JobsService {
     }));
   }
 
-  /** @throws CodedError NOT_FOUND */
+  /**
+   * The job with its document.
+   * @throws CodedError NOT_FOUND
+   */
   async job(id: string): Promise<Job> {
     return known(id, await this.reach(() => this.store.find(id)));
+  }
+
+  /** @throws CodedError NOT_FOUND */
+  async state(id: string): Promise<JobState> {
+    return known(id, await this.reach(() => this.store.state(id)));
   }
 
   /**
    * Ends a job and removes its results.
    * @throws CodedError NOT_FOUND
    */
-  async dismiss(id: string): Promise<Job> {
+  async dismiss(id: string): Promise<JobState> {
     const job = known(id, await this.reach(() => this.store.dismiss(id)));
     this.worker.stop(id);
     await this.reach(() => this.queue.remove(id));
@@ -101,7 +127,17 @@ export class JobsService {
   }
 }
 
-function known(id: string, job: Job | undefined): Job {
+/** @throws CodedError IDEMPOTENCY_KEY_REUSED */
+function checkSameExperiment(wanted: JobHead, begun: JobHead): void {
+  if (begun.experimentId === wanted.experimentId && begun.from === wanted.from) return;
+  throw new CodedError(
+    'IDEMPOTENCY_KEY_REUSED',
+    `Idempotency-Key must be a new one for each experiment; with this one the experiment ${begun.experimentId} was begun.`,
+    { path: '' },
+  );
+}
+
+function known<T extends JobState>(id: string, job: T | undefined): T {
   if (job !== undefined) return job;
   throw new CodedError(
     'NOT_FOUND',

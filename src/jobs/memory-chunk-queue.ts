@@ -7,7 +7,8 @@ const LOOK_EVERY_MS = 20;
 
 /** The chunks of one job. */
 interface JobChunks {
-  readonly waiting: Chunk[];
+  /** By phase and place, so that none waits twice. */
+  readonly waiting: Map<string, Chunk>;
   begun: number;
   computing: number;
 }
@@ -23,8 +24,9 @@ export class MemoryChunkQueue implements ChunkQueue {
   async add(chunks: readonly Chunk[]): Promise<void> {
     for (const chunk of chunks) {
       let job = this.#jobs.get(chunk.job);
-      if (job === undefined) this.#jobs.set(chunk.job, (job = { waiting: [], begun: 0, computing: 0 }));
-      job.waiting.push(chunk);
+      if (job === undefined)
+        this.#jobs.set(chunk.job, (job = { waiting: new Map(), begun: 0, computing: 0 }));
+      job.waiting.set(`${chunk.phase} ${chunk.from}`, chunk);
     }
     this.#hand();
   }
@@ -34,7 +36,7 @@ export class MemoryChunkQueue implements ChunkQueue {
   }
 
   async waiting(): Promise<number> {
-    return [...this.#jobs.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
+    return [...this.#jobs.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
   start(work: ChunkWork): void {
@@ -55,12 +57,13 @@ export class MemoryChunkQueue implements ChunkQueue {
       if (job === undefined) return;
       job.begun++;
       job.computing++;
-      const chunk = job.waiting.shift()!;
+      const [name, chunk] = job.waiting.entries().next().value!;
+      job.waiting.delete(name);
       const computing = this.#compute(this.#work, chunk).finally(() => {
         this.#computing.delete(computing);
         job.computing--;
         // What follows a chunk was added while it was being computed.
-        if (job.computing === 0 && job.waiting.length === 0) this.#jobs.delete(chunk.job);
+        if (job.computing === 0 && job.waiting.size === 0) this.#jobs.delete(chunk.job);
         this.#hand();
       });
       this.#computing.add(computing);
@@ -72,7 +75,7 @@ export class MemoryChunkQueue implements ChunkQueue {
   #next(): JobChunks | undefined {
     let next: JobChunks | undefined;
     for (const job of this.#jobs.values()) {
-      if (job.waiting.length > 0 && (next === undefined || job.begun < next.begun)) next = job;
+      if (job.waiting.size > 0 && (next === undefined || job.begun < next.begun)) next = job;
     }
     return next;
   }

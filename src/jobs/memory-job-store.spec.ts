@@ -19,6 +19,7 @@ const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
   experimentId: 'e',
   document: { trials: 10 } as JobRecord['document'],
   limits: {} as JobRecord['limits'],
+  from: 0,
   conditions: 2,
   brainMs: 2000,
   createdMs: 0,
@@ -62,6 +63,20 @@ it('keeps an outcome once, whoever brings it again', async () => {
   expect([await store.fixChunkLength('a', 1, 8), await store.fixChunkLength('a', 1, 2)]).toEqual([8, 8]);
 });
 
+it('creates one job for the repeated request of a client, for as long as that job is kept', async () => {
+  const store = new MemoryJobStore({ ...LIMITS, perClient: 1, kept: 1 });
+  expect(await store.create(record('a'), 'key')).toBe('a');
+  expect(await store.create(record('b'), 'key')).toBe('a');
+  expect(await statuses(store, 'a', 'b')).toEqual(['accepted', undefined]);
+  expect(await store.create(record('c', { client: 'museum' }), 'key')).toBe('c');
+  await store.dismiss('a');
+  expect(await store.create(record('d'), 'key')).toBe('a');
+  await store.dismiss('c');
+  expect(await store.create(record('d'), 'key')).toBe('d');
+  await store.remove('d');
+  expect(await store.create(record('e'), 'key')).toBe('e');
+});
+
 it('removes the jobs that finished longest ago: beyond their number, and where memory is needed', async () => {
   const store = new MemoryJobStore(LIMITS);
   await store.create(record('unfinished'));
@@ -89,9 +104,10 @@ it('fails a job whose results are too large, or for which unfinished jobs leave 
   await store.create(record('a'));
   expect(await store.keep('a', condition(0, 60), 2)).toBe(true);
   expect(await store.keep('a', condition(1, 60), 2)).toBe(false);
-  expect((await store.find('a'))!.progress).toMatchObject({
-    status: 'failed',
-    failure: { code: 'TOO_EXPENSIVE' },
+  const failureOf = async (id: string) => (await store.state(id))!.progress.failure;
+  expect(await failureOf('a')).toMatchObject({
+    code: 'TOO_EXPENSIVE',
+    message: expect.stringMatching(/^The results of the job need more than 100 bytes, the maximum\./),
   });
   for (const id of ['b', 'c', 'd']) {
     await store.create(record(id));
@@ -99,6 +115,12 @@ it('fails a job whose results are too large, or for which unfinished jobs leave 
   }
   await finishedJob(store, 'e', 20);
   expect(await statuses(store, 'b', 'c', 'd', 'e')).toEqual(['accepted', 'accepted', 'accepted', 'failed']);
+  expect(await failureOf('e')).toMatchObject({
+    code: 'TOO_EXPENSIVE',
+    message: expect.stringMatching(
+      /^The results of this and of the other unfinished jobs need more than 250 bytes/,
+    ),
+  });
   await store.dismiss('b');
   await finishedJob(store, 'f', 20);
   expect(await statuses(store, 'b', 'f')).toEqual(['dismissed', 'successful']);

@@ -1,6 +1,6 @@
 import { failureOf, type Failure } from '../errors.js';
-import { isFinished, type Job, type JobProgress, type JobRecord } from './job.js';
-import { checkBounds, resultsTooLarge } from './job-bounds.js';
+import { isFinished, type Job, type JobProgress, type JobRecord, type JobState } from './job.js';
+import { checkBounds, noRoomForResults, resultsTooLarge } from './job-bounds.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 
 /** setTimeout takes no longer one. */
@@ -13,6 +13,8 @@ interface KeptJob {
   readonly doneInPhase: Map<number, number>;
   readonly chunkLengths: Map<number, number>;
   highestCostMs: number;
+  /** In the list of requests. */
+  readonly requestKey?: string;
   expiry?: NodeJS.Timeout;
 }
 
@@ -25,6 +27,8 @@ export interface MemoryLimits extends JobLimits {
 export class MemoryJobStore implements JobStore {
   /** Finished ones in the order in which they finished, the others anywhere among them. */
   readonly #jobs = new Map<string, KeptJob>();
+  /** Jobs by the client and the key of the request that created them. */
+  readonly #requests = new Map<string, string>();
   #bytes = 0;
 
   constructor(
@@ -32,7 +36,10 @@ export class MemoryJobStore implements JobStore {
     private readonly nowMs: () => number = Date.now,
   ) {}
 
-  async create(record: JobRecord): Promise<void> {
+  async create(record: JobRecord, key?: string): Promise<string> {
+    const requestKey = key === undefined ? undefined : `${record.client}\n${key}`;
+    const earlier = requestKey === undefined ? undefined : this.#requests.get(requestKey);
+    if (earlier !== undefined) return earlier;
     const unfinished = [...this.#jobs.values()].filter(({ progress }) => !isFinished(progress));
     const own = unfinished.filter((job) => job.record.client === record.client);
     checkBounds(
@@ -57,12 +64,24 @@ export class MemoryJobStore implements JobStore {
       doneInPhase: new Map(),
       chunkLengths: new Map(),
       highestCostMs: 0,
+      ...(requestKey !== undefined && { requestKey }),
     });
+    if (requestKey !== undefined) this.#requests.set(requestKey, record.id);
+    return record.id;
+  }
+
+  async remove(id: string): Promise<void> {
+    const job = this.#jobs.get(id);
+    if (job !== undefined) this.#remove(job);
   }
 
   async find(id: string): Promise<Job | undefined> {
     const job = this.#jobs.get(id);
     return job && { record: job.record, progress: job.progress };
+  }
+
+  state(id: string): Promise<JobState | undefined> {
+    return this.find(id);
   }
 
   async begin(id: string): Promise<boolean> {
@@ -80,14 +99,11 @@ export class MemoryJobStore implements JobStore {
     if (job.outcomes.has(index)) return true;
     const { conditionsDone, brainMsDone, resultBytes } = job.progress;
     this.#makeRoom(outcome.length);
-    if (
-      resultBytes + outcome.length > this.limits.resultBytes ||
-      this.#bytes + outcome.length > this.limits.keptBytes
-    ) {
-      await this.fail(
-        id,
-        failureOf(resultsTooLarge(Math.min(this.limits.resultBytes, this.limits.keptBytes))),
-      );
+    const { resultBytes: mostBytes, keptBytes } = this.limits;
+    const isTooLarge = resultBytes + outcome.length > mostBytes;
+    if (isTooLarge || this.#bytes + outcome.length > keptBytes) {
+      const error = isTooLarge ? resultsTooLarge(mostBytes) : noRoomForResults(keptBytes);
+      await this.fail(id, failureOf(error));
       return false;
     }
     job.outcomes.set(index, outcome);
@@ -133,7 +149,7 @@ export class MemoryJobStore implements JobStore {
     this.#finish(job, { status: 'failed', failure });
   }
 
-  async dismiss(id: string): Promise<Job | undefined> {
+  async dismiss(id: string): Promise<JobState | undefined> {
     const job = this.#jobs.get(id);
     if (job === undefined) return undefined;
     this.#removeResults(job);
@@ -181,6 +197,7 @@ export class MemoryJobStore implements JobStore {
     clearTimeout(job.expiry);
     this.#removeResults(job);
     this.#jobs.delete(job.record.id);
+    if (job.requestKey !== undefined) this.#requests.delete(job.requestKey);
   }
 
   #removeResults(job: KeptJob): void {

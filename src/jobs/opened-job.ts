@@ -31,7 +31,7 @@ export function openJob(record: JobRecord, connectome: Connectome, store: JobSto
   return {
     record,
     plan,
-    phases: phasesOf(plan.grid),
+    phases: phasesOf(plan.grid, record.from),
     conditions: new ConditionsApart(plan, load),
     stop: new AbortController(),
   };

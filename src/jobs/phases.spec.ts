@@ -39,7 +39,7 @@ it.each<[string, Axis[], number[][]]>([
   ['inputs and lesions', [groups('inputs.a', 1), groups('silence', 2)], [[0, 3], [1, 4, 5], [2]]],
 ])('conditions follow those that decide on them: %s', (_, axes, expected) => {
   const grid = new Grid(axes);
-  const phases = phasesOf(grid);
+  const phases = phasesOf(grid, 0);
   expect(phases).toEqual(expected);
   const known = new Set<number>();
   for (const phase of phases) {

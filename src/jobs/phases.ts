@@ -8,13 +8,15 @@ const CHUNK_MS = 500;
 const LONGEST_CHUNK = 256;
 
 /**
- * The conditions of each phase, ascending. A phase begins when the one before it is done: then the baselines are known
+ * The conditions of each phase, ascending, as far as results from a condition on need them. A phase begins when the one before it is done: then the baselines are known
  * that decide on its conditions. The first conditions of a level are a phase of their own; what they take says how many
  * of the others make a chunk.
  */
-export function phasesOf(grid: Pick<Grid, 'size' | 'levelOf'>): number[][] {
+export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
   const levels: number[][] = [];
-  for (let index = 0; index < grid.size; index++) (levels[grid.levelOf(index)] ??= []).push(index);
+  grid.neededFrom(from).forEach((isNeeded, index) => {
+    if (isNeeded === 1) (levels[grid.levelOf(index)] ??= []).push(index);
+  });
   return levels.flatMap((level) => {
     const samples = [...new Set([0, Math.floor(level.length / 2), level.length - 1])];
     const others = level.filter((_, at) => !samples.includes(at));

@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { failureOf, type Failure } from '../errors.js';
-import type { Job, JobProgress, JobRecord, JobStatus } from './job.js';
+import type { Job, JobHead, JobProgress, JobRecord, JobState, JobStatus, JobWork } from './job.js';
 import { checkBounds, resultsTooLarge } from './job-bounds.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 
@@ -9,9 +10,27 @@ const JOB_PREFIX = 'nes:job:';
 const OPEN = 'nes:jobs:open';
 /** Finished jobs by the time of their end. */
 const FINISHED = 'nes:jobs:finished';
+/** The job that was begun with an idempotency key of a client. */
+const REQUEST_PREFIX = 'nes:jobs:request:';
 
 const keyOf = (id: string) => `${JOB_PREFIX}${id}`;
 const outcomesKeyOf = (id: string) => `${JOB_PREFIX}${id}:outcomes`;
+
+/** Of the hash of a job: the head as JSON, and how far it is. */
+const STATE_FIELDS = [
+  'head',
+  'status',
+  'started',
+  'updated',
+  'finished',
+  'done',
+  'brainMs',
+  'bytes',
+  'failure',
+] as const;
+type StateField = (typeof STATE_FIELDS)[number];
+/** The work as JSON. It may be large, so it is read only by those who compute the job or read its results. */
+const WORK_FIELD = 'work';
 
 /**
  * What several scripts need. Redis runs a script as a whole, so no two processes see a job half changed; its clock is
@@ -29,8 +48,9 @@ local function expire(keptMs)
   redis.call('PEXPIRE', KEYS[2], keptMs)
 end
 local function finish(id, status, kept, keptMs)
-  redis.call('HSET', KEYS[1], 'status', status, 'finished', now, 'updated', now)
+  -- Before anything that needs memory: a Redis that is full refuses a script only as long as it has written nothing.
   redis.call('HDEL', KEYS[3], id)
+  redis.call('HSET', KEYS[1], 'status', status, 'finished', now, 'updated', now)
   redis.call('ZREM', KEYS[4], id)
   redis.call('ZADD', KEYS[4], now, id)
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - keptMs)
@@ -43,8 +63,15 @@ local function finish(id, status, kept, keptMs)
 end
 `;
 
-/** ARGV: id, client, brainMs, record, createdMs, atOnce, perClient, brainMsPerClient, keptMs. */
+/**
+ * KEYS: also that of the request. ARGV: id, client, brainMs, head, work, createdMs, atOnce, perClient, brainMsPerClient,
+ * keptMs, and 1 where the request is remembered.
+ */
 const CREATE = `${COMMON}
+if ARGV[11] == '1' then
+  local earlier = redis.call('GET', KEYS[5])
+  if earlier and redis.call('EXISTS', '${JOB_PREFIX}' .. earlier) == 1 then return { earlier } end
+end
 local jobs, own, ownBrainMs = 0, 0, 0
 local open = redis.call('HGETALL', KEYS[3])
 for at = 1, #open, 2 do
@@ -59,15 +86,17 @@ for at = 1, #open, 2 do
     end
   end
 end
-local fits = jobs < tonumber(ARGV[6]) and own < tonumber(ARGV[7])
-  and ownBrainMs + tonumber(ARGV[3]) <= tonumber(ARGV[8])
+local fits = jobs < tonumber(ARGV[7]) and own < tonumber(ARGV[8])
+  and ownBrainMs + tonumber(ARGV[3]) <= tonumber(ARGV[9])
 if fits then
-  redis.call('HSET', KEYS[1], 'record', ARGV[4], 'status', 'accepted', 'updated', ARGV[5])
+  redis.call('HSET', KEYS[1], 'head', ARGV[4], '${WORK_FIELD}', ARGV[5], 'status', 'accepted', 'updated', ARGV[6])
   redis.call('HSET', KEYS[3], ARGV[1], ARGV[3] .. ' ' .. ARGV[2])
-  redis.call('PEXPIRE', KEYS[3], ARGV[9])
-  redis.call('PEXPIRE', KEYS[1], ARGV[9])
+  redis.call('PEXPIRE', KEYS[3], ARGV[10])
+  redis.call('PEXPIRE', KEYS[1], ARGV[10])
+  if ARGV[11] == '1' then redis.call('SET', KEYS[5], ARGV[1], 'PX', ARGV[10]) end
+  return { ARGV[1] }
 end
-return { fits and 1 or 0, jobs, own, ownBrainMs }
+return { false, jobs, own, ownBrainMs }
 `;
 
 /** ARGV: keptMs. */
@@ -106,17 +135,23 @@ end
 return 1
 `;
 
-/** ARGV: id, status, failure, kept, keptMs. Only dismissal ends what is finished. */
+/** ARGV: id, status, failure, kept, keptMs. Only dismissal ends what is finished. Frees memory also in a full Redis. */
 const END = `${COMMON}
 local status = redis.call('HGET', KEYS[1], 'status')
 if not status then return 0 end
 if not unfinished() and (ARGV[2] ~= 'dismissed' or status == 'dismissed') then return 0 end
+redis.call('UNLINK', KEYS[2])
 if ARGV[3] ~= '' then redis.call('HSET', KEYS[1], 'failure', ARGV[3]) else redis.call('HDEL', KEYS[1], 'failure') end
 finish(ARGV[1], ARGV[2], ARGV[4], ARGV[5])
 return 1
 `;
 
-const SCRIPTS = { nesCreateJob: CREATE, nesBeginJob: BEGIN, nesKeepCondition: KEEP, nesEndJob: END } as const;
+const SCRIPTS = {
+  nesCreateJob: { lua: CREATE, numberOfKeys: 5 },
+  nesBeginJob: { lua: BEGIN, numberOfKeys: 4 },
+  nesKeepCondition: { lua: KEEP, numberOfKeys: 4 },
+  nesEndJob: { lua: END, numberOfKeys: 4 },
+} as const;
 type RunScript = (...keysAndArguments: readonly (string | number | Buffer)[]) => Promise<unknown>;
 
 /** Jobs that several processes share, in Redis. What of them is not written for a while expires there. */
@@ -127,34 +162,47 @@ export class RedisJobStore implements JobStore {
     private readonly redis: Redis,
     private readonly limits: JobLimits,
   ) {
-    for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { numberOfKeys: 4, lua });
+    for (const [name, script] of Object.entries(SCRIPTS)) redis.defineCommand(name, script);
     this.#scripts = redis as unknown as Readonly<Record<keyof typeof SCRIPTS, RunScript>>;
   }
 
-  async create(record: JobRecord): Promise<void> {
+  async create(record: JobRecord, requestKey?: string): Promise<string> {
     const { atOnce, perClient, brainMsPerClient, keptMs } = this.limits;
+    const { document, limits, ...head } = record;
     const reply = await this.#scripts.nesCreateJob(
       ...keysOf(record.id),
+      requestKeyOf(record.client, requestKey ?? record.id),
       record.id,
       record.client,
       record.brainMs,
-      JSON.stringify(record),
+      JSON.stringify(head satisfies JobHead),
+      JSON.stringify({ document, limits } satisfies JobWork),
       record.createdMs,
       atOnce,
       perClient,
       brainMsPerClient,
       keptMs,
+      requestKey === undefined ? 0 : 1,
     );
-    const [fits, jobs, ownJobs, ownBrainMs] = reply as [number, number, number, number];
-    if (fits !== 1) checkBounds(record, { jobs, ownJobs, ownBrainMs }, this.limits);
+    const [id, jobs, ownJobs, ownBrainMs] = reply as [string | null, number, number, number];
+    if (id === null) checkBounds(record, { jobs, ownJobs, ownBrainMs }, this.limits);
+    return id!;
+  }
+
+  async remove(id: string): Promise<void> {
+    // Commands that need no memory.
+    await this.redis.multi().unlink(keyOf(id), outcomesKeyOf(id)).hdel(OPEN, id).zrem(FINISHED, id).exec();
   }
 
   async find(id: string): Promise<Job | undefined> {
-    const fields = await this.redis.hgetall(keyOf(id));
-    const { record } = fields;
-    return record === undefined
-      ? undefined
-      : { record: JSON.parse(record) as JobRecord, progress: progressOf(fields) };
+    const [work, ...fields] = await this.redis.hmget(keyOf(id), WORK_FIELD, ...STATE_FIELDS);
+    const state = stateOf(fields);
+    if (state === undefined || typeof work !== 'string') return undefined;
+    return { ...state, record: { ...state.record, ...(JSON.parse(work) as JobWork) } };
+  }
+
+  async state(id: string): Promise<JobState | undefined> {
+    return stateOf(await this.redis.hmget(keyOf(id), ...STATE_FIELDS));
   }
 
   async begin(id: string): Promise<boolean> {
@@ -212,17 +260,14 @@ export class RedisJobStore implements JobStore {
     await this.#end(id, 'failed', JSON.stringify(failure));
   }
 
-  async dismiss(id: string): Promise<Job | undefined> {
+  async dismiss(id: string): Promise<JobState | undefined> {
     await this.#end(id, 'dismissed', '');
-    return this.find(id);
+    return this.state(id);
   }
 
   async #end(id: string, status: JobStatus, failure: string): Promise<void> {
     const { kept, keptMs } = this.limits;
     await this.#scripts.nesEndJob(...keysOf(id), id, status, failure, kept, keptMs);
-    // Apart from the script, which a Redis that is full would refuse as a whole.
-    const ended = await this.redis.hget(keyOf(id), 'status');
-    if (ended === status) await this.redis.unlink(outcomesKeyOf(id));
   }
 }
 
@@ -230,16 +275,34 @@ function keysOf(id: string): string[] {
   return [keyOf(id), outcomesKeyOf(id), OPEN, FINISHED];
 }
 
-function progressOf(fields: Readonly<Record<string, string>>): JobProgress {
-  const { status, started, updated, finished, failure } = fields;
+/** Of any length, and of two clients that chose the same key not the same. */
+function requestKeyOf(client: string, key: string): string {
+  return REQUEST_PREFIX + hash('sha256', `${client}\n${key}`);
+}
+
+/** @param values of STATE_FIELDS */
+function stateOf(values: readonly (string | null)[]): JobState | undefined {
+  const given = STATE_FIELDS.flatMap((field, at) => {
+    const value = values[at];
+    return typeof value === 'string' ? [[field, value] as const] : [];
+  });
+  const fields: Partial<Record<StateField, string>> = Object.fromEntries(given);
+  const { head } = fields;
+  return head === undefined
+    ? undefined
+    : { record: JSON.parse(head) as JobHead, progress: progressOf(fields) };
+}
+
+function progressOf(fields: Readonly<Partial<Record<StateField, string>>>): JobProgress {
+  const { status, started, updated, finished, failure, done, brainMs, bytes } = fields;
   return {
     status: status as JobStatus,
     ...(started !== undefined && { startedMs: Number(started) }),
     updatedMs: Number(updated),
     ...(finished !== undefined && { finishedMs: Number(finished) }),
-    conditionsDone: Number(fields['done'] ?? 0),
-    brainMsDone: Number(fields['brainMs'] ?? 0),
-    resultBytes: Number(fields['bytes'] ?? 0),
+    conditionsDone: Number(done ?? 0),
+    brainMsDone: Number(brainMs ?? 0),
+    resultBytes: Number(bytes ?? 0),
     ...(failure !== undefined && { failure: JSON.parse(failure) as Failure }),
   };
 }

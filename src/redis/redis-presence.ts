@@ -1,4 +1,4 @@
-/** Whether a Redis answers: what every connection to one needs to say when it goes and when it is back. */
+/** Whether a Redis does what it is there for: what every connection says when it goes and when it is back. */
 import type { RedisOptions } from 'ioredis';
 
 const CONNECT_WITHIN_MS = 2_000;
@@ -23,7 +23,7 @@ export const FAILING_AT_ONCE: RedisOptions = {
 
 export interface PresenceListener {
   /**
-   * Redis is unreachable or refuses commands.
+   * Redis is unreachable or refuses commands, or does so for another reason than before.
    * @param reason may be published: it names no user and no key
    */
   readonly onAway: (reason: string) => void;
@@ -31,51 +31,65 @@ export interface PresenceListener {
 }
 
 export class RedisPresence {
-  #isAway = false;
+  #reason: string | undefined;
   #isClosed = false;
-  #retryTimer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
-  /** @param probe resolves once Redis is back; asked again and again while it is away */
+  /**
+   * @param probe resolves where Redis is there; asked again and again while it is away
+   * @param watchEveryMs how often it is asked while Redis is there; by default only failures of commands tell
+   */
   constructor(
     private readonly probe: () => Promise<unknown>,
     private readonly listener: PresenceListener,
-  ) {}
+    private readonly watchEveryMs?: number,
+  ) {
+    this.#probeAfter(watchEveryMs);
+  }
 
   get isAway(): boolean {
-    return this.#isAway;
+    return this.#reason !== undefined;
   }
 
   /** To be called with every failure of a command or of the connection. */
   leave(error: Error): void {
-    if (this.#isAway || this.#isClosed) return;
-    this.#isAway = true;
-    const { code = codeOf(error.message) } = error as NodeJS.ErrnoException;
-    this.listener.onAway(code);
-    this.#probeLater();
+    if (this.#isClosed) return;
+    const { isAway } = this;
+    const code = codeOf(error);
+    // What only says that a command could not be sent does not replace the reason for that.
+    if (isAway && (code === undefined || code === this.#reason)) return;
+    this.#reason = code ?? error.message;
+    this.listener.onAway(this.#reason);
+    if (!isAway) this.#probeAfter(RETRY_MS);
   }
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#timer);
   }
 
-  #probeLater(): void {
-    this.#retryTimer = setTimeout(() => void this.#probe(), RETRY_MS).unref();
+  #probeAfter(ms: number | undefined): void {
+    clearTimeout(this.#timer);
+    if (ms !== undefined && !this.#isClosed) this.#timer = setTimeout(() => void this.#probe(), ms).unref();
   }
 
   async #probe(): Promise<void> {
     try {
       await this.probe();
-    } catch {
-      if (!this.#isClosed) this.#probeLater();
+    } catch (error) {
+      this.leave(error as Error);
+      this.#probeAfter(RETRY_MS);
       return;
     }
-    this.#isAway = false;
-    this.listener.onBack();
+    const { isAway } = this;
+    this.#reason = undefined;
+    if (isAway && !this.#isClosed) this.listener.onBack();
+    this.#probeAfter(this.watchEveryMs);
   }
 }
 
-/** The first word of a Redis error; the rest may name users. */
-function codeOf(message: string): string {
-  return /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0] ?? message;
+/** The code of an error of the connection or of Redis, such as OOM; the rest of its message may name users. */
+export function codeOf(error: Error): string | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code ?? /^(?!ERR )[A-Z]+(?= )/.exec(message)?.[0];
 }

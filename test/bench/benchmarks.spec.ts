@@ -61,12 +61,18 @@ it('bench:gpu:table counts every pass of a window', () => {
     rows: { kernel: string; megabytes: number; megaOperations: number }[];
     summary: Record<string, number>;
   };
-  expect(table.rows.map(({ kernel }) => kernel)).toContain('nextCells');
+  expect(table.rows.map(({ kernel }) => kernel)).toContain('nextStatuses');
   for (const { megabytes, megaOperations } of table.rows) {
     expect(megabytes).toBeGreaterThanOrEqual(0);
     expect(megaOperations).toBeGreaterThanOrEqual(0);
   }
-  for (const name of ['spikesOfTrial', 'activeNeurons', 'arrivals', 'busyNeurons', 'windowUsAt3']) {
+  for (const name of [
+    'spikesOfTrial',
+    'activeNeurons',
+    'stateConnections',
+    'steppedNeurons',
+    'windowUsAt3',
+  ]) {
     expect(table.summary[name]).toBeGreaterThan(0);
   }
 });

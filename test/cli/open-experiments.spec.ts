@@ -188,6 +188,7 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       for (const name of names) rmSync(name, { force: true });
       return { ...finished, written };
     };
+    const conditions: number[] = [];
     for (const further of [[], ['--json'], ['--from', '1', '--json']]) {
       const immediate = await run('immediate', large.url, ...further);
       const job = await run('job', small.url, ...further);
@@ -201,8 +202,13 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       const [ofJob, ofRequest] = [job, immediate].map(({ stderr }) => /Ran \d+ trials/.exec(stderr)![0]);
       expect(ofJob).toMatch(/Ran [1-9]/);
       expect(ofRequest).toBe(ofJob);
-      expect(await stateOf(job.stderr)).toMatchObject({ status: 'successful' });
+      const state = await stateOf(job.stderr);
+      expect(state).toMatchObject({ status: 'successful', conditions_done: state.conditions });
+      conditions.push(state.conditions);
     }
+    // Of the first condition a screen of lesions needs the baseline; other conditions need nothing of it.
+    const [all, , later] = conditions as [number, number, number];
+    expect(later).toBe(path === file ? all - 1 : all);
   });
 
   it('says beforehand that it would be a job', async () => {
@@ -224,7 +230,7 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
     const outside = await experiment([...ENDLESS, ...sweep, '--from', '2001', '--url', large.url]);
     expect(outside).toMatchObject({ status: 2, stdout: '' });
     expect(outside.stderr).toMatch(/from must be the index of a condition, from 0 to 2000, got 2001\.\n$/);
-    expect(await stateOf(outside.stderr)).toMatchObject({ status: 'dismissed' });
+    expect(outside.stderr).not.toMatch(AS_JOB);
     const wrong = await experiment(['--report', 'C_walk', '--sweep', 'seed=1:20001:1', '--url', large.url]);
     expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('at most 20000 conditions') });
   });
@@ -267,6 +273,28 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       expect(followed.status).toBe(0);
     } finally {
       await gateway.stop();
+    }
+  });
+
+  it('begins one job where the answer to its request is lost', async () => {
+    const service = await startReadyService({
+      WORKERS: '2',
+      EXPERIMENT_BRAIN_SECONDS: '1',
+      JOBS_PER_CLIENT: '1',
+    });
+    const gateway = await startGateway(service);
+    try {
+      let posted = 0;
+      // The first request is refused as too large, the second begins the job, the third is its repetition.
+      gateway.wayOf = (path) =>
+        /\/experiments\?/.test(path) && ++posted === 2 ? { losesAnswerOf: service } : service;
+      // A second job would be refused: the first one would not be done.
+      const sweep = ['--sweep', 'seed=1:40:1', '--trials', '20'];
+      const followed = await experiment([...LONGER.slice(0, 1), ...sweep, '--url', gateway.url]);
+      expect([followed.status, posted]).toEqual([0, 3]);
+    } finally {
+      await gateway.stop();
+      await service.stop();
     }
   });
 

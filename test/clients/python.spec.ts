@@ -260,6 +260,30 @@ except LabError as error: answer([type(error).__name__, str(error), error.code, 
       expect(asked).toBe(5);
     });
 
+    it('submits a job again under the same key where no answer came', async () => {
+      const keys: unknown[] = [];
+      listener = ({ headers }, response) => {
+        keys.push(headers['idempotency-key']);
+        if (keys.length === 1) response.socket!.resetAndDestroy();
+        else response.writeHead(202).end('{"jobID":"a job"}');
+      };
+      expect(await answered(`answer([lab.submit().name, lab.submit().name])`, { url })).toEqual([
+        'a job',
+        'a job',
+      ]);
+      expect(keys).toHaveLength(3);
+      expect(keys[0]).toMatch(/^"[\da-f-]{36}"$/);
+      expect([keys[1] === keys[0], keys[2] === keys[0]]).toEqual([true, false]);
+      // Where nobody listens, no job can have begun.
+      const script = `Lab('http://127.0.0.1:1').submit()`;
+      expect((await failing(script)) as unknown[]).toEqual([
+        'LabConnectionError',
+        expect.stringContaining('cannot be reached'),
+        null,
+        null,
+      ]);
+    });
+
     it('tells how far an experiment is', async () => {
       const progress = { conditions_done: 1, conditions: 2, trials_done: 3, trials: 6 };
       const end = { conditions_done: 2, conditions: 2, trials_done: 6, trials: 6 };

@@ -293,6 +293,29 @@ describe('the typed client and broken answers', () => {
     expect(asked).toBe(1);
   });
 
+  it('begins a job again under the same key where no answer came', async () => {
+    const keys: unknown[] = [];
+    const answer: RequestListener = ({ headers }, response) => {
+      keys.push(headers['idempotency-key']);
+      if (keys.length === 1) response.socket!.resetAndDestroy();
+      else if (keys.length === 2) response.writeHead(503, { 'retry-after': '0' }).end('{"error":"Later."}');
+      else response.writeHead(202).end('{"jobID":"a job"}');
+    };
+    const submit = (url: string, waitAtMostS: number) =>
+      new NeuralExperimentClient(url).submitExperiment({}, { waitAtMostS });
+    const [first, second] = await answeredBy(answer, async (url) => [
+      await submit(url, 60),
+      await submit(url, 60),
+    ]);
+    expect([first!.id, second!.id]).toEqual(['a job', 'a job']);
+    expect(keys).toHaveLength(4);
+    expect(new Set(keys.slice(0, 3)).size).toBe(1);
+    expect(keys[0]).toMatch(/^"[\da-f]{32}"$/);
+    expect(keys[3]).not.toBe(keys[0]);
+    keys.length = 0;
+    expect(await answeredBy(answer, (url) => failureOf(submit(url, 0)))).toMatchObject({ name: 'TypeError' });
+  });
+
   it('says so where a service computes no jobs', async () => {
     const failure = await answeredBy(
       (_, response) => response.end('{"id":"a","conditions":[]}'),

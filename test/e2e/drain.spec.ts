@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Load, sendRun } from '../support/load.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
 
@@ -71,6 +71,20 @@ describe('SIGTERM', () => {
     }
   });
 
+  it('answers requests that had arrived but were not read yet', async () => {
+    await start();
+    // While the process stands still, the system accepts connections and what is sent on them.
+    service.child.kill('SIGSTOP');
+    const request = 'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n';
+    const answers = Array.from({ length: 200 }, () => answerOn(connect(service.port, '127.0.0.1'), request));
+    await Promise.all(answers.map(({ sent }) => sent));
+    service.child.kill('SIGTERM');
+    service.child.kill('SIGCONT');
+    const all = await Promise.all(answers.map(({ answer }) => answer));
+    for (const answer of all) expect(answer).toMatch(/^HTTP\/1\.1 (200|503) [^]*\}$/);
+    expect(await service.exited()).toBe(0);
+  });
+
   it('a second one ends it at once', async () => {
     await start({}, 20_000);
     const running = sendRun(service.url, { seed: 1 });
@@ -93,3 +107,15 @@ describe('SIGTERM', () => {
     expect(performance.now() - sentMs).toBeLessThan(5_000);
   });
 });
+
+/** `answer` is the code of the error where the connection was reset. */
+function answerOn(socket: Socket, request: string) {
+  let text = '';
+  socket.setEncoding('utf8').on('data', (data: string) => (text += data));
+  return {
+    sent: new Promise<void>((done) => socket.once('connect', () => socket.write(request, () => done()))),
+    answer: new Promise<string>((done) =>
+      socket.on('error', ({ code }: NodeJS.ErrnoException) => done(code!)).on('close', () => done(text)),
+    ),
+  };
+}

@@ -117,6 +117,77 @@ describe('jobs of one process', () => {
     },
   );
 
+  it.each([
+    'a dose curve',
+    'a lesion screen',
+    'responders, at three rates',
+    'tables of spikes and input events',
+  ])(
+    'give the bytes of the immediate answer from a condition on, and compute no others: %s',
+    async (name) => {
+      const document = DOCUMENTS[name];
+      const { conditions: all } = await statusOf(service, await finished(service, document));
+      const from = 2;
+      const began = await service.post(document, `${PATH}?from=${from}`, ASYNC);
+      expect(began.status).toBe(202);
+      const location = locationOf(began);
+      await until(async () => (await statusOf(service, location)).status === 'successful');
+      // Of the earlier ones, only the baseline that decides on the rest.
+      const computed = all - from + (/lesion|responders/.test(name) ? 1 : 0);
+      expect(await statusOf(service, location)).toMatchObject({
+        conditions: computed,
+        conditions_done: computed,
+      });
+      for (const [query, same] of [
+        ['', `?from=${from}`],
+        ['?from=3&format=ndjson', '?from=3&format=ndjson'],
+        ['?format=csv', `?from=${from}&format=csv`],
+      ]) {
+        const results = await bytesOf(await service.get(`${location}/results${query}`));
+        expect(results).toEqual(await bytesOf(await service.post(document, PATH + same)));
+        expect(results[0]).toBe(200);
+      }
+      const refused = await service.get(`${location}/results?from=1`);
+      expect([refused.status, (await refused.json()).error]).toEqual([
+        400,
+        'from must be at least 2, the first condition of the job, got 1.',
+      ]);
+    },
+  );
+
+  it('are begun once for each key of a client', async () => {
+    const document = DOCUMENTS['a dose curve'];
+    const key = 'd5d1b8e2-0f0e-4f0c';
+    const keyed = (value: string, body: unknown = document, query = '') =>
+      service.post(body, PATH + query, { ...ASYNC, 'idempotency-key': value });
+    const first = await keyed(key);
+    expect(first.status).toBe(202);
+    const location = locationOf(first);
+    const repeated = await keyed(`"${key}"`);
+    expect([repeated.status, locationOf(repeated)]).toEqual([202, location]);
+    expect((await repeated.json()).jobID).toBe((await first.json()).jobID);
+    // Also after its end: the answer says how the job is now.
+    await until(async () => (await statusOf(service, location)).status === 'successful');
+    expect(await (await keyed(key)).json()).toMatchObject({ status: 'successful', progress: 100 });
+    // Written differently, but the same experiment.
+    expect(locationOf(await keyed(key, { ...document, seed: undefined }))).toBe(location);
+    for (const other of [await keyed(key, SHORT), await keyed(key, document, '?from=2')]) {
+      expect(other.status).toBe(422);
+      expect(await other.json()).toMatchObject({
+        code: 'IDEMPOTENCY_KEY_REUSED',
+        error: expect.stringMatching(/^Idempotency-Key must be a new one for each experiment; /),
+      });
+    }
+    expect(locationOf(await keyed(`${key}-2`))).not.toBe(location);
+    for (const bad of ['short', 'x'.repeat(129), `${key}, ${key}`, `"${key}`, `"${key}\\"`]) {
+      const refused = await keyed(bad);
+      expect([bad, refused.status, (await refused.json()).code]).toEqual([bad, 400, 'INVALID_PARAMETER']);
+    }
+    // Where no job is begun there is nothing to repeat.
+    const immediate = await service.post(SHORT, PATH, { ...JSON_TYPE, 'idempotency-key': 'short' });
+    expect(immediate.status).toBe(200);
+  });
+
   it('are told apart by a random name, and say what they are', async () => {
     const answer = await begin(service, DOCUMENTS['a dose curve'], { prefer: 'wait=5, respond-async; x=y' });
     expect(answer.status).toBe(202);
@@ -152,6 +223,7 @@ describe('jobs of one process', () => {
     };
     expect((await refused({ trials: 0 })).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '/trials']);
     expect((await refused({ silence: ['Nobody'] })).slice(0, 2)).toEqual([400, 'UNKNOWN_NEURONS']);
+    // It has one condition.
     expect((await refused(SHORT, '?from=1')).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '']);
     expect((await refused(SHORT, '?format=csv&table=spikes')).slice(0, 1)).toEqual([202]);
     const seeds = { set: 'seed', from: 1, to: 20_001, step: 1 };

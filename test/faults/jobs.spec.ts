@@ -1,6 +1,8 @@
 /** Jobs that several processes share: real processes, a real Redis, and what may befall both. */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { Redis } from 'ioredis';
-import { RedisServer } from '../support/daemons.js';
+import { NginxServer, RedisServer } from '../support/daemons.js';
 import { describeWith } from '../support/requirements.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
 import { extent, itInFull, observed } from './extent.js';
@@ -31,6 +33,47 @@ interface State {
   readonly conditions_done: number;
   readonly progress: number;
 }
+
+describeWith(['nginx'], 'a request for a job that nginx repeats', () => {
+  it('begins one job', async () => {
+    const service = await startProcess({ WORKERS: '1' }, { FAULT_DELAY_MS: '20' });
+    await service.untilReady();
+    let lost = 0;
+    // A replica that begins jobs and dies before it answers.
+    const dying = createServer((socket) => {
+      const onward = connect(service.port, '127.0.0.1');
+      socket.pipe(onward);
+      onward.once('data', () => {
+        lost++;
+        socket.resetAndDestroy();
+        onward.destroy();
+      });
+      for (const each of [socket, onward]) each.on('error', () => each.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(dying, 'listening');
+    const nginx = await NginxServer.start([(dying.address() as AddressInfo).port, service.port]);
+    const post = (headers: Record<string, string>) =>
+      fetch(`${nginx.url}${PATH}`, {
+        method: 'POST',
+        headers: { ...JSON_TYPE, prefer: 'respond-async', ...headers },
+        body: JSON.stringify(SCREEN),
+      });
+    try {
+      const key = { 'idempotency-key': '"0ba1c9a8-6f4f-4d3f-8d3e-2b1b6b8d7a55"' };
+      const answers = [await post({}), await post(key), await post({}), await post(key)];
+      expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202]);
+      expect(lost).toBeGreaterThan(0);
+      const locations = new Set(answers.map(({ headers }) => headers.get('location')));
+      // nginx names each of the first and third requests itself; the key of a client stays.
+      expect(locations.size).toBe(3);
+      expect(await service.metric('nes_jobs_unfinished')).toBe(3);
+    } finally {
+      await nginx.stop();
+      dying.close();
+      await service.stop();
+    }
+  });
+});
 
 describeWith(['redis'], 'jobs that replicas share', () => {
   let redis: RedisServer;
@@ -119,7 +162,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
       const client = new Redis(redis.url);
       const ofJobs = async () =>
         (await client.keys('nes:*')).filter(
-          (key) => !/^nes:bull:[^:]+:(meta|id|events|stalled-check|marker)$/.test(key),
+          (key) => !/^nes:bull:[^:]+:(meta|id|events|stalled-check|marker|used)$/.test(key),
         );
       expect((await ofJobs()).length).toBeGreaterThan(0);
       await until(async () => (await ofJobs()).length === 0);
@@ -180,26 +223,53 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     await expectEqualBytes(await begin());
   });
 
-  itInFull('Redis is full: no job is begun, and all is well when there is room', async () => {
+  it('Redis is full: no job begins, those that have begun wait, and all goes on when there is room', async () => {
     await start(1);
+    const [service] = replicas as [ServiceProcess];
+    const other = await begin(0, { ...SCREEN, seed: 7 });
     const location = await begin();
     await half(location);
     const client = new Redis(redis.url);
+    const startedMs = performance.now();
     await client.config('SET', 'maxmemory', '1mb');
-    const refused = await fetch(`${replicas[0]!.url}${PATH}`, {
+    // Found without a request for a job.
+    await until(async () => (await service.metric('nes_degraded{part="jobs"}')) === 1);
+    expect(await service.readyz()).toMatchObject({
+      status: 200,
+      body: {
+        status: 'degraded',
+        degraded: [{ part: 'jobs', reason: expect.stringMatching(/^The Redis of jobs is full \(OOM\); /) }],
+      },
+    });
+    const refused = await fetch(`${service.url}${PATH}`, {
       method: 'POST',
       headers: { ...JSON_TYPE, prefer: 'respond-async' },
       body: JSON.stringify(SCREEN),
     });
-    expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
       503,
-      'JOBS_UNAVAILABLE',
+      '60',
+      { code: 'JOBS_UNAVAILABLE', error: expect.stringMatching(/^The store of jobs is full: /) },
     ]);
-    await new Promise((next) => setTimeout(next, 3_000));
+    // It can be read, and jobs can be ended.
+    expect((await state(location)).status).toBe('running');
+    expect((await ask(`${location}/results`)).status).toBe(200);
+    const ended = await fetch(`${service.url}${other}`, { method: 'DELETE' });
+    expect([ended.status, ((await ended.json()) as State).status]).toEqual([200, 'dismissed']);
+    // Longer than chunks are tried again.
+    await new Promise((next) => setTimeout(next, extent({ short: 1_000, full: 30_000 })));
+    const before = await state(location);
+    expect(before.status).toBe('running');
+
     await client.config('SET', 'maxmemory', '256mb');
+    const fullMs = performance.now() - startedMs;
     client.disconnect();
-    await until(async () => !['accepted', 'running'].includes((await state(location)).status));
-    observed('Redis full for 3 s', `the job was ${(await state(location)).status} in the end`);
+    await until(async () => (await service.readyz()).body['status'] === 'ready');
+    // It did not come and go meanwhile.
+    expect(
+      service.log().filter(({ msg }) => /^(No longer d|D)egraded: ?(The Redis of )?jobs/.test(String(msg))),
+    ).toHaveLength(2);
+    await elapsed(`Redis full for ${Math.round(fullMs / 1000)} s`, () => expectEqualBytes(location));
     await expectEqualBytes(await begin());
   });
 

@@ -199,6 +199,26 @@ describe('a signal', () => {
     );
   });
 
+  it('ends it with 0 also where a name is still being looked up, which takes longer than a second', async () => {
+    const preload = join(dir, 'lookup.mjs');
+    // One lookup after the other stands for one that a name server does not answer.
+    writeFileSync(
+      preload,
+      `import { lookup } from 'node:dns';
+       process.on('SIGTERM', () => {
+         const untilMs = performance.now() + 3_000;
+         const again = () => performance.now() < untilMs && lookup('localhost', again);
+         again();
+       });`,
+    );
+    const service = await start({}, 'pipe', ['--import', preload]);
+    await until(service.isReady);
+    const sentMs = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.ended()).toEqual([0, null]);
+    observed('a name is looked up', `ended ${Math.round(performance.now() - sentMs)} ms after SIGTERM`);
+  });
+
   it('ends it with 0 also where the log goes to a file, and nothing of the log is lost', async () => {
     const path = join(dir, 'log');
     const file = openSync(path, 'w');

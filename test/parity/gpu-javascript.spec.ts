@@ -35,8 +35,8 @@ describe('GpuEngine', () => {
   });
 
   it('refuses a width that does not fit', () => {
-    expect(() => new GpuEngine(wiringOf(420_000, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
-      'The GPU takes networks of fewer than 419431 neurons and batches of fewer than 429496729 neurons in all, not 1 experiments of 420000 neurons.',
+    expect(() => new GpuEngine(wiringOf(1_048_577, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
+      'The GPU takes networks of at most 1048576 neurons and batches of fewer than 536870912 neurons in all, not 1 experiments of 1048577 neurons.',
     );
   });
 

@@ -40,7 +40,7 @@ export function itEqualsTheOracle(
   const compareTrials = async (wiring: Wiring, trials: readonly GpuTrial[], widths: number[]) => {
     const { runs, stateSteps, stateFloats } = await open(wiring, widths).simulateWithState(trials);
     const reference = new ReferenceEngine(wiring);
-    const found = { spikes: 0, certified: 0, quietWindows: 0 };
+    const found = { spikes: 0, certified: 0, quietWindows: 0, steppedWindows: 0 };
     trials.forEach(({ events, options }, experiment) => {
       const { trial, certified } = runs[experiment]!;
       const oracle = simulateInIntegers(wiring, events, stateSteps, options.silenced);
@@ -58,6 +58,7 @@ export function itEqualsTheOracle(
       found.spikes += spikes.length;
       found.certified += certified ? 1 : 0;
       found.quietWindows += oracle.quietWindows;
+      found.steppedWindows += oracle.steppedWindows;
     });
     return found;
   };
@@ -165,7 +166,7 @@ export function itEqualsTheOracle(
   });
 
   it('on random networks of every kind, silenced hubs and budgets among them', async () => {
-    const found = { spikes: 0, certified: 0, quietWindows: 0, stopped: 0 };
+    const found = { spikes: 0, certified: 0, quietWindows: 0, steppedWindows: 0, stopped: 0 };
     const drawn = fc.sample(recipes, { seed: 783, numRuns: 500 });
     const fitting = drawn.filter(({ neurons, steps }) => neurons <= sizes.random && steps <= 2 * sizes.steps);
     let left = sizes.recipes;
@@ -182,16 +183,18 @@ export function itEqualsTheOracle(
         { events, options: { ...options, eventBudget } },
         { events, options: { durationSteps: recipe.steps } },
       ];
-      const { spikes, certified, quietWindows } = await compareTrials(wiring, trials, [4]);
+      const { spikes, certified, quietWindows, steppedWindows } = await compareTrials(wiring, trials, [4]);
       found.spikes += spikes;
       found.certified += certified;
       found.quietWindows += quietWindows;
+      found.steppedWindows += steppedWindows;
       found.stopped += deliveredEvents > eventBudget ? 1 : 0;
       await closeAll();
     }
     expect(found.certified).toBeGreaterThan(0);
     expect(found.spikes).toBeGreaterThan(100 * sizes.recipes);
     expect(found.quietWindows).toBeGreaterThan(10 * sizes.recipes);
+    expect(found.steppedWindows).toBeGreaterThan(10 * sizes.recipes);
     expect(found.stopped).toBeGreaterThan(0);
     // Every network needs pipelines of its own, which a software adapter takes seconds to compile.
   }, 300_000);

@@ -2,8 +2,9 @@ import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Service } from './service.js';
 
-/** Where a request goes: on to a service, or no further, and then the proxy answers it. */
-export type Way = Service | { readonly status: number; readonly html: string };
+/** Where a request goes: on to a service, whose answer may be lost, or no further, and then the proxy answers it. */
+export type Way =
+  Service | { readonly losesAnswerOf: Service } | { readonly status: number; readonly html: string };
 
 /** A reverse proxy before services; a test says what becomes of each path. */
 export interface Gateway {
@@ -22,7 +23,13 @@ export async function startGateway(service: Service): Promise<Gateway> {
         return;
       }
       const { method, headers, url: path } = request;
-      const onward = ask({ host: '127.0.0.1', port: way.port, method, headers, path }, (answer) => {
+      const isLost = 'losesAnswerOf' in way;
+      const { port } = isLost ? way.losesAnswerOf : way;
+      const onward = ask({ host: '127.0.0.1', port, method, headers, path }, (answer) => {
+        if (isLost) {
+          response.destroy();
+          return;
+        }
         response.writeHead(answer.statusCode!, answer.headers);
         answer.pipe(response);
       });

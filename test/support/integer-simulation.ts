@@ -5,12 +5,12 @@ import {
   fromLimbs,
   INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
+  LIGHT_FLOAT_BELOW,
+  LIGHT_SYNAPSES,
   MARGIN_UNITS,
   MEMBRANE,
   potentialBound,
   QUIET_BELOW,
-  QUIET_FLOAT_BELOW,
-  QUIET_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
   toFloats,
@@ -29,8 +29,12 @@ export interface IntegerSimulation {
   /** State at the end: u and h of every neuron, in units. */
   readonly u: bigint[];
   readonly h: bigint[];
-  /** How many windows of how many neurons were taken at once, though something arrived. */
+  /**
+   * How many windows of how many neurons were taken at once, though something arrived: without a step, and after the steps
+   * that had to look for spikes.
+   */
   readonly quietWindows: number;
+  readonly steppedWindows: number;
 }
 
 /** What arrives at a neuron in a window. */
@@ -74,7 +78,7 @@ export function simulateInIntegers(
   const spikes: Event[] = [];
   let emitted: Event[] = [];
   let nextEvent = 0;
-  let quietWindows = 0;
+  const atOnce = { quietWindows: 0, steppedWindows: 0 };
 
   const inRange = (x: bigint, i: number): bigint => {
     const [x0, x1, x2, top] = toLimbs(x);
@@ -97,43 +101,46 @@ export function simulateInIntegers(
 
     const emittedNow: Event[] = [];
     for (let i = 0; i < n; i++) {
+      if (availableFrom[i]! >= first + WINDOW_STEPS) continue;
       const { synapses, inputEvents: kicks, exciting, all, events } = arrivals[i]!;
-      const [uHigh] = toFloats(u[i]!);
-      const [hHigh] = toFloats(h[i]!);
-      if (
-        availableFrom[i]! <= first &&
-        events === 0 &&
-        all <= QUIET_SYNAPSES &&
-        Math.abs(uHigh) < QUIET_FLOAT_BELOW &&
-        Math.abs(hHigh) < QUIET_FLOAT_BELOW &&
-        potentialBound(uHigh, hHigh, exciting) < QUIET_BELOW
-      ) {
-        u[i] = afterWindow(u[i]!, synapses, MEMBRANE);
-        h[i] = afterWindow(h[i]!, synapses, SYNAPSE);
-        if (all > 0) quietWindows++;
-        continue;
-      }
-      for (let at = 0; at < WINDOW_STEPS; at++) {
-        const step = first + at;
+      const highs = () => [toFloats(u[i]!)[0], toFloats(h[i]!)[0]] as const;
+      const isLight = () =>
+        events === 0 && all <= LIGHT_SYNAPSES && highs().every((high) => Math.abs(high) < LIGHT_FLOAT_BELOW);
+      const isQuiet = isLight() && potentialBound(...highs(), exciting) < QUIET_BELOW;
+      // The state before the window or, if the cell spikes, after its last spike; and what is taken in from then on.
+      let begin = Math.max(first, availableFrom[i]!);
+      let [uStepped, hStepped] = [u[i]!, h[i]!];
+      for (let step = begin; !isQuiet && step < first + WINDOW_STEPS; step++) {
         if (step < availableFrom[i]!) continue;
-        u[i] = decayed(u[i]!, MEMBRANE);
-        h[i] = decayed(h[i]!, SYNAPSE);
-        const above = u[i]! - h[i]! - THRESHOLD_UNITS;
+        uStepped = decayed(uStepped, MEMBRANE);
+        hStepped = decayed(hStepped, SYNAPSE);
+        const above = uStepped - hStepped - THRESHOLD_UNITS;
         if (above < MARGIN_UNITS && above > -MARGIN_UNITS) uncertain.add(i);
         if (above > 0n) {
           spikes.push([step, i]);
           if (!isSilenced.has(i)) emittedNow.push([step, i]);
-          u[i] = h[i] = 0n;
+          u[i] = h[i] = uStepped = hStepped = 0n;
           availableFrom[i] = step + (isStimulated.has(i) ? 1 : REFRACTORY_STEPS);
+          begin = availableFrom[i]!;
           continue;
         }
+        const at = step - first;
         const withKick = synapses[at]! + kicks[at]! * INPUT_EVENT_SYNAPSES;
-        h[i] = inRange(h[i]! + BigInt(synapses[at]!) * UNITS_PER_SYNAPSE, i);
-        u[i] = inRange(u[i]! + BigInt(withKick) * UNITS_PER_SYNAPSE, i);
+        hStepped = inRange(hStepped + BigInt(synapses[at]!) * UNITS_PER_SYNAPSE, i);
+        uStepped = inRange(uStepped + BigInt(withKick) * UNITS_PER_SYNAPSE, i);
+      }
+      if (isLight()) {
+        const taken = synapses.map((each, at) => (first + at < begin ? 0 : each));
+        u[i] = afterWindow(u[i]!, taken, MEMBRANE);
+        h[i] = afterWindow(h[i]!, taken, SYNAPSE);
+        if (all > 0) atOnce[isQuiet ? 'quietWindows' : 'steppedWindows']++;
+      } else {
+        u[i] = uStepped;
+        h[i] = hStepped;
       }
     }
     emitted = emittedNow;
   }
   spikes.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  return { spikes, uncertain, u, h, quietWindows };
+  return { spikes, uncertain, u, h, ...atOnce };
 }

@@ -140,7 +140,7 @@ export interface components {
              * @description The same in one word, for programs.
              * @enum {string}
              */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
             /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
@@ -903,7 +903,7 @@ export interface components {
             readonly id: string;
             /** @description Names the model, as `id` of GET /api/v1/model. */
             readonly model: string;
-            /** @description Conditions of the experiment. */
+            /** @description Conditions that are computed: all of the experiment, unless `from` was given. */
             readonly conditions: number;
             /** @description Of these, the ones that are done. */
             readonly conditions_done: number;
@@ -963,6 +963,8 @@ export interface operations {
                 readonly Accept?: string;
                 /** @description respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits. */
                 readonly Prefer?: string;
+                /** @description With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated with the same key and document begins no second job; it is answered with the state of the first. Keys are kept for each client as long as jobs are, a day by default. */
+                readonly "Idempotency-Key"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -1473,7 +1475,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. */
+            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -1543,7 +1545,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `JOBS_UNAVAILABLE`: The service cannot reach the store of jobs at present. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -1695,7 +1697,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `JOBS_UNAVAILABLE`: The service cannot reach the store of jobs at present. */
+            /** @description `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -1847,7 +1849,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `JOBS_UNAVAILABLE`: The service cannot reach the store of jobs at present. */
+            /** @description `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2057,7 +2059,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `JOBS_UNAVAILABLE`: The service cannot reach the store of jobs at present. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

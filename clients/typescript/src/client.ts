@@ -6,7 +6,14 @@ import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
 import { ExperimentJob, EXPERIMENTS, type JobState } from './experiment-job.js';
 import { ExperimentRun, type ExperimentDocument } from './experiment-run.js';
-import { jsonBody, Requests, withQuery, type ClientOptions, type RequestOptions } from './requests.js';
+import {
+  jsonBody,
+  randomKey,
+  Requests,
+  withQuery,
+  type ClientOptions,
+  type RequestOptions,
+} from './requests.js';
 import { ServiceError } from './service-error.js';
 
 export { ExperimentJob, type JobState, type WaitOptions } from './experiment-job.js';
@@ -132,12 +139,19 @@ export class NeuralExperimentClient {
 
   /**
    * Begins an open experiment as a job: the service computes it whether or not anybody waits. A job may be much larger
-   * than what `runExperiment` is allowed.
+   * than what `runExperiment` is allowed. The request has a key (Idempotency-Key): repeating it, for `waitAtMostS`, also
+   * where no answer came, begins no second job.
    * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
    */
-  async submitExperiment(document: ExperimentDocument, options: RequestOptions = {}): Promise<ExperimentJob> {
-    const request = jsonBody(document, { Prefer: 'respond-async' });
-    const state = await this.#requests.json<Partial<JobState>>(EXPERIMENTS, request, options);
+  async submitExperiment(
+    document: ExperimentDocument,
+    { from, ...options }: ExperimentOptions = {},
+  ): Promise<ExperimentJob> {
+    const path = withQuery(EXPERIMENTS, { from });
+    const request = jsonBody(document, { Prefer: 'respond-async', 'Idempotency-Key': randomKey() });
+    const state = await this.#requests.untilAnswered(options, () =>
+      this.#requests.json<Partial<JobState>>(path, request, options),
+    );
     if (state.jobID !== undefined) return this.job(state.jobID);
     throw new ServiceError(undefined, 'The service computes no jobs: it answered at once.');
   }

@@ -1,6 +1,6 @@
 import type { components } from './api-v2.js';
 import { ExperimentRun } from './experiment-run.js';
-import { pause, withQuery, type RequestOptions, type Requests } from './requests.js';
+import { ASK_EVERY_MS, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
 import { ServiceError } from './service-error.js';
 import type { ExperimentOptions, TableOptions } from './client.js';
 
@@ -13,7 +13,6 @@ export interface WaitOptions extends RequestOptions {
 }
 
 export const EXPERIMENTS = '/api/v2/experiments';
-const ASK_EVERY_MS = 1000;
 
 /** An experiment that the service computes whether or not its client is there. */
 export class ExperimentJob {
@@ -48,7 +47,8 @@ export class ExperimentJob {
     { everyMs = ASK_EVERY_MS, ...options }: WaitOptions = {},
   ): Promise<JobState> {
     for (;;) {
-      const state = await this.#reachedState(everyMs, options);
+      // The service may be replaced just now, while the job is kept.
+      const state = await this.#requests.untilAnswered(options, () => this.state(options), everyMs);
       onProgress?.(state);
       const { status, error } = state;
       if (status === 'successful') return state;
@@ -65,7 +65,8 @@ export class ExperimentJob {
    * done, and the last line has `partial: true`.
    */
   results({ from = 0, ...options }: ExperimentOptions = {}): ExperimentRun {
-    const path = withQuery(`${this.#path}/results`, { format: 'ndjson', from });
+    // Without it they begin where the job does.
+    const path = withQuery(`${this.#path}/results`, { format: 'ndjson', ...(from > 0 && { from }) });
     const { timeoutMs } = this.#requests;
     return new ExperimentRun(() => this.#requests.begun(path, {}, options), {
       from,
@@ -83,19 +84,5 @@ export class ExperimentJob {
   /** Ends the job and removes its results. */
   end(options: RequestOptions = {}): Promise<JobState> {
     return this.#requests.json(this.#path, { method: 'DELETE' }, options);
-  }
-
-  async #reachedState(everyMs: number, options: RequestOptions): Promise<JobState> {
-    const { signal, waitAtMostS = 0 } = options;
-    const giveUpMs = performance.now() + waitAtMostS * 1000;
-    for (;;) {
-      try {
-        return await this.state(options);
-      } catch (error) {
-        // The service may be replaced just now, while the job is kept.
-        if (error instanceof ServiceError || signal?.aborted || performance.now() >= giveUpMs) throw error;
-      }
-      await pause(everyMs, signal);
-    }
   }
 }

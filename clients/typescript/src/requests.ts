@@ -18,6 +18,9 @@ export interface RequestOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+const KEY_BYTES = 16;
+/** While nothing answers, and a job runs. */
+export const ASK_EVERY_MS = 1000;
 
 /** Sends requests to one service: again where it says when, and with a limit on the time of each. */
 export class Requests {
@@ -56,6 +59,23 @@ export class Requests {
     });
   }
 
+  /** Asks again where nothing answers, for waitAtMostS. Only for what may be asked twice. */
+  async untilAnswered<T>(
+    { signal, waitAtMostS = 0 }: RequestOptions,
+    ask: () => Promise<T>,
+    everyMs = ASK_EVERY_MS,
+  ): Promise<T> {
+    const giveUpMs = performance.now() + waitAtMostS * 1000;
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (error instanceof ServiceError || signal?.aborted || performance.now() >= giveUpMs) throw error;
+      }
+      await pause(everyMs, signal);
+    }
+  }
+
   async #patiently<T>({ signal, waitAtMostS = 0 }: RequestOptions, once: () => Promise<T>): Promise<T> {
     let patienceS = waitAtMostS;
     for (;;) {
@@ -86,6 +106,13 @@ export function jsonBody(body: unknown, headers: Readonly<Record<string, string>
     headers: { 'Content-Type': 'application/json', ...headers },
     body: JSON.stringify(body),
   };
+}
+
+/** Names a request, so that repeating it does nothing twice. */
+export function randomKey(): string {
+  // A page without TLS has no randomUUID.
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return `"${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}"`;
 }
 
 /** The path with the members that are given as its query. */

@@ -86,7 +86,7 @@ export class RemoteExperiment implements ExperimentSource {
   }
 
   async *#eventsOfJob({ signal, onProgress }: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
-    const job = await RemoteJob.begin(this.service, PATH, this.#post());
+    const job = await RemoteJob.begin(this.service, PATH, { ...this.#post(), from: this.from }, signal);
     this.onNote(
       `The experiment is too large for one request; the service computes it as ${this.service.url(job.path)}`,
     );

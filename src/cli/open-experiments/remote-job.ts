@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { CodedError } from '../../errors.js';
+import { CodedError, type ErrorCode } from '../../errors.js';
 import { codeOf, parsedBody, type ServiceClient } from '../service-client.js';
 
 const FIRST_PAUSE_MS = 100;
@@ -8,6 +9,9 @@ const LONGEST_PAUSE_MS = 2_000;
 const PATIENCE_MS = 120_000;
 /** Whoever has interrupted the command does not want to wait. */
 const END_WITHIN_MS = 10_000;
+
+/** After these the request may be repeated: it has a key, so no second job is begun. */
+const REPEATED: readonly ErrorCode[] = ['SERVICE_UNREACHABLE', 'JOBS_UNAVAILABLE', 'DRAINING'];
 
 /** Asks a service to compute an experiment as a job. */
 export const AS_JOB = { prefer: 'respond-async' } as const;
@@ -22,6 +26,14 @@ export interface RemoteJobState {
   readonly error?: { readonly error: string; readonly code?: unknown };
 }
 
+export interface JobRequest {
+  /** Of a document, besides AS_JOB. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The first condition of the results. */
+  readonly from: number;
+}
+
 /** An experiment that a service computes as a job: it goes on until it is done or ended. */
 export class RemoteJob {
   private constructor(
@@ -32,16 +44,25 @@ export class RemoteJob {
 
   /**
    * @param path of the experiments of the service
-   * @param headers of a document, besides AS_JOB
+   * @param signal ends the attempts, but none while it is under way: a job could have begun whose name nobody knows
    * @throws CodedError for what the service refuses as a job
    */
   static async begin(
     service: ServiceClient,
     path: string,
-    { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+    { headers, body, from }: JobRequest,
+    signal: AbortSignal,
   ): Promise<RemoteJob> {
-    // Without a signal: if this were aborted, a job could have begun whose name nobody knows.
-    const answer = await service.bytes(path, { method: 'POST', headers: { ...headers, ...AS_JOB }, body });
+    const request = {
+      method: 'POST',
+      headers: { ...headers, ...AS_JOB, 'idempotency-key': `"${randomUUID()}"` },
+      body,
+    };
+    const answer = await patiently(
+      () => service.bytes(`${path}?from=${from}`, request),
+      signal,
+      ({ code }) => REPEATED.includes(code),
+    );
     const { jobID } = parsedBody<{ jobID: string }>(path, answer, ['jobID']);
     return new RemoteJob(service, `${path}/${jobID}`);
   }
@@ -80,14 +101,18 @@ export class RemoteJob {
 }
 
 /** Asks again while the service is away or busy, for PATIENCE_MS. */
-export async function patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+export async function patiently<T>(
+  ask: () => Promise<T>,
+  signal: AbortSignal,
+  mayPass: (error: CodedError) => boolean = ({ status }) => status >= 500,
+): Promise<T> {
   const giveUpMs = performance.now() + PATIENCE_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
     try {
       return await ask();
     } catch (error) {
-      const mayPass = error instanceof CodedError && error.status >= 500;
-      if (!mayPass || performance.now() >= giveUpMs) throw error;
+      const isOver = !(error instanceof CodedError) || !mayPass(error) || performance.now() >= giveUpMs;
+      if (isOver) throw error;
     }
     await setTimeout(pauseMs, undefined, { signal });
   }

@@ -217,7 +217,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     'finished?': time('When it succeeded, failed or was dismissed.'),
     id: ID,
     model: text('Names the model, as `id` of GET /api/v1/model.'),
-    conditions: count('Conditions of the experiment.', 1),
+    conditions: count('Conditions that are computed: all of the experiment, unless `from` was given.', 1),
     conditions_done: count('Of these, the ones that are done.'),
     brain_seconds: number('Conditions x trials x duration, at most.', { minimum: 0 }),
     'seconds_left?': count('Estimate of the time left, from the pace so far.', 1),

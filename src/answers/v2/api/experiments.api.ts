@@ -140,6 +140,15 @@ export function ApiExperiments(): MethodDecorator {
         'respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits.',
       schema: { type: 'string' },
     }),
+    ApiHeader({
+      name: 'Idempotency-Key',
+      required: false,
+      description:
+        'With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated ' +
+        'with the same key and document begins no second job; it is answered with the state of the first. Keys are kept ' +
+        'for each client as long as jobs are, a day by default.',
+      schema: { type: 'string', pattern: '^("[ !#-\\[\\]-~]{16,128}"|[!#-\\[\\]-~]{16,128})$' },
+    }),
     ApiBody({
       required: false,
       description: 'The experiment, in JSON of at most 256 KiB, not compressed.',
@@ -193,6 +202,7 @@ export function ApiExperiments(): MethodDecorator {
         'BODY_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
         'TOO_EXPENSIVE',
+        'IDEMPOTENCY_KEY_REUSED',
         'RATE_LIMITED',
         'MODEL_LOADING',
         'MODEL_FAILED',

@@ -7,7 +7,7 @@ laboratories: stimulate any neurons, silence any, repeat trials, sweep parameter
 one of ten stimuli and is meant for animation; both versions are served side by side.
 
 **Reproducible.** Equal experiments give equal ids and equal bytes, on every machine and at every time. POST may
-be repeated. A train of input events depends on the seed, the trial, the name of the input and the neuron alone:
+be repeated, unless it begins a job. A train of input events depends on the seed, the trial, the name of the input and the neuron alone:
 silencing neurons, adding an input or a report, or running more trials never redraws what stays.
 
 **Price.** An experiment costs brain seconds: conditions x trials x duration. dry_run=true says how many, and costs
@@ -21,7 +21,8 @@ there is a line. Where a connection breaks, \`from\` goes on at a condition. A c
 \`Prefer: respond-async\`. The answer is 202 with the Location of a job: GET says how far it is, GET with /results gives
 its results in every format (those of the conditions that are done, until all are), DELETE ends it. Jobs are computed
 when no other request needs the workers. They cost no brain seconds of the minute; those of the unfinished jobs of a
-client are bounded together. A job is kept for a day after its end.
+client are bounded together. A job is kept for a day after its end. A POST that begins a job may be repeated if it has an
+\`Idempotency-Key\`, such as a random UUID: the same key and document begin the job once, for a day.
 
 **Neurons.** A selector is the name of a node set of the document, a published one (@sugar, see /api/v2/node-sets), a
 cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these. Find cell types

@@ -1,29 +1,28 @@
 /**
- * How a batch of experiments lies in the arrays of the GPU. A cell is one neuron in one experiment. The records of a
- * neuron stand together, and in each of them the experiments stand side by side, so they share the reading of its
- * connections: part p of a cell is at ((neuron * CELL_PARTS + p) << shift) | experiment.
+ * How a batch of experiments lies in the arrays of the GPU. A cell is one neuron in one experiment: cell number
+ * (neuron << shift) | experiment. So the cells of a neuron stand side by side and share the reading of its connections. The
+ * state of a cell has four parts; eight cells stand together, part by part, so that a warp has all parts of eight cells.
  */
 import { CodedError } from '../../../errors.js';
 
-/** u as high and low float, h as high and low float, the status (see kernels.ts). */
-export const CELL_PARTS = 5;
-export const STATUS_PART = 4;
+/** u as high and low float, h as high and low float. The kernels know this number and the next, as shifts and bits. */
+export const STATE_PARTS = 4;
+export const BLOCK_CELLS = 8;
 
 /** Threads are numbered by 32-bit integers. */
 const MOST_THREADS = 2 ** 31;
-/**
- * A kernel divides n by 5 or 20 as floor((n + 1/2) * (1/5)), in float32. For n below this the result is right: it is at
- * least 1/40 away from an integer, and two roundings of at most 2^-24 of it each are less.
- */
-export const MOST_DIVIDED = 2 ** 21;
+/** The loops of gpu.js have a limit, and numbers of neurons are float32 numbers. */
+const MOST_NEURONS = 2 ** 20;
 
 export interface Cells {
   /** Experiments side by side, a power of two: 2^shift. */
   readonly width: number;
   readonly shift: number;
   readonly neuronCount: number;
-  /** Floats of all records. */
+  /** Cells, and floats of all statuses. */
   readonly count: number;
+  /** Floats of all states. The last block of cells may not be full; nobody reads what stands in its other places. */
+  readonly stateCount: number;
 }
 
 /**
@@ -31,13 +30,20 @@ export interface Cells {
  * @throws CodedError GPU_UNAVAILABLE when the batch does not fit the index range of a GPU
  */
 export function cellsOf(neuronCount: number, width: number): Cells {
-  const count = neuronCount * CELL_PARTS * width;
-  if (neuronCount * CELL_PARTS >= MOST_DIVIDED || count >= MOST_THREADS) {
+  const count = neuronCount * width;
+  const stateCount = Math.ceil(count / BLOCK_CELLS) * BLOCK_CELLS * STATE_PARTS;
+  if (neuronCount > MOST_NEURONS || stateCount >= MOST_THREADS) {
     throw new CodedError(
       'GPU_UNAVAILABLE',
-      `The GPU takes networks of fewer than ${Math.ceil(MOST_DIVIDED / CELL_PARTS)} neurons and batches of fewer than ` +
-        `${Math.floor(MOST_THREADS / CELL_PARTS)} neurons in all, not ${width} experiments of ${neuronCount} neurons.`,
+      `The GPU takes networks of at most ${MOST_NEURONS} neurons and batches of fewer than ` +
+        `${MOST_THREADS / STATE_PARTS} neurons in all, not ${width} experiments of ${neuronCount} neurons.`,
     );
   }
-  return { width, shift: Math.log2(width), neuronCount, count };
+  return { width, shift: Math.log2(width), neuronCount, count, stateCount };
+}
+
+/** Where a part of a state stands. */
+export function statePlace(cell: number, part: number): number {
+  const inBlock = cell % BLOCK_CELLS;
+  return (cell - inBlock) * STATE_PARTS + part * BLOCK_CELLS + inBlock;
 }

@@ -8,21 +8,21 @@ import { LRUCache } from 'lru-cache';
 import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
 import type { InputEvents } from '../../../experiment/input-events.js';
-import { checkDuration, type SimulationOptions, type SpikeRaster, type Trial } from '../../simulation.js';
-import { CELL_PARTS } from './cells.js';
+import { checkDuration, type SimulationOptions, type Trial } from '../../simulation.js';
+import { statePlace } from './cells.js';
 import { withDeliveredEvents } from './event-budget.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
 import {
   bytesOf,
   NO_NEURON,
-  SPIKE_BITS,
-  UNUSED_ROW,
+  statusHasState,
   windowPipeline,
   type PipelineResult,
   type PipelineShape,
   type WindowPipeline,
 } from './kernels.js';
 import { WINDOW_STEPS } from './number-format.js';
+import { rastersOf } from './spike-rows.js';
 
 export interface GpuTrial {
   readonly events: InputEvents;
@@ -52,8 +52,10 @@ const PIPELINES = 4;
 const LARGEST_READBACK_BYTES = 2 ** 29;
 const FEWEST_PLACES = 16;
 const FEWEST_ROWS = 256;
-/** From one number of rows to the next: few numbers, so few pipelines are compiled. */
+/** A batch that needs more rows than it had runs again with so many times as many. */
 const ROWS_FACTOR = 4;
+/** Rows beyond those that a batch needed, for the next one. All rows are read back, so there should not be many more. */
+const SPARE_ROWS = 1.25;
 
 export class GpuEngine {
   readonly #gpu: GPU;
@@ -126,10 +128,12 @@ export class GpuEngine {
     return {
       runs,
       stateSteps: shape.windows * WINDOW_STEPS,
-      stateFloats: (experiment, neuron) =>
-        [0, 1, 2, 3].map(
-          (part) => result.cells![(neuron * CELL_PARTS + part) * shape.width + experiment]! + 0,
-        ),
+      stateFloats: (experiment, neuron) => {
+        const cell = neuron * shape.width + experiment;
+        // Of a cell without a state nothing was written.
+        const hasState = statusHasState(result.statuses![cell]!);
+        return [0, 1, 2, 3].map((part) => (hasState ? result.states![statePlace(cell, part)]! + 0 : 0));
+      },
     };
   }
 
@@ -152,7 +156,7 @@ export class GpuEngine {
       const { neuronCount } = this.wiring;
       // All rows are used, so there may be spikes without a row.
       const isCut = decoded.mostActive === shape.rows;
-      this.#rows = rowsFor(isCut ? ROWS_FACTOR * shape.rows : 2 * decoded.mostActive, neuronCount);
+      this.#rows = rowsFor(isCut ? ROWS_FACTOR * shape.rows : SPARE_ROWS * decoded.mostActive, neuronCount);
       if (!isCut) return { runs: decoded.runs, shape, result };
     }
   }
@@ -211,42 +215,22 @@ export class GpuEngine {
 
   #decode(
     trials: readonly GpuTrial[],
-    { width, rows }: PipelineShape,
+    shape: PipelineShape,
     { spikes, sound }: PipelineResult,
   ): { runs: GpuRun[]; mostActive: number } {
-    const { neuronCount } = this.wiring;
-    const lists = trials.map(({ options }) => new SpikeList(options.durationSteps));
-    const names = rows * width;
-    let mostActive = 0;
-    spikes.forEach((floats, window) => {
-      let row = 0;
-      for (; row < rows && floats[names + row] !== UNUSED_ROW; row++) {
-        const neuron = floats[names + row]! - 1;
-        for (const [experiment, list] of lists.entries()) {
-          const status = floats[row * width + experiment]!;
-          // gpu.js logs what the device refuses, for want of memory say, and hands out the zeros of an empty buffer.
-          if (neuron < 0 || status === 0) throw refused();
-          list.add(neuron, Math.abs(status) & SPIKE_BITS);
-        }
-      }
-      mostActive = Math.max(mostActive, row);
-      for (const list of lists) list.endWindow(window * WINDOW_STEPS);
-    });
+    const durations = trials.map(({ options }) => options.durationSteps);
+    const { rasters, mostActive } = rastersOf(spikes, shape, durations);
     const runs = trials.map(({ options }, experiment) => {
       // Counted and not taken for granted: nobody's zeros may pass for a trial without a flag.
       let soundNeurons = 0;
-      for (let at = experiment; at < sound.length; at += width) soundNeurons += sound[at]!;
+      for (let at = experiment; at < sound.length; at += shape.width) soundNeurons += sound[at]!;
       return {
-        trial: withDeliveredEvents(lists[experiment]!.toRaster(), this.wiring, options),
-        certified: soundNeurons === neuronCount,
+        trial: withDeliveredEvents(rasters[experiment]!, this.wiring, options),
+        certified: soundNeurons === this.wiring.neuronCount,
       };
     });
     return { runs, mostActive };
   }
-}
-
-function refused(): CodedError {
-  return new CodedError('GPU_FAILED', 'The GPU refused a batch, perhaps for want of memory.');
 }
 
 const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
@@ -254,7 +238,7 @@ const placesFor = (count: number) => powerOfTwo(Math.max(FEWEST_PLACES, count));
 
 function rowsFor(active: number, neuronCount: number): number {
   let rows = FEWEST_ROWS;
-  while (rows < active && rows <= neuronCount) rows *= ROWS_FACTOR;
+  while (rows < active && rows <= neuronCount) rows *= 2;
   return rows;
 }
 
@@ -316,37 +300,4 @@ function inputTable(
     }
   });
   return table;
-}
-
-/** The spikes of a trial, which come by window and within it by neuron, ordered by step, then by neuron. */
-class SpikeList {
-  readonly #steps: number[] = [];
-  readonly #neurons: number[] = [];
-  readonly #neuronsOfStep: number[][] = Array.from({ length: WINDOW_STEPS }, () => []);
-
-  constructor(private readonly durationSteps: number) {}
-
-  /** @param bits the steps of the window in which the neuron spikes */
-  add(neuron: number, bits: number): void {
-    for (let step = 0, rest = bits; rest > 0; rest >>= 1, step++) {
-      if (rest & 1) this.#neuronsOfStep[step]!.push(neuron);
-    }
-  }
-
-  /** What the last window has behind the end of the trial is not part of it. */
-  endWindow(firstStep: number): void {
-    this.#neuronsOfStep.forEach((neurons, at) => {
-      if (firstStep + at < this.durationSteps) {
-        for (const neuron of neurons) {
-          this.#steps.push(firstStep + at);
-          this.#neurons.push(neuron);
-        }
-      }
-      neurons.length = 0;
-    });
-  }
-
-  toRaster(): SpikeRaster {
-    return { steps: Uint16Array.from(this.#steps), neurons: Uint32Array.from(this.#neurons) };
-  }
 }

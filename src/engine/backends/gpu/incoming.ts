@@ -1,6 +1,5 @@
 import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
-import { MOST_DIVIDED } from './cells.js';
 
 /** Connections whose sources one float has a bit for. */
 export const GROUP_CONNECTIONS = 24;
@@ -11,6 +10,11 @@ export const CHUNK_SUMS = 20;
 
 /** Sums of synapses and everything added to them stay exact in float32 below this. */
 const LARGEST_SUM = 2 ** 22;
+/**
+ * A kernel divides n by CHUNK_SUMS as floor((n + 1/2) * (1/20)), in float32. For n below this the result is right: it is at
+ * least 1/40 away from an integer, and two roundings of at most 2^-24 of it each are less.
+ */
+const MOST_SUMS = 2 ** 21;
 /** Numbers of groups are float32 numbers on the GPU. */
 const MOST_GROUPS = 2 ** 24;
 
@@ -73,7 +77,7 @@ export function incomingConnections(wiring: Wiring): IncomingConnections {
     groups = end;
   }
   firstGroup[neuronCount] = groups;
-  if (groups >= MOST_GROUPS || groupOfChunk.length * CHUNK_SUMS >= MOST_DIVIDED) {
+  if (groups >= MOST_GROUPS || groupOfChunk.length * CHUNK_SUMS >= MOST_SUMS) {
     throw new CodedError(
       'GPU_UNAVAILABLE',
       `The GPU engine cannot number the ${connectionCount} connections of this connectome.`,

@@ -5,38 +5,47 @@
  * Every number in them is an integer below 2^24 or a power of two, so neither fused multiply-add nor another
  * order of a sum can change a bit. Indices of cells and of connections may be larger: they are put together with shifts,
  * `|` and sums of literals inside the brackets, because gpu.js makes every variable a float32. A division is a
- * multiplication of n + 1/2 (see cells.ts), because WGSL does not promise a correctly rounded one.
+ * multiplication of n + 1/2 (see incoming.ts), because WGSL does not promise a correctly rounded one.
  *
- * A window has 18 steps: what is emitted in one arrives in the next, so within a window no cell depends on
- * another. Arrays:
- *   cells      [neuron][part][experiment], as cells.ts says; the status, with a minus where the outputs of the cell are
- *              cut, is the bits of its spikes in the window (18) + code * 2^18 + flag * 2^23
+ * A window has 18 steps: what is emitted in one arrives in the next, so within a window no cell depends on another. A
+ * kernel writes one float in each thread, so what a window does to a cell is found in two passes: nextStatuses says whether
+ * and when the cell spikes, nextStates what its four floats are in the end. Some arrays hold two or three things, which saves
+ * passes and bindings. Arrays:
+ *   statuses   [neuron][experiment]        see below
+ *   states     [cell >> 3][part][cell & 7] u and h of cells that are free or stimulated, see cells.ts: part p of a cell is at
+ *              (cell >> 3) << 5 | p << 3 | cell & 7. The states of other cells are 0, and nobody writes or reads them. Then
+ *              [neuron]: 1 where it spiked in the window in any experiment
  *   silenced   [experiment][place]         neurons, ascending
  *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
- *   active     [neuron]                    1 where the neuron spiked in the window in any experiment
- *   activeBits [2][word]                   the same as 24 bits a word; and how many of them are set
- *   masks      [group]                     24 bits: connections of the group whose source was active
- *   hubSums    [chunk][sum][experiment]    see CHUNK_SUMS
- *   spikes     [row][experiment], [row]    the status of the active neurons; and 1 + which neuron that is, or UNUSED_ROW
- * Codes: 1 + the steps that the cell is still refractory after the window; STIMULATED for a cell that gets events and has
- * no refractory period; IDLE for a cell whose state is 0. A status of 0 does not occur: a GPU that has refused its work
- * gives back zeros. The flag stays once it is set: v came too close to the threshold, or the state left its range.
+ *   activeBits [2][word]                   which neurons spiked, 24 bits a word; and how many of the bits are set
+ *   masks      [group], [block of words]   24 bits: connections of the group whose source was active; and how many neurons
+ *              were active in a block of words
+ *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs and
+ *              the rows of the window; then [chunk][sum][experiment], the sums of hubs (see CHUNK_SUMS)
+ *   names      [row]                       1 + an active neuron, ascending; then UNUSED_ROW
+ *   spikes     [row][experiment], [row]    the status of the active neurons, and the names
+ *
+ * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the outputs of the
+ * cell are cut. Codes: 1 + the steps that the cell is still refractory after the window, FREE if none; STIMULATED for a
+ * cell that gets events and has no refractory period; IDLE for a cell whose state is 0. A status of 0 does not occur: a GPU
+ * that has refused its work gives back zeros. The flag stays once it is set: v came too close to the threshold, or the
+ * state left its range.
  */
 import gpujs, { type GPU, type GPUVariableType, type IGPUKernelSettings } from 'gpu.js';
 import { REFRACTORY_STEPS } from '../../network.js';
-import { CELL_PARTS, cellsOf, STATUS_PART, type Cells } from './cells.js';
+import { cellsOf, type Cells } from './cells.js';
 import { CHUNK_GROUPS, CHUNK_SUMS, GROUP_CONNECTIONS, type IncomingConnections } from './incoming.js';
 import {
   INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
+  LIGHT_FLOAT_BELOW,
+  LIGHT_SYNAPSES,
   LIMB_BASE,
   MARGIN_UNITS,
   MEMBRANE,
   potentialBound,
   QUIET_BELOW,
-  QUIET_FLOAT_BELOW,
-  QUIET_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
   toLimbs,
@@ -50,10 +59,16 @@ type Vector = ArrayLike<number>;
 type Grid = ArrayLike<Vector>;
 
 const FLAG_SHIFT = 23;
-const IDLE = 31;
+const FREE = 1;
 const STIMULATED = 30;
+const IDLE = 31;
 /** Of a status: the spikes of the window. */
 export const SPIKE_BITS = 2 ** WINDOW_STEPS - 1;
+/** Whether `states` has something for a cell of this status. */
+export function statusHasState(status: number): boolean {
+  const code = (Math.abs(status) >> WINDOW_STEPS) & 31;
+  return code === FREE || code === STIMULATED;
+}
 /** Neurons whose activity stands in one float. */
 const WORD_NEURONS = 24;
 /** Words that one thread counts up. */
@@ -84,6 +99,11 @@ function integersOf(cells: Cells, incoming: IncomingConnections, shape: Pipeline
     blocks: blocksOf(cells.neuronCount),
     flagNeurons: FLAG_NEURONS,
     layers: shape.layers,
+    placesShift: Math.log2(placesOf(shape)),
+    lastPlace: placesOf(shape) - 1,
+    eventsAt: incoming.groupCount,
+    hubSumsAt: hubSumsAt(incoming, shape),
+    activeAt: cells.stateCount,
     searchSteps: Math.log2(Math.max(shape.stimulated, shape.silenced)) + 1,
     spikesShift: Math.log2(shape.rows) + cells.shift,
     lastRow: shape.rows - 1,
@@ -95,9 +115,6 @@ function floatsOf(cells: Cells, incoming: IncomingConnections, shape: PipelineSh
   const { neuronCount } = cells;
   return {
     neuronCount,
-    parts: CELL_PARTS,
-    perParts: 1 / CELL_PARTS,
-    statusPart: STATUS_PART,
     words: wordsOf(neuronCount),
     perWord: 1 / WORD_NEURONS,
     chunkSums: CHUNK_SUMS,
@@ -105,8 +122,9 @@ function floatsOf(cells: Cells, incoming: IncomingConnections, shape: PipelineSh
     stimulatedPlaces: shape.stimulated,
     silencedPlaces: shape.silenced,
     unusedRow: UNUSED_ROW,
-    idle: IDLE,
+    free: FREE,
     stimulated: STIMULATED,
+    idle: IDLE,
     codeFactor: 2 ** WINDOW_STEPS,
     flagFactor: 2 ** FLAG_SHIFT,
     refractoryAfterSpike: REFRACTORY_STEPS - 1,
@@ -115,13 +133,12 @@ function floatsOf(cells: Cells, incoming: IncomingConnections, shape: PipelineSh
     largestTopLimb: LARGEST_TOP_LIMB,
     margin: MARGIN_UNITS,
     quietBelow: QUIET_BELOW,
-    quietFloatBelow: QUIET_FLOAT_BELOW,
-    quietSynapses: QUIET_SYNAPSES,
+    lightFloatBelow: LIGHT_FLOAT_BELOW,
+    lightSynapses: LIGHT_SYNAPSES,
+    decayLength: DECAY_TABLE.length / 2,
     ...tableOffsets(incoming),
     ...named('uStep', MEMBRANE.step.lossLimbs),
     ...named('hStep', SYNAPSE.step.lossLimbs),
-    ...named('uWindow', MEMBRANE.window.lossLimbs),
-    ...named('hWindow', SYNAPSE.window.lossLimbs),
     ...named('threshold', toLimbs(THRESHOLD_UNITS)),
   };
 }
@@ -140,12 +157,19 @@ function mostChunks({ firstChunk }: IncomingConnections): number {
   return firstChunk.reduce((most, first, i) => Math.max(most, first - (firstChunk[i - 1] ?? 0)), 0);
 }
 
+/** Of u, then of h: the limbs of the losses in a window and in a step, and of what each step of a window contributes. */
+const DECAY_TABLE = [MEMBRANE, SYNAPSE].flatMap(({ window, step, arrivalUnits }) => [
+  ...window.lossLimbs,
+  ...step.lossLimbs,
+  ...arrivalUnits.flatMap(toLimbs),
+]);
+
 /** A kernel may have 8 arrays; so all small tables are one. */
 function tableOffsets({ firstGroup, firstChunk, chunkCount }: IncomingConnections) {
   const firstChunkAt = firstGroup.length;
   const groupOfChunkAt = firstChunkAt + firstChunk.length;
   const groupsOfChunkAt = groupOfChunkAt + chunkCount;
-  return { firstChunkAt, groupOfChunkAt, groupsOfChunkAt, arrivalsAt: groupsOfChunkAt + chunkCount };
+  return { firstChunkAt, groupOfChunkAt, groupsOfChunkAt, decaysAt: groupsOfChunkAt + chunkCount };
 }
 
 function tablesOf({
@@ -154,8 +178,7 @@ function tablesOf({
   groupOfChunk,
   groupsOfChunk,
 }: IncomingConnections): Float32Array {
-  const arrivals = [MEMBRANE, SYNAPSE].flatMap(({ arrivalUnits }) => arrivalUnits.flatMap(toLimbs));
-  const tables = [firstGroup, firstChunk, groupOfChunk, groupsOfChunk, arrivals];
+  const tables = [firstGroup, firstChunk, groupOfChunk, groupsOfChunk, DECAY_TABLE];
   const joined = new Float32Array(tables.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const table of tables) {
@@ -244,10 +267,10 @@ function inRange(x: number[], largest: number): number[] {
 /** Four of the 18 sums of a window, with synapses added to the one of this step, if it is one of them. */
 function withArrival(sums: number[], step: number, synapses: number): number[] {
   return [
-    sums[0]! + synapses * Math.max(0, 1 - Math.abs(step)),
-    sums[1]! + synapses * Math.max(0, 1 - Math.abs(step - 1)),
-    sums[2]! + synapses * Math.max(0, 1 - Math.abs(step - 2)),
-    sums[3]! + synapses * Math.max(0, 1 - Math.abs(step - 3)),
+    sums[0]! + (step === 0 ? synapses : 0),
+    sums[1]! + (step === 1 ? synapses : 0),
+    sums[2]! + (step === 2 ? synapses : 0),
+    sums[3]! + (step === 3 ? synapses : 0),
   ];
 }
 
@@ -273,15 +296,10 @@ function functionOf(
 
 // ---- kernels -----------------------------------------------------------------------------------------------
 
-/** cells before the first window: all idle, and in the status whether they are stimulated, and whether silenced. */
-function restingCells(this: Kernel, silenced: Vector, inputs: Grid): number {
-  const record = this.thread.x >> this.constants.widthShift;
+/** statuses before the first window: all idle or stimulated, and silenced or not. */
+function restingStatuses(this: Kernel, silenced: Vector, inputs: Grid): number {
+  const neuron = this.thread.x >> this.constants.widthShift;
   const experiment = this.thread.x & this.constants.lastExperiment;
-  const neuron = Math.floor((record + 0.5) * this.constants.perParts);
-  const part = record - neuron * this.constants.parts;
-  if (part < this.constants.statusPart) {
-    return 0;
-  }
   let low = experiment * this.constants.stimulatedPlaces;
   let high = low + this.constants.stimulatedPlaces - 1;
   for (let search = 0; search < this.constants.searchSteps; search++) {
@@ -317,22 +335,13 @@ function restingCells(this: Kernel, silenced: Vector, inputs: Grid): number {
   return status;
 }
 
-/** active */
-function activeNeurons(this: Kernel, cells: Vector): number {
-  const record = this.thread.x * this.constants.parts + this.constants.statusPart;
-  let active = 0;
-  for (let experiment = 0; experiment < this.constants.width; experiment++) {
-    const spikes =
-      Math.abs(cells[(record << this.constants.widthShift) | experiment]!) & this.constants.spikeBits;
-    if (spikes > 0) {
-      active = 1;
-    }
-  }
-  return active;
+/** states before the first window. The argument is not read: gpu.js wants one. */
+function restingStates(this: Kernel, statuses: Vector): number {
+  return statuses[0]! * 0;
 }
 
 /** activeBits */
-function activeWords(this: Kernel, active: Vector): number {
+function activeWords(this: Kernel, states: Vector): number {
   let word = this.thread.x;
   let factor = 2;
   if (word > this.constants.words - 0.5) {
@@ -344,42 +353,25 @@ function activeWords(this: Kernel, active: Vector): number {
   for (let k = 0; k < this.constants.wordNeurons; k++) {
     const neuron = word * this.constants.wordNeurons + k;
     if (neuron < this.constants.neuronCount) {
-      bits = bits + bit * active[neuron]!;
+      bits = bits + bit * states[this.constants.activeAt + (neuron | 0)]!;
     }
     bit = bit * factor;
   }
   return bits;
 }
 
-/** How many neurons were active, block by block of words. */
-function activeCounts(this: Kernel, activeBits: Vector): number {
-  let count = 0;
-  for (let k = 0; k < this.constants.blockWords; k++) {
-    const word = this.thread.x * this.constants.blockWords + k;
-    if (word < this.constants.words) {
-      count = count + activeBits[this.constants.words + word]!;
-    }
-  }
-  return count;
-}
-
-/** spikes: each thread looks for the active neuron of its row by the counts of blocks, words and bits. */
-function spikeRows(this: Kernel, cells: Vector, activeBits: Vector, counts: Vector): number {
-  let row = this.thread.x >> this.constants.widthShift;
-  const experiment = this.thread.x & this.constants.lastExperiment;
-  const isName = this.thread.x >> this.constants.spikesShift;
-  if (isName > 0.5) {
-    row = this.thread.x & this.constants.lastRow;
-  }
+/** names: the active neuron of each row, found by the counts of blocks and words and by bits. */
+function activeNames(this: Kernel, activeBits: Vector, masks: Vector): number {
+  let row = this.thread.x;
   let block = 0;
   for (let k = 0; k < this.constants.blocks; k++) {
-    const count = counts[block]!;
+    const count = masks[this.constants.groupCount + (block | 0)]!;
     if (row < count) break;
     row = row - count;
     block = block + 1;
   }
   if (block > this.constants.blocks - 0.5) {
-    return this.constants.unusedRow * isName;
+    return this.constants.unusedRow;
   }
   let word = block * this.constants.blockWords;
   for (let k = 0; k < this.constants.blockWords; k++) {
@@ -399,15 +391,36 @@ function spikeRows(this: Kernel, cells: Vector, activeBits: Vector, counts: Vect
     bits = bits >> 1;
     neuron = neuron + 1;
   }
-  if (isName > 0.5) {
-    return neuron + 1;
-  }
-  const record = neuron * this.constants.parts + this.constants.statusPart;
-  return cells[(record << this.constants.widthShift) | experiment]!;
+  return neuron + 1;
 }
 
-/** masks */
+/** spikes */
+function spikeRows(this: Kernel, statuses: Vector, names: Vector): number {
+  const isName = this.thread.x >> this.constants.spikesShift;
+  if (isName > 0.5) {
+    return names[this.thread.x & this.constants.lastRow]!;
+  }
+  const experiment = this.thread.x & this.constants.lastExperiment;
+  const name = names[this.thread.x >> this.constants.widthShift]!;
+  if (name < 0) {
+    return name;
+  }
+  return statuses[((name - 1) << this.constants.widthShift) | experiment]!;
+}
+
+/** masks; and how many neurons were active, block by block of words. */
 function connectionMasks(this: Kernel, activeBits: Vector): number {
+  if (this.thread.x >= this.constants.groupCount) {
+    const first = (this.thread.x - this.constants.groupCount) * this.constants.blockWords;
+    let count = 0;
+    for (let k = 0; k < this.constants.blockWords; k++) {
+      const counted = first + k;
+      if (counted < this.constants.words) {
+        count = count + activeBits[this.constants.words + counted]!;
+      }
+    }
+    return count;
+  }
   let mask = 0;
   let bit = 1;
   for (let k = 0; k < this.constants.groupConnections; k++) {
@@ -420,10 +433,21 @@ function connectionMasks(this: Kernel, activeBits: Vector): number {
   return mask;
 }
 
-/** hubSums */
-function chunkSums(this: Kernel, cells: Vector, masks: Vector): number {
-  const record = this.thread.x >> this.constants.widthShift;
-  const experiment = this.thread.x & this.constants.lastExperiment;
+/** arrivals: the masks and the input events of the window are only copied, the sums of hubs are made here. */
+function windowArrivals(this: Kernel, statuses: Vector, masks: Vector, inputs: Grid, window: number): number {
+  if (this.thread.x < this.constants.eventsAt) {
+    return masks[this.thread.x]!;
+  }
+  if (this.thread.x < this.constants.hubSumsAt) {
+    const row = (this.thread.x - this.constants.eventsAt) >> this.constants.placesShift;
+    const place = (this.thread.x - this.constants.eventsAt) & this.constants.lastPlace;
+    if (row < 0.5) {
+      return inputs[0]![place]!;
+    }
+    return inputs[window * this.constants.layers + row]![place]!;
+  }
+  const record = (this.thread.x - this.constants.hubSumsAt) >> this.constants.widthShift;
+  const experiment = (this.thread.x - this.constants.hubSumsAt) & this.constants.lastExperiment;
   const chunk = Math.floor((record + 0.5) * this.constants.perChunkSums);
   const sum = record - chunk * this.constants.chunkSums;
   const group = this.constants.tables[this.constants.groupOfChunkAt + chunk]!;
@@ -436,9 +460,8 @@ function chunkSums(this: Kernel, cells: Vector, masks: Vector): number {
       if (mask < 0.5) break;
       const k = 31 - Math.clz32(mask);
       mask = mask - (1 << k);
-      const source =
-        this.constants.sourceOf[k]![group + g]! * this.constants.parts + this.constants.statusPart;
-      const status = cells[(source << this.constants.widthShift) | experiment]!;
+      const source = this.constants.sourceOf[k]![group + g]!;
+      const status = statuses[(source << this.constants.widthShift) | experiment]!;
       if (status > 0) {
         const synapses = this.constants.synapsesOf[k]![group + g]!;
         let spikes = status & this.constants.spikeBits;
@@ -462,63 +485,34 @@ function chunkSums(this: Kernel, cells: Vector, masks: Vector): number {
 }
 
 /**
- * cells after a window. Each of the five threads of a cell computes all of it and keeps its part. The synapses that arrive
- * are read once in all cells, to see what a window at once does and whether it may be taken at once; and once again, step
- * by step, in those few that may spike.
+ * statuses after a window. The first pass over the connections sums up the synapses that arrive, which tells whether the cell
+ * may spike. The few that may have a second pass, for the sums of each step, and are stepped through.
  */
-function nextCells(
-  this: Kernel,
-  cells: Vector,
-  inputs: Grid,
-  masks: Vector,
-  hubSums: Vector,
-  window: number,
-): number {
-  const record = this.thread.x >> this.constants.widthShift;
+function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: Vector): number {
+  const neuron = this.thread.x >> this.constants.widthShift;
   const experiment = this.thread.x & this.constants.lastExperiment;
-  const neuron = Math.floor((record + 0.5) * this.constants.perParts);
-  const firstPart = neuron * this.constants.parts;
-  const part = record - firstPart;
-  const before = cells[((firstPart + this.constants.statusPart) << this.constants.widthShift) | experiment]!;
-  const status = Math.abs(before);
+  const before = statuses[this.thread.x]!;
+  let status = Math.abs(before);
   let flag = (status >> this.constants.flagShift) & 1;
   let code = (status >> this.constants.codeShift) & 31;
-  let isStimulated = 0;
-  let refractory = 0;
-  if (code === this.constants.stimulated) {
-    isStimulated = 1;
-  } else {
-    if (code !== this.constants.idle) {
-      refractory = code - 1;
-    }
-  }
   let spikes = 0;
-  let value = 0;
+  let refractory = 0;
+  if (code < this.constants.stimulated) {
+    refractory = code - 1;
+  }
   if (refractory >= this.constants.windowSteps) {
-    // The state is 0 and takes nothing in.
+    // Refractory throughout the window.
     code = code - this.constants.windowSteps;
   } else {
-    let uHigh = 0;
-    let uLow = 0;
-    let hHigh = 0;
-    let hLow = 0;
-    if (code !== this.constants.idle) {
-      uHigh = cells[(firstPart << this.constants.widthShift) | experiment]!;
-      uLow = cells[((firstPart + 1) << this.constants.widthShift) | experiment]!;
-      hHigh = cells[((firstPart + 2) << this.constants.widthShift) | experiment]!;
-      hLow = cells[((firstPart + 3) << this.constants.widthShift) | experiment]!;
-    }
-    let u = unpacked(uHigh, uLow);
-    let h = unpacked(hHigh, hLow);
-
+    // The input events of a stimulated cell: how many steps have one, summed over layers, and where they are found.
     let place = experiment * this.constants.stimulatedPlaces;
     let events = 0;
-    if (isStimulated > 0.5) {
+    if (code === this.constants.stimulated) {
       let end = place + this.constants.stimulatedPlaces - 1;
       for (let search = 0; search < this.constants.searchSteps; search++) {
         if (place < end) {
           const middle = Math.floor((place + end) * 0.5);
-          if (inputs[0]![middle]! < neuron) {
+          if (arrivals[this.constants.eventsAt + (middle | 0)]! < neuron) {
             place = middle + 1;
           } else {
             end = middle;
@@ -526,19 +520,299 @@ function nextCells(
         }
       }
       for (let layer = 0; layer < this.constants.layers; layer++) {
-        events = events + inputs[window * this.constants.layers + layer + 1]![place]!;
+        events =
+          events + arrivals[this.constants.eventsAt + (((layer + 1) << this.constants.placesShift) | place)]!;
+      }
+    }
+    // Cells that are idle or refractory begin with 0.
+    let hasState = 0;
+    let uHigh = 0;
+    let hHigh = 0;
+    if (code === this.constants.free || code === this.constants.stimulated) {
+      hasState = 1;
+      uHigh = states[((this.thread.x >> 3) << 5) | (this.thread.x & 7)]!;
+      hHigh = states[((this.thread.x >> 3) << 5) | 16 | (this.thread.x & 7)]!;
+    }
+
+    const group = this.constants.tables[neuron]!;
+    const groups = this.constants.tables[neuron + 1]! - group;
+    let exciting = 0;
+    let all = 0;
+    let steps0 = [0, 0, 0, 0];
+    let steps4 = [0, 0, 0, 0];
+    let steps8 = [0, 0, 0, 0];
+    let steps12 = [0, 0, 0, 0];
+    let steps16 = [0, 0, 0, 0];
+    let isIdle = 0;
+    let mayStep = 1;
+    for (let pass = 0; pass < 2; pass++) {
+      if (mayStep < 0.5) break;
+      if (groups > this.constants.chunkGroups) {
+        const chunk = this.constants.tables[this.constants.firstChunkAt + neuron]!;
+        const chunks = this.constants.tables[this.constants.firstChunkAt + neuron + 1]! - chunk;
+        for (let c = 0; c < this.constants.mostChunks; c++) {
+          if (c >= chunks) break;
+          const sums = (chunk + c) * this.constants.chunkSums;
+          if (pass < 0.5) {
+            exciting =
+              exciting +
+              arrivals[
+                this.constants.hubSumsAt +
+                  (((sums + this.constants.windowSteps) << this.constants.widthShift) | experiment)
+              ]!;
+            all =
+              all +
+              arrivals[
+                this.constants.hubSumsAt +
+                  (((sums + this.constants.windowSteps + 1) << this.constants.widthShift) | experiment)
+              ]!;
+          } else {
+            for (let step = 0; step < this.constants.windowSteps; step++) {
+              const synapses =
+                arrivals[
+                  this.constants.hubSumsAt + (((sums + step) << this.constants.widthShift) | experiment)
+                ]!;
+              steps0 = withArrival(steps0, step, synapses);
+              steps4 = withArrival(steps4, step - 4, synapses);
+              steps8 = withArrival(steps8, step - 8, synapses);
+              steps12 = withArrival(steps12, step - 12, synapses);
+              steps16 = withArrival(steps16, step - 16, synapses);
+            }
+          }
+        }
+      } else {
+        for (let g = 0; g < this.constants.chunkGroups; g++) {
+          if (g >= groups) break;
+          let mask = arrivals[group + g]!;
+          for (let b = 0; b < this.constants.groupConnections; b++) {
+            if (mask < 0.5) break;
+            const k = 31 - Math.clz32(mask);
+            mask = mask - (1 << k);
+            const source = this.constants.sourceOf[k]![group + g]!;
+            const sent = statuses[(source << this.constants.widthShift) | experiment]!;
+            if (sent > 0) {
+              let arriving = sent & this.constants.spikeBits;
+              for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+                if (arriving < 0.5) break;
+                const step = 31 - Math.clz32(arriving);
+                arriving = arriving - (1 << step);
+                const synapses = this.constants.synapsesOf[k]![group + g]!;
+                if (pass < 0.5) {
+                  exciting = exciting + Math.max(0, synapses);
+                  all = all + Math.abs(synapses);
+                } else {
+                  steps0 = withArrival(steps0, step, synapses);
+                  steps4 = withArrival(steps4, step - 4, synapses);
+                  steps8 = withArrival(steps8, step - 8, synapses);
+                  steps12 = withArrival(steps12, step - 12, synapses);
+                  steps16 = withArrival(steps16, step - 16, synapses);
+                }
+              }
+            }
+          }
+        }
+      }
+      if (pass < 0.5) {
+        if (hasState < 0.5 && all < 0.5) {
+          isIdle = 1;
+          mayStep = 0;
+        } else if (
+          events < 0.5 &&
+          all <= this.constants.lightSynapses &&
+          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < this.constants.lightFloatBelow &&
+          potentialBound(uHigh, hHigh, exciting) < this.constants.quietBelow
+        ) {
+          mayStep = 0;
+        }
+      }
+    }
+    if (isIdle > 0.5) {
+      code = this.constants.idle;
+    } else {
+      if (mayStep > 0.5) {
+        let u = [0, 0, 0, 0];
+        let h = [0, 0, 0, 0];
+        if (hasState > 0.5) {
+          u = unpacked(uHigh, states[((this.thread.x >> 3) << 5) | 8 | (this.thread.x & 7)]!);
+          h = unpacked(hHigh, states[((this.thread.x >> 3) << 5) | 24 | (this.thread.x & 7)]!);
+        }
+        let bit = 1;
+        for (let quarter = 0; quarter < 5; quarter++) {
+          let sums = [0, 0, 0, 0];
+          if (quarter === 0) sums = steps0;
+          if (quarter === 1) sums = steps4;
+          if (quarter === 2) sums = steps8;
+          if (quarter === 3) sums = steps12;
+          if (quarter === 4) sums = steps16;
+          for (let k = 0; k < 4; k++) {
+            const step = quarter * 4 + k;
+            if (step > this.constants.windowSteps - 0.5) break;
+            if (refractory > 0.5) {
+              refractory = refractory - 1;
+            } else {
+              u = decayedLimbs(
+                u,
+                this.constants.uStep0,
+                this.constants.uStep1,
+                this.constants.uStep2,
+                this.constants.uStep3,
+                0,
+                0,
+                0,
+                0,
+              );
+              h = decayedLimbs(
+                h,
+                this.constants.hStep0,
+                this.constants.hStep1,
+                this.constants.hStep2,
+                this.constants.hStep3,
+                0,
+                0,
+                0,
+                0,
+              );
+              const above = aboveThreshold(
+                u,
+                h,
+                this.constants.threshold0,
+                this.constants.threshold1,
+                this.constants.threshold2,
+                this.constants.threshold3,
+              );
+              if (Math.abs(above) < this.constants.margin) {
+                flag = 1;
+              }
+              if (above > 0.5) {
+                spikes = spikes + bit;
+                u = [0, 0, 0, 0];
+                h = [0, 0, 0, 0];
+                if (code !== this.constants.stimulated) {
+                  refractory = this.constants.refractoryAfterSpike;
+                }
+              } else {
+                const synapses = sums[k]!;
+                let kicks = 0;
+                if (events > 0.5) {
+                  for (let layer = 0; layer < this.constants.layers; layer++) {
+                    const bits =
+                      arrivals[
+                        this.constants.eventsAt + (((layer + 1) << this.constants.placesShift) | place)
+                      ]!;
+                    kicks = kicks + ((bits >> step) & 1);
+                  }
+                }
+                h = withSynapses(h, synapses);
+                u = withSynapses(u, synapses + kicks * this.constants.eventSynapses);
+                if (Math.max(Math.abs(u[3]!), Math.abs(h[3]!)) > this.constants.largestTopLimb) {
+                  flag = 1;
+                  u = inRange(u, this.constants.largestTopLimb);
+                  h = inRange(h, this.constants.largestTopLimb);
+                }
+              }
+            }
+            bit = bit * 2;
+          }
+        }
+      } else {
+        // What was refractory took in nothing before its end, and is free now.
+        refractory = 0;
+      }
+      if (code !== this.constants.stimulated) {
+        code = 1 + refractory;
+      }
+    }
+  }
+  status = spikes + code * this.constants.codeFactor + flag * this.constants.flagFactor;
+  if (before < 0) {
+    status = 0 - status;
+  }
+  return status;
+}
+
+/**
+ * states after a window, a float in each thread: of cells that are free or stimulated after it, and of no others. Spikes
+ * are known by now, so u and h no longer depend on each other. The last threads find the active neurons.
+ */
+function nextStates(
+  this: Kernel,
+  statuses: Vector,
+  statusesAfter: Vector,
+  states: Vector,
+  arrivals: Vector,
+): number | undefined {
+  if (this.thread.x >= this.constants.activeAt) {
+    const spiking = this.thread.x - this.constants.activeAt;
+    let active = 0;
+    for (let experiment = 0; experiment < this.constants.width; experiment++) {
+      const status = statusesAfter[(spiking << this.constants.widthShift) | experiment]!;
+      const spikes = Math.abs(status) & this.constants.spikeBits;
+      if (spikes > 0) {
+        active = 1;
+      }
+    }
+    return active;
+  }
+  // Five bits of the thread are part and place in a block of cells; without the part, it is the number of the cell.
+  const statusAfter = Math.abs(statusesAfter[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
+  const code = (statusAfter >> this.constants.codeShift) & 31;
+  if (code === this.constants.free || code === this.constants.stimulated) {
+    const neuron = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) >> this.constants.widthShift;
+    const experiment = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) & this.constants.lastExperiment;
+    const isLow = (this.thread.x >> 3) & 1;
+    const isH = (this.thread.x >> 4) & 1;
+    // The cell begins with its state, or with 0, and takes in what arrives from step `first` on: after its last spike, if it
+    // spikes and goes on, and after the end of its refractory period.
+    let first = 0;
+    let hasState = 1;
+    const before = Math.abs(statuses[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);
+    const codeBefore = (before >> this.constants.codeShift) & 31;
+    if (codeBefore === this.constants.idle) {
+      hasState = 0;
+    } else {
+      if (codeBefore !== this.constants.stimulated && codeBefore !== this.constants.free) {
+        hasState = 0;
+        first = codeBefore - 1;
+      }
+    }
+    const spikes = statusAfter & this.constants.spikeBits;
+    if (spikes > 0.5) {
+      hasState = 0;
+      first = 32 - Math.clz32(spikes);
+    }
+    let high = 0;
+    let x = [0, 0, 0, 0];
+    if (hasState > 0.5) {
+      high = states[((this.thread.x >> 4) << 4) | (this.thread.x & 7)]!;
+      x = unpacked(high, states[((this.thread.x >> 4) << 4) | 8 | (this.thread.x & 7)]!);
+      const other = states[(((this.thread.x >> 4) ^ 1) << 4) | (this.thread.x & 7)]!;
+      high = Math.max(Math.abs(high), Math.abs(other));
+    }
+    let place = experiment * this.constants.stimulatedPlaces;
+    let events = 0;
+    if (code === this.constants.stimulated) {
+      let end = place + this.constants.stimulatedPlaces - 1;
+      for (let search = 0; search < this.constants.searchSteps; search++) {
+        if (place < end) {
+          const middle = Math.floor((place + end) * 0.5);
+          if (arrivals[this.constants.eventsAt + (middle | 0)]! < neuron) {
+            place = middle + 1;
+          } else {
+            end = middle;
+          }
+        }
+      }
+      for (let layer = 0; layer < this.constants.layers; layer++) {
+        events =
+          events + arrivals[this.constants.eventsAt + (((layer + 1) << this.constants.placesShift) | place)]!;
       }
     }
 
     const group = this.constants.tables[neuron]!;
     const groups = this.constants.tables[neuron + 1]! - group;
-    const chunk = this.constants.tables[this.constants.firstChunkAt + neuron]!;
-    const chunks = this.constants.tables[this.constants.firstChunkAt + neuron + 1]! - chunk;
-    let arrivalsAt = this.constants.arrivalsAt;
-    if (part > 1.5) {
-      arrivalsAt = arrivalsAt + this.constants.windowSteps * 4;
-    }
-    let exciting = 0;
+    const windowAt = this.constants.decaysAt + isH * this.constants.decayLength;
+    const stepAt = windowAt + 4;
+    const arrivalAt = windowAt + 8;
     let all = 0;
     let c0 = 0;
     let c1 = 0;
@@ -549,29 +823,36 @@ function nextCells(
     let steps8 = [0, 0, 0, 0];
     let steps12 = [0, 0, 0, 0];
     let steps16 = [0, 0, 0, 0];
-    let isBusy = 1;
+    let isLight = 0;
     for (let pass = 0; pass < 2; pass++) {
-      if (isBusy < 0.5) break;
-      if (chunks > 0.5) {
+      if (isLight > 0.5) break;
+      if (groups > this.constants.chunkGroups) {
+        const chunk = this.constants.tables[this.constants.firstChunkAt + neuron]!;
+        const chunks = this.constants.tables[this.constants.firstChunkAt + neuron + 1]! - chunk;
         for (let c = 0; c < this.constants.mostChunks; c++) {
           if (c >= chunks) break;
           const sums = (chunk + c) * this.constants.chunkSums;
           const allOfChunk =
-            hubSums[((sums + this.constants.windowSteps + 1) << this.constants.widthShift) | experiment]!;
+            arrivals[
+              this.constants.hubSumsAt +
+                (((sums + this.constants.windowSteps + 1) << this.constants.widthShift) | experiment)
+            ]!;
           if (allOfChunk > 0) {
             if (pass < 0.5) {
               all = all + allOfChunk;
-              exciting =
-                exciting +
-                hubSums[((sums + this.constants.windowSteps) << this.constants.widthShift) | experiment]!;
             }
             for (let step = 0; step < this.constants.windowSteps; step++) {
-              const synapses = hubSums[((sums + step) << this.constants.widthShift) | experiment]!;
+              const synapses =
+                arrivals[
+                  this.constants.hubSumsAt + (((sums + step) << this.constants.widthShift) | experiment)
+                ]!;
               if (pass < 0.5) {
-                c0 = c0 + synapses * this.constants.tables[arrivalsAt + step * 4]!;
-                c1 = c1 + synapses * this.constants.tables[arrivalsAt + step * 4 + 1]!;
-                c2 = c2 + synapses * this.constants.tables[arrivalsAt + step * 4 + 2]!;
-                c3 = c3 + synapses * this.constants.tables[arrivalsAt + step * 4 + 3]!;
+                if (step > first - 0.5) {
+                  c0 = c0 + synapses * this.constants.tables[arrivalAt + step * 4]!;
+                  c1 = c1 + synapses * this.constants.tables[arrivalAt + step * 4 + 1]!;
+                  c2 = c2 + synapses * this.constants.tables[arrivalAt + step * 4 + 2]!;
+                  c3 = c3 + synapses * this.constants.tables[arrivalAt + step * 4 + 3]!;
+                }
               } else {
                 steps0 = withArrival(steps0, step, synapses);
                 steps4 = withArrival(steps4, step - 4, synapses);
@@ -585,14 +866,13 @@ function nextCells(
       } else {
         for (let g = 0; g < this.constants.chunkGroups; g++) {
           if (g >= groups) break;
-          let mask = masks[group + g]!;
+          let mask = arrivals[group + g]!;
           for (let b = 0; b < this.constants.groupConnections; b++) {
             if (mask < 0.5) break;
             const k = 31 - Math.clz32(mask);
             mask = mask - (1 << k);
-            const source =
-              this.constants.sourceOf[k]![group + g]! * this.constants.parts + this.constants.statusPart;
-            const sent = cells[(source << this.constants.widthShift) | experiment]!;
+            const source = this.constants.sourceOf[k]![group + g]!;
+            const sent = statuses[(source << this.constants.widthShift) | experiment]!;
             if (sent > 0) {
               let arriving = sent & this.constants.spikeBits;
               for (let spike = 0; spike < this.constants.windowSteps; spike++) {
@@ -602,11 +882,12 @@ function nextCells(
                 const synapses = this.constants.synapsesOf[k]![group + g]!;
                 if (pass < 0.5) {
                   all = all + Math.abs(synapses);
-                  exciting = exciting + Math.max(0, synapses);
-                  c0 = c0 + synapses * this.constants.tables[arrivalsAt + step * 4]!;
-                  c1 = c1 + synapses * this.constants.tables[arrivalsAt + step * 4 + 1]!;
-                  c2 = c2 + synapses * this.constants.tables[arrivalsAt + step * 4 + 2]!;
-                  c3 = c3 + synapses * this.constants.tables[arrivalsAt + step * 4 + 3]!;
+                  if (step > first - 0.5) {
+                    c0 = c0 + synapses * this.constants.tables[arrivalAt + step * 4]!;
+                    c1 = c1 + synapses * this.constants.tables[arrivalAt + step * 4 + 1]!;
+                    c2 = c2 + synapses * this.constants.tables[arrivalAt + step * 4 + 2]!;
+                    c3 = c3 + synapses * this.constants.tables[arrivalAt + step * 4 + 3]!;
+                  }
                 } else {
                   steps0 = withArrival(steps0, step, synapses);
                   steps4 = withArrival(steps4, step - 4, synapses);
@@ -619,49 +900,32 @@ function nextCells(
           }
         }
       }
-      if (pass < 0.5 && events < 0.5) {
-        if (refractory > 0.5 || code === this.constants.idle) {
-          if (all < 0.5) {
-            code = this.constants.idle;
-            isBusy = 0;
-          }
-        }
-        if (
-          isBusy > 0.5 &&
-          refractory < 0.5 &&
-          all <= this.constants.quietSynapses &&
-          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < this.constants.quietFloatBelow &&
-          potentialBound(uHigh, hHigh, exciting) < this.constants.quietBelow
-        ) {
-          isBusy = 0;
-          code = 1;
-          u = decayedLimbs(
-            u,
-            this.constants.uWindow0,
-            this.constants.uWindow1,
-            this.constants.uWindow2,
-            this.constants.uWindow3,
-            c0,
-            c1,
-            c2,
-            c3,
-          );
-          h = decayedLimbs(
-            h,
-            this.constants.hWindow0,
-            this.constants.hWindow1,
-            this.constants.hWindow2,
-            this.constants.hWindow3,
-            c0,
-            c1,
-            c2,
-            c3,
-          );
-        }
+      if (
+        pass < 0.5 &&
+        events < 0.5 &&
+        all <= this.constants.lightSynapses &&
+        high < this.constants.lightFloatBelow
+      ) {
+        isLight = 1;
       }
     }
-    if (isBusy > 0.5) {
-      let bit = 1;
+    if (isLight > 0.5) {
+      x = decayedLimbs(
+        x,
+        this.constants.tables[windowAt]!,
+        this.constants.tables[windowAt + 1]!,
+        this.constants.tables[windowAt + 2]!,
+        this.constants.tables[windowAt + 3]!,
+        c0,
+        c1,
+        c2,
+        c3,
+      );
+    } else {
+      let eventSynapses = 0;
+      if (isH < 0.5) {
+        eventSynapses = this.constants.eventSynapses;
+      }
       for (let quarter = 0; quarter < 5; quarter++) {
         let sums = [0, 0, 0, 0];
         if (quarter === 0) sums = steps0;
@@ -672,107 +936,48 @@ function nextCells(
         for (let k = 0; k < 4; k++) {
           const step = quarter * 4 + k;
           if (step > this.constants.windowSteps - 0.5) break;
-          if (refractory > 0.5) {
-            refractory = refractory - 1;
-          } else {
-            u = decayedLimbs(
-              u,
-              this.constants.uStep0,
-              this.constants.uStep1,
-              this.constants.uStep2,
-              this.constants.uStep3,
+          if (step > first - 0.5) {
+            x = decayedLimbs(
+              x,
+              this.constants.tables[stepAt]!,
+              this.constants.tables[stepAt + 1]!,
+              this.constants.tables[stepAt + 2]!,
+              this.constants.tables[stepAt + 3]!,
               0,
               0,
               0,
               0,
             );
-            h = decayedLimbs(
-              h,
-              this.constants.hStep0,
-              this.constants.hStep1,
-              this.constants.hStep2,
-              this.constants.hStep3,
-              0,
-              0,
-              0,
-              0,
-            );
-            const above = aboveThreshold(
-              u,
-              h,
-              this.constants.threshold0,
-              this.constants.threshold1,
-              this.constants.threshold2,
-              this.constants.threshold3,
-            );
-            if (Math.abs(above) < this.constants.margin) {
-              flag = 1;
-            }
-            if (above > 0.5) {
-              spikes = spikes + bit;
-              u = [0, 0, 0, 0];
-              h = [0, 0, 0, 0];
-              if (isStimulated < 0.5) {
-                refractory = this.constants.refractoryAfterSpike;
-              }
-            } else {
-              const synapses = sums[k]!;
-              let kicks = 0;
-              if (events > 0.5) {
-                for (let layer = 0; layer < this.constants.layers; layer++) {
-                  const bits = inputs[window * this.constants.layers + layer + 1]![place]!;
-                  kicks = kicks + ((bits >> step) & 1);
-                }
-              }
-              h = withSynapses(h, synapses);
-              u = withSynapses(u, synapses + kicks * this.constants.eventSynapses);
-              if (Math.max(Math.abs(u[3]!), Math.abs(h[3]!)) > this.constants.largestTopLimb) {
-                flag = 1;
-                u = inRange(u, this.constants.largestTopLimb);
-                h = inRange(h, this.constants.largestTopLimb);
+            let kicks = 0;
+            if (events > 0.5) {
+              for (let layer = 0; layer < this.constants.layers; layer++) {
+                const bits =
+                  arrivals[this.constants.eventsAt + (((layer + 1) << this.constants.placesShift) | place)]!;
+                kicks = kicks + ((bits >> step) & 1);
               }
             }
+            x = withSynapses(x, sums[k]! + kicks * eventSynapses);
+            x = inRange(x, this.constants.largestTopLimb);
           }
-          bit = bit * 2;
-        }
-      }
-      code = 1 + refractory;
-    }
-    if (isStimulated > 0.5) {
-      code = this.constants.stimulated;
-    }
-    value = h[1]! * this.constants.limbBase + h[0]!;
-    if (part < 0.5) {
-      value = u[3]! * this.constants.limbBase + u[2]!;
-    } else {
-      if (part < 1.5) {
-        value = u[1]! * this.constants.limbBase + u[0]!;
-      } else {
-        if (part < 2.5) {
-          value = h[3]! * this.constants.limbBase + h[2]!;
         }
       }
     }
-  }
-  if (part > 3.5) {
-    value = spikes + code * this.constants.codeFactor + flag * this.constants.flagFactor;
-    if (before < 0) {
-      value = 0 - value;
+    if (isLow > 0.5) {
+      return x[1]! * this.constants.limbBase + x[0]!;
     }
+    return x[3]! * this.constants.limbBase + x[2]!;
   }
-  return value;
 }
 
 /** [chunk of neurons][experiment]: how many of the cells carry no flag. */
-function soundCells(this: Kernel, cells: Vector): number {
+function soundCells(this: Kernel, statuses: Vector): number {
   const chunk = this.thread.x >> this.constants.widthShift;
   const experiment = this.thread.x & this.constants.lastExperiment;
   let sound = 0;
   for (let k = 0; k < this.constants.flagNeurons; k++) {
     const neuron = chunk * this.constants.flagNeurons + k;
     if (neuron < this.constants.neuronCount) {
-      const record = neuron * this.constants.parts + this.constants.statusPart;
-      const status = Math.abs(cells[(record << this.constants.widthShift) | experiment]!);
+      const status = Math.abs(statuses[(neuron << this.constants.widthShift) | experiment]!);
       if (status > 0.5) {
         sound = sound + 1 - ((status >> this.constants.flagShift) & 1);
       }
@@ -806,8 +1011,9 @@ export interface PipelineResult {
   readonly spikes: readonly Float32Array[];
   /** [chunk of neurons][experiment]: cells without a flag */
   readonly sound: Float32Array;
-  /** cells, with `withState` */
-  readonly cells: Float32Array | undefined;
+  /** statuses and states at the end, with `withState` */
+  readonly statuses: Float32Array | undefined;
+  readonly states: Float32Array | undefined;
 }
 
 export interface WindowPipeline {
@@ -821,7 +1027,11 @@ export interface WindowPipeline {
 
 const soundChunks = (neuronCount: number) => Math.ceil(neuronCount / FLAG_NEURONS);
 const inputRows = ({ windows, layers }: PipelineShape) => 1 + windows * layers;
-const hubSumsOf = ({ chunkCount }: IncomingConnections) => chunkCount * CHUNK_SUMS;
+const placesOf = ({ width, stimulated }: PipelineShape) => width * stimulated;
+const hubSumsAt = ({ groupCount }: IncomingConnections, shape: PipelineShape) =>
+  groupCount + (1 + shape.layers) * placesOf(shape);
+const arrivalsOf = (incoming: IncomingConnections, shape: PipelineShape) =>
+  hubSumsAt(incoming, shape) + incoming.chunkCount * CHUNK_SUMS * shape.width;
 
 export interface PipelineBytes {
   /** Of the largest array that a kernel binds. */
@@ -836,13 +1046,13 @@ export function bytesOf(
   incoming: IncomingConnections,
   shape: PipelineShape,
 ): PipelineBytes {
-  const { width, windows, stimulated, rows } = shape;
+  const { width, windows, rows } = shape;
   const spikes = rows * (width + 1);
   const largest = Math.max(
-    cellsOf(neuronCount, width).count,
+    cellsOf(neuronCount, width).stateCount + neuronCount,
     incoming.sources.length,
-    hubSumsOf(incoming) * width,
-    inputRows(shape) * stimulated * width,
+    arrivalsOf(incoming, shape),
+    inputRows(shape) * placesOf(shape),
     spikes,
   );
   return {
@@ -879,7 +1089,7 @@ export function windowPipeline(
   const typed = (type: GPUVariableType, values: object) =>
     Object.fromEntries(Object.keys(values).map((name) => [name, type]));
   const kernel = (
-    source: (this: Kernel, ...inputs: never[]) => number,
+    source: (this: Kernel, ...inputs: never[]) => number | undefined,
     output: number,
     names: readonly (keyof typeof arrays)[] = [],
   ): Recordable =>
@@ -899,34 +1109,39 @@ export function windowPipeline(
       },
     });
 
-  const rest = kernel(restingCells, cells.count);
-  const findActive = kernel(activeNeurons, neuronCount);
+  const wiring: (keyof typeof arrays)[] = ['tables', 'sourceOf', 'synapsesOf'];
+  const rest = kernel(restingStatuses, cells.count);
+  const restState = kernel(restingStates, cells.stateCount + neuronCount);
+  const findArrivals = kernel(windowArrivals, arrivalsOf(incoming, shape), wiring);
+  const advanceStatuses = kernel(nextStatuses, cells.count, wiring);
+  const advanceStates = kernel(nextStates, cells.stateCount + neuronCount, wiring);
   const packActive = kernel(activeWords, 2 * wordsOf(neuronCount));
-  const countActive = kernel(activeCounts, blocksOf(neuronCount));
+  const nameActive = kernel(activeNames, rows);
   const readSpikes = kernel(spikeRows, rows * (width + 1));
-  const findConnections = kernel(connectionMasks, incoming.groupCount, ['sourceOf']);
-  const sumChunks = kernel(chunkSums, hubSumsOf(incoming) * width, ['tables', 'sourceOf', 'synapsesOf']);
-  const advance = kernel(nextCells, cells.count, ['tables', 'sourceOf', 'synapsesOf']);
+  const findConnections = kernel(connectionMasks, incoming.groupCount + blocksOf(neuronCount), ['sourceOf']);
   const countSound = kernel(soundCells, soundChunks(neuronCount) * width);
 
   const pipeline = gpu.createPipeline((silenced: Handle, inputs: Handle) => {
-    let state = rest(silenced, inputs);
-    let masks: Handle;
+    let statuses = rest(silenced, inputs);
+    let states = restState(statuses);
+    // Before the first window nothing has spiked, and the kernels find just that.
+    let masks = findConnections(packActive(states));
     const spikes: Handle[] = [];
     for (let window = 0; window < windows; window++) {
-      // Before the first window nothing has spiked, and the kernels find just that.
-      masks ??= findConnections(packActive(findActive(state)));
-      state = advance(state, inputs, masks, sumChunks(state, masks), window);
-      const active = packActive(findActive(state));
-      spikes.push(readSpikes(state, active, countActive(active)));
+      const arrivals = findArrivals(statuses, masks, inputs, window);
+      const statusesAfter = advanceStatuses(statuses, states, arrivals);
+      states = advanceStates(statuses, statusesAfter, states, arrivals);
+      statuses = statusesAfter;
+      const active = packActive(states);
       masks = findConnections(active);
+      spikes.push(readSpikes(statuses, nameActive(active, masks)));
     }
-    return [...spikes, countSound(state), ...(withState ? [state] : [])];
+    return [...spikes, countSound(statuses), ...(withState ? [statuses, states] : [])];
   });
 
   return {
     async run(silenced, inputs) {
-      const size = [width * shape.stimulated, inputRows(shape)] as [number, number];
+      const size = [placesOf(shape), inputRows(shape)] as [number, number];
       const table = new Input(inputs as unknown as number[], size);
       const results = (await pipeline(silenced, table)) as Float32Array[];
       return {
@@ -934,7 +1149,8 @@ export function windowPipeline(
         fallbackReason: pipeline.fallbackReason,
         spikes: results.slice(0, windows),
         sound: results[windows]!,
-        cells: results[windows + 1],
+        statuses: results[windows + 1],
+        states: results[windows + 2],
       };
     },
     destroy: () => pipeline.destroy(),

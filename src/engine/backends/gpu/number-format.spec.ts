@@ -12,8 +12,8 @@ import {
   MEMBRANE,
   potentialBound,
   QUIET_BELOW,
-  QUIET_FLOAT_BELOW,
-  QUIET_SYNAPSES,
+  LIGHT_FLOAT_BELOW,
+  LIGHT_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
   toFloats,
@@ -57,10 +57,10 @@ describe('the numbers of the GPU engine', () => {
       expect(columnOf(productsOf(step.lossLimbs))).toBeLessThan(6.8e6);
       // What arrives in a window that is taken at once adds a product for each synapse.
       const arriving = arrivalUnits.flatMap(toLimbs).map(Math.abs);
-      const arrived = QUIET_SYNAPSES * Math.max(...arriving);
+      const arrived = LIGHT_SYNAPSES * Math.max(...arriving);
       expect(columnOf(productsOf(window.lossLimbs) + arrived)).toBeLessThan(EXACT_BELOW);
     }
-    expect(potentialBound(QUIET_FLOAT_BELOW, -QUIET_FLOAT_BELOW, QUIET_SYNAPSES)).toBeLessThan(EXACT_BELOW);
+    expect(potentialBound(LIGHT_FLOAT_BELOW, -LIGHT_FLOAT_BELOW, LIGHT_SYNAPSES)).toBeLessThan(EXACT_BELOW);
     const largestFloat = LARGEST_TOP_LIMB * LIMB_BASE + LIMB_BASE / 2;
     expect(largestFloat).toBeLessThan(EXACT_BELOW);
   });

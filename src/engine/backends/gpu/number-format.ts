@@ -11,10 +11,11 @@
  * Limbs: a value is x0 + x1 * 4096 + x2 * 4096^2 + x3 * 4096^3 with x0, x1, x2 in -2048..2047 and x3 in
  * -2047..2047, two limbs to a float32.
  *
- * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). Where a cell cannot
- * spike within a window, its 18 steps are taken at once: D is that of 18 steps, and w synapses that arrive k steps before
- * the end of the window add w * 2^36 * round(decay^k * 2^44) inside the floor. These two lines are the whole arithmetic;
- * docs/gpu.md derives from them how far v can be from the real number it stands for.
+ * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). Spikes are found step
+ * by step, where there may be any; the state after a window is then computed at once if little arrives: D is that of 18
+ * steps, and w synapses that arrive k steps before the end of the window add w * 2^36 * round(decay^k * 2^44) inside the
+ * floor. These two lines are the whole arithmetic; docs/gpu.md derives from them how far v can be from the real number it
+ * stands for.
  */
 import {
   DELAY_STEPS,
@@ -184,13 +185,22 @@ function accumulatedError({ step: decay }: WindowDecay): number {
 }
 
 /**
- * A cell cannot spike in a window, nor come close to the threshold, where this is below QUIET_BELOW. Then its steps are
- * taken at once. In 16ths of 2^24 units; every number in it is an integer below 2^24.
+ * A window is light for a cell that gets no input event in it, no more than so many synapses, and has no state above the
+ * next number: then the state in the end is computed at once, every sum of a product is exact and the rounding is less than
+ * that of 18 steps. Other windows are stepped through.
+ */
+export const LIGHT_SYNAPSES = 2048;
+export const LIGHT_FLOAT_BELOW = 2 ** 17;
+
+/**
+ * A cell cannot spike in a light window, nor come close to the threshold, where this is below QUIET_BELOW. Then nothing has
+ * to be stepped through. In 16ths of 2^24 units; every number in it is an integer below 2^24.
  *
  * Bound of v in the steps t = 1 to 18 of the window: u shrinks to its share of at most 1; h subtracts at least its share
  * after 18 steps, 0.698 > 11/16, or adds at most all of itself if it is negative; what arrives n < 18 steps before
- * contributes its share of decay_u^n - decay_h^n, at most 0.207 < 1/4, and nothing above 0 if it inhibits.
- * @param uHigh the high float of u, as those of h below QUIET_FLOAT_BELOW in size
+ * contributes its share of decay_u^n - decay_h^n, at most 0.207 < 1/4, and nothing above 0 if it inhibits. What arrives
+ * while the cell is refractory only makes the bound larger.
+ * @param uHigh the high float of u, as those of h below LIGHT_FLOAT_BELOW in size
  * @param exciting the sum of positive synapses that arrive
  */
 export function potentialBound(uHigh: number, hHigh: number, exciting: number): number {
@@ -198,9 +208,6 @@ export function potentialBound(uHigh: number, hHigh: number, exciting: number): 
 }
 /** The slack of 64 is more than what the low floats and every rounding can add, and more than the margin. */
 export const QUIET_BELOW = Number(THRESHOLD_UNITS >> 20n) - 64;
-/** Larger states, and more synapses that arrive in a window, are stepped through: the sums of a product stay exact. */
-export const QUIET_FLOAT_BELOW = 2 ** 17;
-export const QUIET_SYNAPSES = 1024;
 
 /** A run in which v comes this close to the threshold is computed again by the reference arithmetic. */
 export const MARGIN_MV = 1e-8;

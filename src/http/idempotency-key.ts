@@ -1,0 +1,25 @@
+import type { FastifyRequest } from 'fastify';
+import { CodedError, describeValue } from '../errors.js';
+
+/**
+ * A string of RFC 9651 without escapes, or the same without its quotes, as many clients send it. A short one would be
+ * chosen twice.
+ */
+const KEY = /^(?:"([\x20\x21\x23-\x5b\x5d-\x7e]{16,128})"|([\x21\x23-\x5b\x5d-\x7e]{16,128}))$/;
+
+/**
+ * What a client calls its request, and calls it again when it repeats it (draft-ietf-httpapi-idempotency-key-header).
+ * @throws CodedError INVALID_PARAMETER
+ */
+export function idempotencyKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+  const header = headers['idempotency-key'];
+  if (header === undefined) return undefined;
+  const [, quoted, bare] = KEY.exec(String(header)) ?? [];
+  const key = quoted ?? bare;
+  if (key !== undefined) return key;
+  throw new CodedError(
+    'INVALID_PARAMETER',
+    `Idempotency-Key must be a string of 16 to 128 printable ASCII characters, such as a UUID, got ${describeValue(header)}.`,
+    { path: '' },
+  );
+}

@@ -1,0 +1,70 @@
+import { Redis } from 'ioredis';
+import { RedisServer } from '../../test/support/daemons.js';
+import { describeWith } from '../../test/support/requirements.js';
+import { until } from '../../test/support/service-process.js';
+import { BullChunkQueue } from './bull-chunk-queue.js';
+import type { ChunkWork } from './chunk-queue.js';
+import type { Chunk } from './job.js';
+
+const KEPT_MS = 600;
+
+const chunksOf = (model: string, count: number): Chunk[] =>
+  Array.from({ length: count }, (_, at) => ({
+    job: `${model}-job`,
+    model,
+    phase: 0,
+    from: at,
+    to: at + 1,
+    before: 0,
+  }));
+
+describeWith(['redis'], 'chunks in Redis', () => {
+  let server: RedisServer;
+  let redis: Redis;
+  const queues: BullChunkQueue[] = [];
+  beforeAll(async () => {
+    server = await RedisServer.startForJobs();
+    redis = new Redis(server.url, { maxRetriesPerRequest: null });
+  });
+  afterAll(async () => {
+    await Promise.all(queues.map((queue) => queue.close()));
+    redis.disconnect();
+    await server.kill();
+  });
+  function queueOfProcess(): BullChunkQueue {
+    const connect = () => new Redis(server.url, { maxRetriesPerRequest: null });
+    const queue = new BullChunkQueue({ redis, connect, keptMs: KEPT_MS });
+    queues.push(queue);
+    return queue;
+  }
+  const keysOf = async (model: string) => redis.keys(`nes:bull:chunks-${model}-*`);
+
+  it('are removed with the queue of a model that no process serves any more, and no others', async () => {
+    const computed: Chunk[] = [];
+    const work: ChunkWork = {
+      model: 'served',
+      atOnce: 2,
+      hasRoom: () => true,
+      compute: async (chunk) => void computed.push(chunk),
+      giveUp: async () => undefined,
+    };
+    const before = queueOfProcess();
+    await before.add(chunksOf('replaced', 1200));
+    expect((await keysOf('replaced')).length).toBeGreaterThan(1200);
+    const now = queueOfProcess();
+    now.start(work);
+    await now.add(chunksOf('served', 3));
+    await until(() => computed.length === 3);
+    await until(async () => (await keysOf('replaced')).length === 0);
+    // Nothing was added to the other queue for longer, but it is served.
+    await new Promise((next) => setTimeout(next, 2 * KEPT_MS));
+    expect(await keysOf('served')).toEqual(
+      expect.arrayContaining(['meta', 'used'].map((key) => `nes:bull:chunks-served-1:${key}`)),
+    );
+    await now.add(chunksOf('served', 5));
+    await until(() => computed.length === 8);
+    // A model that is served again finds an empty queue, and can use it.
+    await queueOfProcess().add(chunksOf('replaced', 2));
+    expect(await before.waiting('replaced')).toBe(2);
+  });
+});
