@@ -191,7 +191,10 @@ describe('a populations file', () => {
 
   it('may leave populations out, and holds none twice', () => {
     const without = written(({ stimuli }) => ({ stimuli: stimuli!.slice(1), channels: [] }));
-    expect(readPopulations(without)).toMatchObject({ stimuli: { length: 9 }, channels: { length: 0 } });
+    expect(readPopulations(without)).toMatchObject({
+      stimuli: { length: STIMULUS_IDS.length - 1 },
+      channels: { length: 0 },
+    });
     const doubled = written(({ stimuli, channels }) => ({ stimuli, channels: [...channels!, channels![0]] }));
     refused(doubled, 'The populations do not fit: expected channel escape once, found it twice.');
   });
@@ -207,7 +210,7 @@ describe('a populations file', () => {
     expect(() => readPopulations(withId('Halteres, left'))).toThrow(
       expect.objectContaining({
         code: 'POPULATIONS_INVALID',
-        message: expect.stringContaining('/stimuli/10/id') as string,
+        message: expect.stringContaining(`/stimuli/${STIMULUS_IDS.length}/id`) as string,
       }) as Error,
     );
   });

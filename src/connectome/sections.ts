@@ -157,6 +157,8 @@ export function connectomeOf(
   metadata: ConnectomeMetadata,
 ): Connectome {
   const { idStart, idText, populationStart, populationNeurons } = sections;
+  // A view: ids of whole brains are read by the hundred thousand.
+  const ids = Buffer.from(idText.buffer, idText.byteOffset, idText.byteLength);
   const neuronsOf = new Map(
     populationKeys(metadata).map((key, i) => [
       key,
@@ -176,7 +178,7 @@ export function connectomeOf(
     digest: storedDigest(buffer),
     neuronCount: metadata.neuronCount,
     connectionCount: metadata.connectionCount,
-    neuronId: (i) => latin1(idText.subarray(idStart[i]!, idStart[i + 1]!)),
+    neuronId: (i) => ids.toString('latin1', idStart[i]!, idStart[i + 1]!),
     stimulusNeurons: (id) => population(`stimulus ${id}`),
     channelNeurons: (id) => population(`channel ${id}`),
   };

@@ -1,6 +1,6 @@
 import { smallConnectome } from '../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from './format.js';
-import { labelledNeurons, NeuronSelection } from './selection.js';
+import { labelledNeurons, LABELS, NeuronSelection } from './selection.js';
 
 /** Twelve neurons for each of ten stimuli, four for each channel, then a hundred without a type; sides take turns. */
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer);
@@ -36,5 +36,25 @@ describe('a selection from an open connectome', () => {
     expect(selection.unmatched({ type: 'S_sugar', class: '', side: 'left' })).toBe(
       'no neuron matches all of type "S_sugar", class "", side "left" at once',
     );
+  });
+
+  it('can be indexed ahead, with pauses, so that no question reads the labels again', () => {
+    let reads = 0;
+    const counted = new NeuronSelection({
+      count: neurons.count,
+      id: (neuron) => (reads++, neurons.id(neuron)),
+      label: (label, neuron) => (reads++, neurons.label(label, neuron)),
+    });
+    const readsOfSteps: number[] = [];
+    for (const indexing = counted.indexing(); ; reads = 0) {
+      const { done } = indexing.next();
+      readsOfSteps.push(reads);
+      if (done === true) break;
+    }
+    expect(readsOfSteps).toEqual(new Array(LABELS.length + 1).fill(neurons.count));
+    reads = 0;
+    for (const label of LABELS) counted.withLabel(label, '*');
+    expect(counted.withId('N_0200')).toBe(200);
+    expect(reads).toBe(0);
   });
 });

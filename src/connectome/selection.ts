@@ -102,11 +102,16 @@ export class NeuronSelection {
   }
 
   withId(id: string): number | undefined {
-    if (this.#neuronById === undefined) {
-      this.#neuronById = new Map();
-      for (let i = 0; i < this.neurons.count; i++) this.#neuronById.set(this.neurons.id(i), i);
+    return this.#idIndex().get(id);
+  }
+
+  /** Indexes everything, one label at a time: for those who want no later question to take long. */
+  *indexing(): Generator<void, void, void> {
+    for (const label of LABELS) {
+      this.#index(label);
+      yield;
     }
-    return this.#neuronById.get(id);
+    this.#idIndex();
   }
 
   /** All values of a label. */
@@ -133,6 +138,14 @@ export class NeuronSelection {
     }
     const exceptions = (selector.except ?? []).length > 0 ? ` except ${selector.except!.join(', ')}` : '';
     return `no neuron matches all of ${describedSelector(selector)}${exceptions} at once`;
+  }
+
+  #idIndex(): ReadonlyMap<string, number> {
+    if (this.#neuronById === undefined) {
+      this.#neuronById = new Map();
+      for (let i = 0; i < this.neurons.count; i++) this.#neuronById.set(this.neurons.id(i), i);
+    }
+    return this.#neuronById;
   }
 
   #index(label: Label): Map<string, Uint32Array> {

@@ -49,7 +49,7 @@ describe('inTurns', () => {
       if (!isOver) setImmediate(others);
     };
     setImmediate(others);
-    for await (const piece of inTurns(pieces('a', 'b', 'c', 'd'))) {
+    for await (const piece of inTurns(pieces('a', 'b', '', 'c', 'd'))) {
       turnsBefore.push(turns);
       expect(piece).toHaveLength(1);
     }
@@ -57,6 +57,8 @@ describe('inTurns', () => {
     const waits = turnsBefore.slice(1).map((count, at) => count - turnsBefore[at]!);
     expect(waits.length).toBe(3);
     for (const wait of waits) expect(wait).toBeGreaterThan(0);
+    // A piece without bytes is a turn for others, and no piece of the answer.
+    expect(waits[1]).toBeGreaterThan(waits[0]!);
   });
 });
 

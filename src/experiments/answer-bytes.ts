@@ -41,7 +41,7 @@ async function* following(beginning: Uint8Array, rest: Bytes): Bytes {
  */
 export async function* inTurns(bytes: Bytes): Bytes {
   for await (const piece of bytes) {
-    yield piece;
+    if (piece.length > 0) yield piece;
     await setImmediate();
   }
 }

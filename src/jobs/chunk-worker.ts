@@ -140,7 +140,7 @@ export class ChunkWorker implements ChunkWork {
       const computed = {
         index,
         phase: chunk.phase,
-        outcome: encodeOutcome(outcome),
+        outcome: await encodeOutcome(outcome),
         brainMs: plan.brainMsOf(index),
         // With several conditions nobody knows whose trials took it.
         costMs: missing.length === 1 ? computedMs : 0,

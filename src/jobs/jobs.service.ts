@@ -121,7 +121,7 @@ export class JobsService {
       const outcomes = await this.reach(() => this.store.outcomes(id, some));
       for (const [place, index] of some.entries()) {
         const bytes = outcomes[place];
-        yield [index, bytes && decodeOutcome(bytes)];
+        yield [index, bytes && (await decodeOutcome(bytes))];
       }
     }
   }

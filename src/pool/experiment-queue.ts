@@ -30,8 +30,8 @@ import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 const HUNG_TRIAL_MS = 120_000;
 /** A trial that was computed whenever its worker ended, so many times, is taken for the cause. */
 const MOST_WORKERS_KILLED = 2;
-/** A trial that its worker has not answered so many times fails, whatever the cause was. */
-const MOST_TRIAL_LOSSES = 4;
+/** A run or trial that its worker has not answered so many times fails, whatever the cause was. */
+const MOST_LOSSES = 4;
 
 export interface QueueOptions {
   /** Runs that may be here without a worker having begun them. */
@@ -347,10 +347,9 @@ export class ExperimentQueue {
 
   #dispatchRuns(): void {
     for (let next = this.#nextRun(); next !== undefined; next = this.#nextRun()) {
-      const isSecondTry = next.isSecondTry;
+      const wasLost = next.losses > 0;
       const lane =
-        this.#freeLane() ??
-        (isSecondTry ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v1-run')));
+        this.#freeLane() ?? (wasLost ? undefined : this.#lanes.find((each) => each.hasRoomAhead('v1-run')));
       if (lane === undefined) return;
       this.#waiting.delete(next);
       this.#prepared.delete(next);
@@ -452,8 +451,8 @@ class Run implements Job {
   isPrepared = false;
   /** What its simulation on the GPU took, the whole batch. */
   gpuMs = 0;
-  /** Whether its worker has ended once, over another run. It is not queued ahead again, and not tried a third time. */
-  isSecondTry = false;
+  /** How often its worker has ended over another run. It is then not queued ahead again. */
+  losses = 0;
   readonly #arrivedMs = performance.now();
 
   constructor(
@@ -483,12 +482,12 @@ class Run implements Job {
   }
 
   lose({ error, isOverdue, isUnderWay, isFinal }: Loss): void {
+    this.losses++;
     if (isOverdue) {
       this.reject(overdue('run', this.timeoutMs, error));
-    } else if (isUnderWay || isFinal || this.isSecondTry) {
+    } else if (isUnderWay || isFinal || this.losses === MOST_LOSSES) {
       this.reject(error);
     } else {
-      this.isSecondTry = true;
       this.events.returned(this);
     }
   }
@@ -555,7 +554,7 @@ class Trial implements Job {
     if (isUnderWay) this.#workersKilled++;
     if (isOverdue) {
       this.reject(overdue('trial', this.timeoutMs, error));
-    } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_TRIAL_LOSSES) {
+    } else if (isFinal || this.#workersKilled === MOST_WORKERS_KILLED || this.losses === MOST_LOSSES) {
       this.reject(error);
     } else {
       // What may have ended its worker is left to a worker, also where the GPU comes first.

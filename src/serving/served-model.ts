@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { trialExperiment } from '../answers/v1/presets.js';
 import type { Environment } from '../config/environment.js';
@@ -5,6 +6,7 @@ import type { Connectome } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { modelId } from '../connectome/model-id.js';
+import { selectionOf } from '../connectome/selection.js';
 import type { CodedError } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { LoadedModel, WorkerCounts } from '../health/model-health.js';
@@ -57,7 +59,7 @@ export class ServedModel implements LoadedModel {
     const connectome = openConnectome(buffer);
     // Workers start and end before there is a listener.
     let model = undefined as ServedModel | undefined;
-    const pool = await ExperimentPool.start({
+    const starting = ExperimentPool.start({
       workers: environment.WORKERS,
       workerData: { connectome: buffer },
       workerFile,
@@ -67,6 +69,7 @@ export class ServedModel implements LoadedModel {
       },
       onChange: () => model?.watch.count(),
     });
+    const [pool] = await Promise.all([starting, indexNeurons(connectome)]);
     try {
       const gpu = gpuBeside(pool, {
         environment,
@@ -126,4 +129,10 @@ export class ServedModel implements LoadedModel {
     await this.pool.close();
     await this.gpuStage?.close();
   }
+}
+
+/** While the workers start, so that no request has to: with health checks between one label and the next. */
+async function indexNeurons(connectome: Connectome): Promise<void> {
+  const indexing = selectionOf(connectome).indexing();
+  while (indexing.next().done !== true) await setImmediate();
 }

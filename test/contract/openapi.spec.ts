@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { check, DOCUMENT, DOCUMENT_OF_V2 } from '../support/contract.js';
+import { API_VERSIONS } from '../../src/http/api-versions.js';
+import { check, DOCUMENT, DOCUMENT_OF_V2, DOCUMENTS } from '../support/contract.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -15,10 +16,7 @@ describe('the description of the interface', () => {
   });
   afterAll(() => service.stop());
 
-  it.each([
-    ['1', DOCUMENT],
-    ['2', DOCUMENT_OF_V2],
-  ])(
+  it.each([...DOCUMENTS])(
     'of version %s is served as it was committed; npm run openapi writes it anew',
     async (version, document) => {
       expect(await (await service.get(`/api/v${version}/openapi`)).json()).toEqual({
@@ -29,7 +27,8 @@ describe('the description of the interface', () => {
     },
   );
 
-  it.each(['openapi.json', 'openapi-v2.json'])('is valid, without a warning: %s', (file) => {
+  it.each(API_VERSIONS)('of version %s is valid, without a warning', (version) => {
+    const file = version === '1' ? 'openapi.json' : `openapi-v${version}.json`;
     const output = execFileSync(
       process.execPath,
       ['node_modules/@redocly/cli/bin/cli.js', 'lint', file, '--format=json'],

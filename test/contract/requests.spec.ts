@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
+import { SMALL_STIMULI } from '../support/small-connectome.js';
 
 const SEED = 20_240_783;
 const CASES = 2_000;
 
 /** One document of JSON is enough for all cases, and the shortest runs. */
-const stimulus = fc.constantFrom(...STIMULUS_IDS, 'none');
+const stimulus = fc.constantFrom(...SMALL_STIMULI, 'none');
 const fields = {
   stimulus: [stimulus, fc.oneof(fc.string(), fc.integer(), fc.constant(null), fc.constant(['sugar']))],
   duration_ms: [
@@ -32,7 +32,7 @@ function isValid(body: Readonly<Record<string, unknown>>): boolean {
   return Object.entries(body).every(([name, value]) => {
     switch (name) {
       case 'stimulus':
-        return value === 'none' || (STIMULUS_IDS as readonly unknown[]).includes(value);
+        return value === 'none' || (SMALL_STIMULI as readonly unknown[]).includes(value);
       case 'duration_ms':
         return value === 50 || value === 100 || value === 150 || value === 200;
       case 'intensity':

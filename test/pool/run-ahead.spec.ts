@@ -6,7 +6,8 @@ import type { CodedError } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
 import type { JobWorker } from '../../src/pool/lane.js';
-import type { V1RunTask } from '../../src/pool/task.js';
+import type { PoolWorker } from '../../src/pool/pool-worker.js';
+import type { ResultOf, V1RunTask } from '../../src/pool/task.js';
 import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -29,7 +30,14 @@ afterEach(async () => {
   await pool.close();
 });
 
-async function open(workerCount: number, limit = 64) {
+type RunTask = (task: V1RunTask) => Promise<ResultOf['v1-run']>;
+
+/** @param withFaults what the queue calls in place of a member's run() */
+async function open(
+  workerCount: number,
+  limit = 64,
+  withFaults: (member: PoolWorker) => RunTask = (member) => (run) => member.run(run),
+) {
   pool = await ExperimentPool.start({
     workers: workerCount,
     workerData: { connectome: await readConnectomeFile(smallConnectomeFile()) },
@@ -40,10 +48,11 @@ async function open(workerCount: number, limit = 64) {
   /** What the workers answered to each seed that they were handed. */
   const answered: [seed: number, outcome: string][] = [];
   const watched = pool.members.map((member): JobWorker => {
+    const compute = withFaults(member);
     const run = async (run: V1RunTask) => {
       const outcome = (text: string) => answered.push([run.experiment.seed, text]);
       try {
-        const result = await member.run(run);
+        const result = await compute(run);
         outcome('computed');
         return result;
       } catch (error) {
@@ -149,6 +158,31 @@ it('run after run that ends its worker does not take the runs between them', asy
   expect(pool.restarts).toBe(4);
 });
 
+/** Before each of the first times that a worker is handed this run, it gets one over which it ends. */
+const VICTIM_SEED = 77;
+
+it.each([
+  { deaths: 3, outcome: 'answers' },
+  { deaths: 4, outcome: 'gives up' },
+])('$outcome a run whose worker ends $deaths times over other runs', async ({ deaths }) => {
+  let handed = 0;
+  const { submit } = await open(1, 64, (member) => async (run) => {
+    if (run.experiment.seed === VICTIM_SEED && handed++ < deaths) {
+      // The last worker may not have been noticed to have ended: only a new one surely gets both.
+      do await new Promise((next) => setTimeout(next, 50));
+      while (member.state !== 'ready' || pool.restarts < handed - 1);
+      member.run(task(EXIT_SEED)).catch(() => undefined);
+    }
+    return member.run(run);
+  });
+  const victim = submit(VICTIM_SEED);
+  const behind = submit(1);
+  if (deaths < 4) await expectBody(victim.outcome, VICTIM_SEED);
+  else expect(await victim.outcome).toBe('WORKER_LOST');
+  await expectBody(behind.outcome, 1);
+  expect([handed, pool.restarts]).toEqual([4, deaths]);
+});
+
 it('a run that computes too long is ended, and the one behind it is answered', async () => {
   const { submit, answered } = await open(1);
   const endless = submit(SPIN_SEED);
@@ -186,7 +220,7 @@ it('every run is answered once, however runs, clients that go and workers that d
   const outcomes: Promise<Buffer | string>[] = [];
   const expected: (string | undefined)[] = [];
   for (let i = 0; i < 400; i++) {
-    // Far apart: a run that loses its worker over others twice fails, as it should.
+    // Far apart: a run that loses its worker over others four times fails, as it should.
     const isCulprit = i % 80 === 40;
     const run = submit(isCulprit ? EXIT_SEED : i);
     outcomes.push(run.outcome);

@@ -271,7 +271,7 @@ describe('trials', () => {
     const outcomes: Promise<unknown>[] = [];
     const expected: unknown[] = [];
     for (let i = 0; i < 400; i++) {
-      // Far apart: a run that loses its worker over others twice fails, as it should.
+      // Far apart: a run that loses its worker over others four times fails, as it should.
       const isCulprit = i % 80 === 40;
       const of = isCulprit ? EXIT_SEED : i;
       if (random.nextBelow(2) === 0) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { API_VERSIONS, apiPath, type ApiVersion } from '../../src/http/api-versions.js';
 
 interface Answered {
   readonly method: string;
@@ -15,8 +16,11 @@ interface ResponseObject {
 }
 
 /** The committed descriptions; a test of its own says that the served ones equal them. */
-export const DOCUMENT = JSON.parse(readFileSync('openapi.json', 'utf8'));
-export const DOCUMENT_OF_V2 = JSON.parse(readFileSync('openapi-v2.json', 'utf8'));
+export const DOCUMENTS = new Map(
+  API_VERSIONS.map((version) => [version, JSON.parse(readFileSync(`${idOf(version)}.json`, 'utf8'))]),
+);
+export const DOCUMENT = DOCUMENTS.get('1');
+export const DOCUMENT_OF_V2 = DOCUMENTS.get('2');
 
 /** Of every answer, whatever its path: the shape of a failure, and the headers that nothing may lack. */
 const FAILURE = '#/components/schemas/ErrorResponse';
@@ -29,10 +33,8 @@ const ajv = new Ajv2020({
   allErrors: true,
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
 });
-for (const [id, document] of [
-  ['openapi', DOCUMENT],
-  ['openapi-v2', DOCUMENT_OF_V2],
-] as const) {
+for (const [version, document] of DOCUMENTS) {
+  const id = idOf(version);
   ajv.addSchema({ $id: id, components: { schemas: { ...document.components.schemas } } } as object, id);
 }
 ajv.addVocabulary(['components']);
@@ -43,8 +45,9 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
   const what = `${method} ${path} answered ${status}`;
   if (headers.get('access-control-allow-origin') !== '*') throw new Error(`${what} without CORS`);
   if (!/^[\w.:-]{1,64}$/.test(headers.get('x-request-id') ?? '')) throw new Error(`${what} without an id`);
-  const isOfV2 = path.startsWith('/api/v2/');
-  const [id, document] = isOfV2 ? ['openapi-v2', DOCUMENT_OF_V2] : ['openapi', DOCUMENT];
+  const version = API_VERSIONS.find((each) => path.startsWith(apiPath(each, ''))) ?? '1';
+  const id = idOf(version);
+  const document = DOCUMENTS.get(version);
   const operation = document.paths[templateOf(path.split('?', 1)[0]!, document)]?.[method.toLowerCase()];
   const response = operation?.responses[status] as ResponseObject | undefined;
   if (operation !== undefined && response === undefined) throw new Error(`${what}, which is not documented`);
@@ -71,6 +74,11 @@ export function checkAnswer({ method, path, status, headers, text }: Answered): 
   if (mediaType === 'application/x-ndjson') {
     for (const line of text.trimEnd().split('\n')) check(what, content.schema, JSON.parse(line), id);
   }
+}
+
+/** The name of the description of a version, as that of its file. */
+function idOf(version: ApiVersion): string {
+  return version === '1' ? 'openapi' : `openapi-v${version}`;
 }
 
 /** The path of the description that a path is one of. */

@@ -64,9 +64,20 @@ export async function answerOf(
   if (head?.kind !== 'head' || totals?.kind !== 'totals') throw new Error('no head or no totals');
   return {
     head: head.head,
-    conditions: others.map((event) => (event as ExperimentEvent & { kind: 'condition' }).condition),
+    conditions: others.map((event) =>
+      withAllGroups((event as ExperimentEvent & { kind: 'condition' }).condition),
+    ),
     totals: totals.totals,
   };
+}
+
+/** Groups are made when they are asked for; arrays of them can be compared. */
+function withAllGroups(condition: ConditionResult): ConditionResult {
+  const reports = Object.entries(condition.reports).map(([name, report]) => [
+    name,
+    'table' in report ? report : [...report],
+  ]);
+  return { ...condition, reports: Object.fromEntries(reports) as ConditionResult['reports'] };
 }
 
 export function groupsIn(condition: ConditionResult, report: string): readonly GroupResult[] {

@@ -3,17 +3,57 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
 import { type ChannelKind } from '../../src/connectome/populations.js';
-import { CHANNEL_IDS, STIMULUS_IDS, type ChannelId } from '../../src/answers/v1/populations.js';
+import type { ChannelId, StimulusId } from '../../src/answers/v1/populations.js';
 import { PhiloxSequence } from '../../src/experiment/philox.js';
 
-/** A made-up brain for tests of what lies above the engine: every stimulus and channel, a few milliseconds a run. */
+/**
+ * The populations of a made-up brain for tests of what lies above the engine; a run takes a few milliseconds. They are
+ * not those that the service knows today: a new stimulus or channel would move every neuron that tests name.
+ */
+export const SMALL_STIMULI = [
+  'sugar',
+  'loom',
+  'food',
+  'touch',
+  'song',
+  'pheromone',
+  'colour',
+  'humid',
+  'heat',
+  'bitter',
+] as const satisfies readonly StimulusId[];
+export const SMALL_CHANNELS = [
+  'escape',
+  'walk',
+  'turn_left',
+  'turn_right',
+  'stop',
+  'backward',
+  'landing',
+  'wing',
+  'groom',
+  'proboscis',
+  'courtship',
+  'descending',
+  'motor',
+  'food_relay',
+  'pheromone_relay',
+  'song_relay',
+  'touch_relay',
+  'colour_relay',
+  'humid_relay',
+  'heat_relay',
+  'bitter_relay',
+] as const satisfies readonly ChannelId[];
+
 const STIMULUS_NEURONS = 12;
 const CHANNEL_NEURONS = 4;
 const INTERNEURONS = 100;
 const PARTNERS = 12;
 const CITATIONS = [{ text: 'Nobody 2000', doi: '10.1000/1', subject: 'nothing' }];
 
-const NEURONS = STIMULUS_IDS.length * STIMULUS_NEURONS + CHANNEL_IDS.length * CHANNEL_NEURONS + INTERNEURONS;
+const NEURONS =
+  SMALL_STIMULI.length * STIMULUS_NEURONS + SMALL_CHANNELS.length * CHANNEL_NEURONS + INTERNEURONS;
 
 /**
  * Each stimulus excites interneurons, these excite one another and the channels, and a fifth of them inhibit.
@@ -21,9 +61,9 @@ const NEURONS = STIMULUS_IDS.length * STIMULUS_NEURONS + CHANNEL_IDS.length * CH
  */
 export function smallConnectome(): ConnectomeContent {
   const stimulus = (index: number) => range(index * STIMULUS_NEURONS, STIMULUS_NEURONS);
-  const firstChannelNeuron = STIMULUS_IDS.length * STIMULUS_NEURONS;
+  const firstChannelNeuron = SMALL_STIMULI.length * STIMULUS_NEURONS;
   const channel = (index: number) => range(firstChannelNeuron + index * CHANNEL_NEURONS, CHANNEL_NEURONS);
-  const firstInterneuron = firstChannelNeuron + CHANNEL_IDS.length * CHANNEL_NEURONS;
+  const firstInterneuron = firstChannelNeuron + SMALL_CHANNELS.length * CHANNEL_NEURONS;
   const random = new PhiloxSequence(7, 0, 2);
 
   const rowStart = new Uint32Array(NEURONS + 1);
@@ -48,8 +88,8 @@ export function smallConnectome(): ConnectomeContent {
   }
 
   const types = [
-    ...STIMULUS_IDS.map((id) => ({ name: `S_${id}`, superClass: 'sensory' })),
-    ...CHANNEL_IDS.map((id) => ({
+    ...SMALL_STIMULI.map((id) => ({ name: `S_${id}`, superClass: 'sensory' })),
+    ...SMALL_CHANNELS.map((id) => ({
       name: `C_${id}`,
       superClass: kindOf(id) === 'station' ? 'central' : kindOf(id),
     })),
@@ -58,7 +98,7 @@ export function smallConnectome(): ConnectomeContent {
   const typeIndices = Uint16Array.from({ length: NEURONS }, (_, i) => {
     if (i < firstChannelNeuron) return Math.floor(i / STIMULUS_NEURONS);
     if (i < firstInterneuron) {
-      return STIMULUS_IDS.length + Math.floor((i - firstChannelNeuron) / CHANNEL_NEURONS);
+      return SMALL_STIMULI.length + Math.floor((i - firstChannelNeuron) / CHANNEL_NEURONS);
     }
     return types.length - 1;
   });
@@ -81,7 +121,7 @@ export function smallConnectome(): ConnectomeContent {
         { superClass: 'descending', class: '', subClass: '' },
         { superClass: 'central', class: '', subClass: 'inter' },
       ],
-      stimuli: STIMULUS_IDS.map((id) => ({
+      stimuli: SMALL_STIMULI.map((id) => ({
         id,
         label: `Stimulus ${id}`,
         description: 'Made up for tests.',
@@ -90,7 +130,7 @@ export function smallConnectome(): ConnectomeContent {
         neuronCount: STIMULUS_NEURONS,
         nominalRateHz: 150,
       })),
-      channels: CHANNEL_IDS.map((id) => ({
+      channels: SMALL_CHANNELS.map((id) => ({
         id,
         kind: kindOf(id),
         label: `Channel ${id}`,
@@ -112,7 +152,7 @@ export function smallConnectome(): ConnectomeContent {
     positionsNm: Int32Array.from({ length: 3 * NEURONS }, () => random.nextBelow(800_000)),
     positionEstimated: Uint8Array.from({ length: NEURONS }, (_, i) => (i % 50 === 0 ? 1 : 0)),
     neuronIds: Array.from({ length: NEURONS }, (_, i) => `N_${String(i).padStart(4, '0')}`),
-    populations: [...STIMULUS_IDS.map((_, i) => stimulus(i)), ...CHANNEL_IDS.map((_, i) => channel(i))],
+    populations: [...SMALL_STIMULI.map((_, i) => stimulus(i)), ...SMALL_CHANNELS.map((_, i) => channel(i))],
   };
 }
 

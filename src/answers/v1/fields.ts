@@ -12,7 +12,7 @@ interface FieldDescription {
   /** Meaning of the value, as a sentence. */
   readonly description: string;
   /** Unit of the value, if any; also the last part of the field's name. */
-  readonly unit?: 'ms';
+  readonly unit?: string;
 }
 
 /** One of a list of values. */

@@ -4,7 +4,7 @@
  */
 import type { Connectome } from '../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../experiment/protocol.js';
-import type { ConditionResult, DryRun, ExperimentEvent, ReportResult, SpikeTable } from './result.js';
+import type { ConditionResult, DryRun, ExperimentEvent, SpikeTable } from './result.js';
 
 /** What names the neurons of a table. */
 export type NeuronNames = Pick<Connectome, 'neuronId'>;
@@ -58,8 +58,8 @@ function* conditionParts({ reports, ...rest }: ConditionResult, names: NeuronNam
   for (const [name, report] of Object.entries(reports)) {
     yield `${first ? '' : ','}${JSON.stringify(name)}:`;
     first = false;
-    if (isTable(report)) yield* tableParts(report, names);
-    else yield* listParts('[', report.length, (at) => JSON.stringify(report[at]), ']');
+    if ('table' in report) yield* tableParts(report, names);
+    else yield* listParts('[', report.length, (at) => JSON.stringify(report.at(at)), ']');
   }
   yield '}}';
 }
@@ -87,8 +87,4 @@ function* listParts(
   yield open;
   for (let at = 0; at < length; at++) yield at === 0 ? item(at) : `,${item(at)}`;
   yield close;
-}
-
-function isTable(report: ReportResult): report is SpikeTable {
-  return !Array.isArray(report);
 }

@@ -1,11 +1,21 @@
 /** What is kept of a condition that was run apart from its answer, as bytes, and the answer that it becomes. */
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import {
+  deflateRaw as deflateRawCallback,
+  inflateRaw as inflateRawCallback,
+  type ZlibOptions,
+} from 'node:zlib';
+import { conditionResult } from './condition-result.js';
 import type { ExperimentPlan } from './plan.js';
-import type { ConditionParameters, ConditionResult, ExperimentEvent, SpikeTable } from './result.js';
+import type { ConditionParameters, ExperimentEvent, SpikeTable } from './result.js';
+import type { ConditionCounts } from './summary.js';
 import { TotalsSum, type RunCost } from './totals.js';
 
+const deflateRaw = promisify<Uint8Array, ZlibOptions, Buffer>(deflateRawCallback);
+const inflateRaw = promisify<Uint8Array, Buffer>(inflateRawCallback);
+
 /** Neurons with at least one spike in any trial, ascending, and the number of their spikes. */
-export interface SparseCounts {
+export interface SparseSpikes {
   readonly neurons: Uint32Array;
   readonly spikes: Uint32Array;
 }
@@ -14,61 +24,82 @@ export interface SparseCounts {
 export type ConditionOutcome =
   | {
       readonly kind: 'run';
-      readonly result: ConditionResult;
+      readonly counts: ConditionCounts;
       readonly cost: Omit<RunCost, 'index'>;
       /** Where its spikes decide on others. */
-      readonly counts?: SparseCounts;
+      readonly spikesOfAll?: SparseSpikes;
     }
   /** A lesion of neurons that never spike in the baseline. */
   | { readonly kind: 'unchanged'; readonly parameters: ConditionParameters['parameters'] }
   /** Fewer groups responded than the axis has places. */
   | { readonly kind: 'absent' };
 
-/** A fast one: it halves results to a tenth, and further levels take much longer and save little. */
+/** A fast one: further levels take much longer and save little. */
 const DEFLATE_LEVEL = 1;
-/** Marks a column of numbers in JSON, as a member that is a text; reports, which may be called so, are no texts. */
+/** Marks a column of numbers in JSON, as a member that is a text; labels, which may be called so, are no lists. */
 const COLUMN = '$column';
-const COLUMN_TYPES = { Uint8Array, Uint16Array, Uint32Array } as const;
+const COLUMN_TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array } as const;
 type Column = InstanceType<(typeof COLUMN_TYPES)[keyof typeof COLUMN_TYPES]>;
+const LENGTH_BYTES = 4;
 
-/** Equal outcomes give equal bytes. They are read by this version of the answers alone (ANSWER_VERSION). */
-export function encodeOutcome(outcome: ConditionOutcome): Buffer {
-  const json = JSON.stringify(outcome, (_, value: unknown) =>
-    isColumn(value)
-      ? {
-          [COLUMN]: value.constructor.name,
-          bytes: Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64'),
-        }
-      : value,
-  );
-  return deflateRawSync(json, { level: DEFLATE_LEVEL });
+/** Stands in the JSON for a column. */
+interface ColumnPlace {
+  readonly [COLUMN]: readonly [type: keyof typeof COLUMN_TYPES, offset: number, byteLength: number];
 }
 
-export function decodeOutcome(bytes: Uint8Array): ConditionOutcome {
-  return JSON.parse(inflateRawSync(bytes).toString(), (_, value: unknown) => {
-    if (!isEncodedColumn(value)) return value;
-    const column = Uint8Array.from(Buffer.from(value.bytes, 'base64'));
-    return new COLUMN_TYPES[value[COLUMN]](column.buffer);
+/**
+ * The length of a JSON text, the text, and the columns as they are, all of it deflated outside of this thread: tables
+ * of spikes may have many megabytes. Equal outcomes give equal bytes. They are read by this version of the answers
+ * alone (ANSWER_VERSION).
+ */
+export async function encodeOutcome(outcome: ConditionOutcome): Promise<Buffer> {
+  const columns: Uint8Array[] = [];
+  let offset = 0;
+  const json = JSON.stringify(outcome, (_, value: unknown) => {
+    if (!isColumn(value)) return value;
+    const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    columns.push(bytes);
+    const type = value.constructor.name as keyof typeof COLUMN_TYPES;
+    const place: ColumnPlace = { [COLUMN]: [type, offset, bytes.length] };
+    offset += bytes.length;
+    return place;
+  });
+  const text = Buffer.from(json);
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(text.length);
+  return deflateRaw(Buffer.concat([length, text, ...columns]), { level: DEFLATE_LEVEL });
+}
+
+export async function decodeOutcome(bytes: Uint8Array): Promise<ConditionOutcome> {
+  const inflated = await inflateRaw(bytes);
+  const columnsFrom = LENGTH_BYTES + inflated.readUInt32LE();
+  const text = inflated.toString('utf8', LENGTH_BYTES, columnsFrom);
+  return JSON.parse(text, (_, value: unknown) => {
+    if (!isColumnPlace(value)) return value;
+    const [type, offset, byteLength] = value[COLUMN];
+    const from = columnsFrom + offset;
+    // A copy: no view may begin at just any byte.
+    const column = Uint8Array.from(inflated.subarray(from, from + byteLength));
+    return new COLUMN_TYPES[type](column.buffer);
   }) as ConditionOutcome;
 }
 
-interface EncodedColumn {
-  readonly [COLUMN]: keyof typeof COLUMN_TYPES;
-  /** In base64. */
-  readonly bytes: string;
-}
-
-function isEncodedColumn(value: unknown): value is EncodedColumn {
-  return typeof value === 'object' && value !== null && typeof (value as EncodedColumn)[COLUMN] === 'string';
+function isColumnPlace(value: unknown): value is ColumnPlace {
+  return typeof value === 'object' && value !== null && Array.isArray((value as ColumnPlace)[COLUMN]);
 }
 
 function isColumn(value: unknown): value is Column {
   return Object.values(COLUMN_TYPES).some((type) => value instanceof type);
 }
 
-export function sparseCounts(counts: Uint32Array): SparseCounts {
-  const neurons = Uint32Array.from(counts.keys()).filter((neuron) => counts[neuron]! > 0);
-  return { neurons, spikes: neurons.map((neuron) => counts[neuron]!) };
+/** @param spikes of every neuron */
+export function sparseSpikes(spikes: Uint32Array): SparseSpikes {
+  const neurons: number[] = [];
+  for (let neuron = 0; neuron < spikes.length; neuron++) if (spikes[neuron]! > 0) neurons.push(neuron);
+  return {
+    neurons: Uint32Array.from(neurons),
+    spikes: Uint32Array.from(neurons, (neuron) => spikes[neuron]!),
+  };
 }
 
 export interface AnswerOfOutcomes {
@@ -101,9 +132,11 @@ export async function* eventsOfOutcomes(
   for await (const [index, outcome] of outcomes) {
     const isAnswered = index >= from;
     if (outcome?.kind === 'run') {
-      const { cost, result } = outcome;
+      const { cost, counts } = outcome;
       totals.addRun({ ...cost, index, isRunaway: cost.isRunaway && isAnswered });
-      if (isAnswered) yield { kind: 'condition', condition: withTablesOf(result, rows) };
+      if (isAnswered) {
+        yield { kind: 'condition', condition: conditionResult(withTablesOf(counts, rows), plan.reports) };
+      }
     } else if (outcome?.kind === 'unchanged' && isAnswered) {
       totals.addUnchanged(outcome.parameters);
     }
@@ -112,12 +145,9 @@ export async function* eventsOfOutcomes(
 }
 
 /** The first rows of a table are the same, however many are kept. */
-function withTablesOf(result: ConditionResult, rows: number): ConditionResult {
-  const reports = Object.entries(result.reports).map(([name, report]) => [
-    name,
-    'table' in report ? firstRows(report, rows) : report,
-  ]);
-  return { ...result, reports: Object.fromEntries(reports) as ConditionResult['reports'] };
+function withTablesOf(counts: ConditionCounts, rows: number): ConditionCounts {
+  const reports = counts.reports.map((report) => ('table' in report ? firstRows(report, rows) : report));
+  return { ...counts, reports };
 }
 
 function firstRows(table: SpikeTable, rows: number): SpikeTable {

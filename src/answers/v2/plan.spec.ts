@@ -283,3 +283,25 @@ describe('warnings', () => {
     expect(totals.warnings.map(({ code }) => code)).not.toContain('RUNAWAY');
   });
 });
+
+describe('a task', () => {
+  it('has the given times of all its neurons in one piece of memory, because each piece takes long to send', () => {
+    const content = smallConnectome();
+    const ids = content.neuronIds.map((_, i) => String(10n ** 17n + BigInt(i)));
+    const metadata = { ...content.metadata, wiring: 'measured' as const };
+    const measured = openConnectome(
+      encodeConnectome({ ...content, metadata, neuronIds: ids }).buffer as ArrayBuffer,
+    );
+    const times = { [ids[3]!]: [0.5, 2], [ids[7]!]: [1] };
+    const inputs = { given: { node_set: 'S_sugar', module: 'spikes', times_ms: times } };
+    const [input] = planOf(measured, { inputs }).condition(0, []).task(0, false).protocol.inputs;
+    const { neurons, train } = input!;
+    const steps = train.kind === 'spikes' ? (train.steps as readonly Uint16Array[]) : [];
+    expect(neurons).toHaveLength(12);
+    expect(steps.map((list) => [...list])).toEqual(
+      Array.from(neurons, (neuron) => ({ 3: [5, 20], 7: [10] })[neuron] ?? []),
+    );
+    expect(new Set(steps.map(({ buffer }) => buffer)).size).toBe(1);
+    expect(steps[0]!.buffer).toBeInstanceOf(SharedArrayBuffer);
+  });
+});

@@ -12,6 +12,7 @@ import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '..
 import { firstNotBelow } from './ascending.js';
 import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
+import { rounded, type SummarisedReport } from './condition-result.js';
 import type { ExperimentDocument, InputDocument, ReportDocument, SpikesInput } from './document.js';
 import { groupsOf } from './groups.js';
 import { tooManyConditions } from './parse-sweep.js';
@@ -24,9 +25,8 @@ import type {
   ExperimentWarning,
   ParameterValue,
 } from './result.js';
-import { rounded, type SummarisedReport } from './summary.js';
 import { Grid, groupOf, lengthOf, type Axis, type AxisValue } from './sweep.js';
-import { binCount, sharedArray, sharedSteps, type ReportTask, type TrialTask } from './trial.js';
+import { binCount, sharedArray, sharedStepLists, type ReportTask, type TrialTask } from './trial.js';
 import { warningsBefore } from './warnings.js';
 
 /** Part of every id; changes whenever any result may change. */
@@ -36,6 +36,7 @@ const MS_PER_SECOND = 1000;
 /** What a group takes beside its rates, as so many rates: labels, counts, means, standard deviations. */
 const RATES_OF_GROUP = 10;
 const NOBODY = new Uint32Array(0);
+const NO_STEPS: readonly number[] = [];
 
 /** What one experiment may be; Infinity where there is no limit. The event budget ends trials, the others refuse. */
 export interface ExperimentLimits {
@@ -336,7 +337,7 @@ export class ExperimentPlan {
   #ratesOf(windows: readonly ReportWindow[]): number {
     return this.reports.reduce((sum, { document: { type, bin_ms: binMs }, groups }, at) => {
       if (isTable(type)) return sum;
-      const bins = type === 'histogram' ? binCount({ type, ...windows[at]!, binSteps: stepsOf(binMs!) }) : 0;
+      const bins = type === 'histogram' ? binCount({ ...windows[at]!, binSteps: stepsOf(binMs!) }) : 0;
       return sum + groups.count * (RATES_OF_GROUP + this.trials + bins);
     }, 0);
   }
@@ -513,16 +514,14 @@ function givenTrain(
   startStep: number,
   endStep: number,
 ): GivenTrain {
-  const within = (list: readonly number[] = []) =>
-    sharedSteps(list.map(stepsOf).filter((step) => step >= startStep && step < endStep));
-  if (isList(times)) return { kind: 'spikes', steps: within(times) };
-  return {
-    kind: 'spikes',
-    steps: Array.from(neurons, (neuron) => {
-      const id = connectome.neuronId(neuron);
-      return within(Object.hasOwn(times, id) ? times[id] : []);
-    }),
-  };
+  const within = (list: readonly number[]) =>
+    list.map(stepsOf).filter((step) => step >= startStep && step < endStep);
+  if (isList(times)) return { kind: 'spikes', steps: sharedStepLists([within(times)])[0]! };
+  const lists = Array.from(neurons, (neuron) => {
+    const id = connectome.neuronId(neuron);
+    return Object.hasOwn(times, id) ? within(times[id]!) : NO_STEPS;
+  });
+  return { kind: 'spikes', steps: sharedStepLists(lists) };
 }
 
 /** Array.isArray does not tell a readonly list from an object. */

@@ -53,7 +53,13 @@ export interface ConditionResult extends ConditionParameters {
   readonly reports: Readonly<Record<string, ReportResult>>;
 }
 
-export type ReportResult = readonly GroupResult[] | SpikeTable;
+export type ReportResult = GroupResults | SpikeTable;
+
+/** The groups of a report, in their order: an array, or something that makes each of them when it is asked for. */
+export interface GroupResults extends Iterable<GroupResult> {
+  readonly length: number;
+  at(group: number): GroupResult | undefined;
+}
 
 /** A group's labels stand beside these members, by the names of `group_by`; a neuron's is its `root_id`. */
 export type GroupResult = Readonly<Partial<Record<'root_id' | 'type' | 'side' | 'super_class', string>>> & {

@@ -1,6 +1,6 @@
 /** Runs some conditions of a plan apart from the others: in chunks, in any process, in any order. */
 import { Baselines } from './baselines.js';
-import { sparseCounts, type ConditionOutcome } from './outcomes.js';
+import { sparseSpikes, type ConditionOutcome } from './outcomes.js';
 import type { ExperimentPlan } from './plan.js';
 import {
   ConditionRun,
@@ -58,15 +58,15 @@ export class ConditionsApart {
     const run = new ConditionRun(plan, runTrial, options, () => toRun.shift());
     try {
       for await (const finished of run.finished()) {
-        const { condition, inputEvents, synapticEvents, isRunaway, counts } = finished;
+        const { condition, inputEvents, synapticEvents, isRunaway, spikesOfAll } = finished;
         const brainMs = condition.durationMs * plan.trials;
         yield [
           condition.index,
           {
             kind: 'run',
-            result: finished.result(),
+            counts: finished.counts(),
             cost: { brainMs, inputEvents, synapticEvents, isRunaway },
-            ...(counts !== undefined && { counts: sparseCounts(counts) }),
+            ...(spikesOfAll !== undefined && { spikesOfAll: sparseSpikes(spikesOfAll) }),
           },
         ];
       }
@@ -82,9 +82,9 @@ export class ConditionsApart {
     if (this.#known.has(index)) return;
     this.#known.add(index);
     const decision = this.#baselines.decide(index);
-    if (decision.kind !== 'run' || outcome.kind !== 'run' || outcome.counts === undefined) return;
+    if (decision.kind !== 'run' || outcome.kind !== 'run' || outcome.spikesOfAll === undefined) return;
     const counts = new Uint32Array(this.plan.connectome.neuronCount);
-    const { neurons, spikes } = outcome.counts;
+    const { neurons, spikes } = outcome.spikesOfAll;
     neurons.forEach((neuron, at) => (counts[neuron] = spikes[at]!));
     this.#baselines.conclude(index, counts);
   }

@@ -1,7 +1,6 @@
 /** Runs conditions one after another, trials of several at once, whatever decides which conditions there are. */
 import type { Condition, ExperimentPlan } from './plan.js';
-import type { ConditionResult } from './result.js';
-import { ConditionSummary } from './summary.js';
+import { ConditionSummary, type ConditionCounts } from './summary.js';
 import type { TrialReading, TrialTask } from './trial.js';
 import { RUNAWAY_NEURONS } from './warnings.js';
 
@@ -31,8 +30,8 @@ export interface FinishedCondition {
   /** Whether more neurons responded, in any trial, than a stimulus should excite. */
   readonly isRunaway: boolean;
   /** Spikes of every neuron in all trials, where they were wanted. */
-  readonly counts?: Uint32Array;
-  result(): ConditionResult;
+  readonly spikesOfAll?: Uint32Array;
+  counts(): ConditionCounts;
 }
 
 /** Trials that are begun before the oldest unfinished one, for each that is computed at once: bounds what waits. */
@@ -41,7 +40,7 @@ const AHEAD = 2;
 interface OpenCondition {
   readonly condition: Condition;
   readonly summary: ConditionSummary;
-  readonly counts?: Uint32Array;
+  readonly spikesOfAll?: Uint32Array;
   inputEvents: number;
   synapticEvents: number;
 }
@@ -141,19 +140,25 @@ export class ConditionRun {
     const { plan } = this;
     const { condition, countsAll } = next;
     const summary = new ConditionSummary(condition, plan.reports, plan.trials, plan.inputNames);
-    const counts = countsAll ? new Uint32Array(plan.connectome.neuronCount) : undefined;
-    const open = { condition, summary, inputEvents: 0, synapticEvents: 0, ...(counts && { counts }) };
+    const spikesOfAll = countsAll ? new Uint32Array(plan.connectome.neuronCount) : undefined;
+    const open = {
+      condition,
+      summary,
+      inputEvents: 0,
+      synapticEvents: 0,
+      ...(spikesOfAll && { spikesOfAll }),
+    };
     return { open, nextTrial: 0 };
   }
 
   /** Never rejects. */
   async #run(openTrial: OpenTrial): Promise<void> {
-    const { condition, counts } = openTrial.open;
+    const { condition, spikesOfAll } = openTrial.open;
     this.#running++;
     this.#msBegun += condition.durationMs;
     this.options.onProgress?.();
     try {
-      const task = condition.task(openTrial.trial, counts !== undefined);
+      const task = condition.task(openTrial.trial, spikesOfAll !== undefined);
       openTrial.reading = await this.runTrial(task, this.#stop.signal);
       this.#trialsDone++;
     } catch (error) {
@@ -169,9 +174,9 @@ export class ConditionRun {
 
   /** @returns whether it was the last trial of its condition */
   #sumUp({ open, trial }: OpenTrial, reading: TrialReading): boolean {
-    const { summary, counts } = open;
+    const { summary, spikesOfAll } = open;
     summary.add(reading);
-    reading.counts?.neurons.forEach((neuron, at) => (counts![neuron]! += reading.counts!.spikes[at]!));
+    reading.counts?.neurons.forEach((neuron, at) => (spikesOfAll![neuron]! += reading.counts!.spikes[at]!));
     open.inputEvents += reading.inputEvents;
     open.synapticEvents += reading.synapticEvents;
     return trial === this.plan.trials - 1;
@@ -192,14 +197,14 @@ function finishedOf({
   summary,
   inputEvents,
   synapticEvents,
-  counts,
+  spikesOfAll,
 }: OpenCondition): FinishedCondition {
   return {
     condition,
     inputEvents,
     synapticEvents,
     isRunaway: summary.mostResponding > RUNAWAY_NEURONS,
-    ...(counts && { counts }),
-    result: () => summary.result(),
+    ...(spikesOfAll && { spikesOfAll }),
+    counts: () => summary.counts(),
   };
 }

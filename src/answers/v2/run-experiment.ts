@@ -1,5 +1,6 @@
 /** Runs the conditions of a plan, whatever computes their trials. */
 import { Baselines } from './baselines.js';
+import { conditionResult } from './condition-result.js';
 import { TotalsSum } from './totals.js';
 import type { ExperimentPlan } from './plan.js';
 import type { ExperimentEvent, ExperimentTotals } from './result.js';
@@ -88,7 +89,7 @@ class ExperimentRun {
       this.#count(finished, isAnswered);
       if (isAnswered) {
         this.#run.begin();
-        yield { kind: 'condition', condition: finished.result() };
+        yield { kind: 'condition', condition: conditionResult(finished.counts(), this.plan.reports) };
       }
     }
   }
@@ -102,8 +103,8 @@ class ExperimentRun {
   }
 
   #count(finished: FinishedCondition, isAnswered: boolean): void {
-    const { condition, counts } = finished;
-    if (counts !== undefined) this.#baselines.conclude(condition.index, counts);
+    const { condition, spikesOfAll } = finished;
+    if (spikesOfAll !== undefined) this.#baselines.conclude(condition.index, spikesOfAll);
     this.#totals.addRun({
       ...finished,
       index: condition.index,

@@ -1,7 +1,6 @@
-/** The readings of a condition's trials, put together to what an answer says of the condition. */
-import { STEPS_PER_MS } from '../../experiment/protocol.js';
+/** Sums up the readings of a condition's trials. What an answer says of them is in condition-result.ts. */
 import type { Groups } from './groups.js';
-import type { ConditionParameters, ConditionResult, GroupResult, MeanSd, SpikeTable } from './result.js';
+import type { ConditionParameters, SpikeTable } from './result.js';
 import {
   binCount,
   type HistogramTask,
@@ -12,22 +11,38 @@ import {
   type TrialReading,
 } from './trial.js';
 
-const MS_PER_SECOND = 1000;
-const DECIMALS = 10_000;
-
-/**
- * Every mean, standard deviation and rate of an answer has four decimals at most: finer than the effect of one spike in
- * a small group, and short numbers keep answers small. Each is rounded once, from exact counts, never from another
- * rounded number.
- */
-export function rounded(value: number): number {
-  return Math.round(value * DECIMALS) / DECIMALS;
+/** What was counted in all trials of a condition. Plain data: groups without a spike take no space. */
+export interface ConditionCounts extends ConditionParameters {
+  /** The last step of the first trial that the event budget ended. */
+  readonly stoppedAtStep?: number;
+  /** Spikes of all neurons in each trial. */
+  readonly spikes: readonly number[];
+  /** Neurons with at least one spike in each trial. */
+  readonly responding: readonly number[];
+  /** Of all trials. */
+  readonly synapticEvents: number;
+  /** In the order of the reports. */
+  readonly reports: readonly ReportCounts[];
 }
 
-/** What a report reads and how its rows are called. */
-export interface SummarisedReport {
-  readonly name: string;
-  readonly groups: Groups;
+export type ReportCounts = GroupCounts | SpikeTable;
+
+/** Of a rate or a histogram: a row for each group with a spike in any trial, in the order in which they first spiked. */
+export interface GroupCounts extends Pick<RateTask, 'startStep' | 'endStep'> {
+  /** The group of each row. */
+  readonly groups: Uint32Array;
+  /** Spikes of row r in trial t at r * trials + t. */
+  readonly spikes: Uint32Array;
+  /** Neurons with at least one spike of row r in trial t at r * trials + t. */
+  readonly responding: Uint32Array;
+  /** Neurons of each row with at least one spike in any trial. */
+  readonly respondingInAny: Uint32Array;
+  /** Of a histogram. */
+  readonly histogram?: {
+    readonly binSteps: number;
+    /** Spikes of row r in bin b of all trials at r * bins + b. */
+    readonly spikes: Float64Array;
+  };
 }
 
 /**
@@ -35,7 +50,6 @@ export interface SummarisedReport {
  * one order, and tables are cut at the same row. Readings are counted and let go.
  */
 export class ConditionSummary {
-  #trials = 0;
   #synapticEvents = 0;
   #stoppedAtStep: number | undefined;
   readonly #spikes: number[] = [];
@@ -44,11 +58,12 @@ export class ConditionSummary {
 
   /**
    * @param condition with its tasks in the order of the reports
+   * @param reports of the plan
    * @param inputNames in the order of the document
    */
   constructor(
     private readonly condition: ConditionParameters & { readonly reports: readonly ReportTask[] },
-    private readonly reports: readonly SummarisedReport[],
+    reports: readonly { readonly groups: Groups }[],
     trials: number,
     inputNames: readonly string[],
   ) {
@@ -65,7 +80,7 @@ export class ConditionSummary {
   }
 
   add(reading: TrialReading): void {
-    const trial = this.#trials++;
+    const trial = this.#spikes.length;
     this.#spikes.push(reading.spikes);
     this.#responding.push(reading.responding);
     this.#synapticEvents += reading.synapticEvents;
@@ -75,137 +90,116 @@ export class ConditionSummary {
     this.#reports.forEach((report, at) => report.add(trial, reading.reports[at]!));
   }
 
-  result(): ConditionResult {
-    const complete = this.#stoppedAtStep === undefined;
+  counts(): ConditionCounts {
     const { index, parameters } = this.condition;
     return {
       index,
       parameters,
-      complete,
-      ...(this.#stoppedAtStep !== undefined && {
-        // The end of the last step that was simulated.
-        stopped_at_ms: (this.#stoppedAtStep + 1) / STEPS_PER_MS,
-        reason: 'EVENT_BUDGET',
-      }),
-      spikes: complete ? roundedMeanSd(this.#spikes) : null,
-      responding_neurons: complete ? roundedMeanSd(this.#responding) : null,
-      synaptic_events: this.#synapticEvents,
-      reports: Object.fromEntries(
-        this.reports.map(({ name }, at) => [name, this.#reports[at]!.result(complete)]),
-      ),
+      ...(this.#stoppedAtStep !== undefined && { stoppedAtStep: this.#stoppedAtStep }),
+      spikes: this.#spikes,
+      responding: this.#responding,
+      synapticEvents: this.#synapticEvents,
+      reports: this.#reports.map((report) => report.counts()),
     };
   }
 }
 
 interface ReportSummary {
   add(trial: number, reading: ReportReading): void;
-  result(complete: boolean): readonly GroupResult[] | SpikeTable;
+  counts(): ReportCounts;
 }
-
-/** What a row has beside the labels and the size of its group. */
-type GroupReading = Pick<GroupResult, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
 
 /** Of a rate or a histogram. */
 class GroupSummary implements ReportSummary {
-  /** Of group g and trial t at g * trials + t, in both. */
-  readonly #spikes: Uint32Array;
-  readonly #responding: Uint32Array;
+  /** 1 more than the row of each group; 0 of a group without a spike. */
+  readonly #rowOf: Uint32Array;
+  /** The group of each row. */
+  readonly #groups: number[] = [];
+  readonly #spikes: CountRows<Uint32Array>;
+  readonly #responding: CountRows<Uint32Array>;
+  readonly #respondingInAny = new CountRows(Uint32Array, 1);
   readonly #hasResponded: Uint8Array;
-  readonly #bins: number;
-  /** Spikes of all trials: of group g and bin b at g * bins + b. */
-  readonly #cells: Float64Array;
+  readonly #bins: CountRows<Float64Array> | undefined;
 
   constructor(
     private readonly task: RateTask | HistogramTask,
     private readonly groups: Groups,
-    private readonly trials: number,
+    trials: number,
   ) {
-    this.#spikes = new Uint32Array(groups.count * trials);
-    this.#responding = new Uint32Array(groups.count * trials);
+    this.#rowOf = new Uint32Array(groups.count);
+    this.#spikes = new CountRows(Uint32Array, trials);
+    this.#responding = new CountRows(Uint32Array, trials);
     this.#hasResponded = new Uint8Array(groups.ofPlaces.length);
-    this.#bins = task.type === 'histogram' ? binCount(task) : 0;
-    this.#cells = new Float64Array(groups.count * this.#bins);
+    if (task.type === 'histogram') this.#bins = new CountRows(Float64Array, binCount(task));
   }
 
   add(trial: number, reading: ReportReading): void {
     if (reading.type !== 'rate' && reading.type !== 'histogram') throw wrongReading(reading);
     reading.places.forEach((place, at) => {
-      const cell = this.groups.ofPlaces[place]! * this.trials + trial;
-      this.#spikes[cell]! += reading.spikes[at]!;
-      this.#responding[cell]!++;
+      const row = this.#rowOfGroup(this.groups.ofPlaces[place]!);
+      this.#spikes.add(row, trial, reading.spikes[at]!);
+      this.#responding.add(row, trial, 1);
+      if (this.#hasResponded[place] === 1) return;
       this.#hasResponded[place] = 1;
+      this.#respondingInAny.add(row, 0, 1);
     });
-    if (reading.type === 'histogram') {
-      reading.cells.forEach((cell, at) => (this.#cells[cell]! += reading.cellSpikes[at]!));
-    }
-  }
-
-  result(complete: boolean): GroupResult[] {
-    const { groups } = this;
-    const respondingInAny = new Uint32Array(groups.count);
-    for (let place = 0; place < this.#hasResponded.length; place++) {
-      respondingInAny[groups.ofPlaces[place]!]! += this.#hasResponded[place]!;
-    }
-    // Of a whole brain by neuron nearly all groups are silent: they share what is read of them.
-    const silent = complete ? this.#readingOf(undefined, 0) : this.#noReading();
-    return Array.from({ length: groups.count }, (_, group) => {
-      const any = respondingInAny[group]!;
-      const reading = complete && any > 0 ? this.#readingOf(group, any) : silent;
-      return { ...groups.labelsOf(group), neurons: groups.sizes[group]!, ...reading };
+    if (reading.type === 'rate' || this.#bins === undefined) return;
+    const bins = this.#bins.width;
+    reading.cells.forEach((cell, at) => {
+      const group = Math.floor(cell / bins);
+      this.#bins!.add(this.#rowOfGroup(group), cell - group * bins, reading.cellSpikes[at]!);
     });
   }
 
-  /** @param group undefined for one without a spike */
-  #readingOf(group: number | undefined, respondingInAny: number): GroupReading {
-    const zeros = new Uint32Array(this.trials);
+  counts(): GroupCounts {
+    const { startStep, endStep } = this.task;
+    const rows = this.#groups.length;
     return {
-      responding: roundedMeanSd(group === undefined ? zeros : this.#ofGroup(this.#responding, group)),
-      responding_any: respondingInAny,
-      rate_hz: group === undefined ? { mean: 0, sd: 0, trials: [...zeros] } : this.#rate(group),
-      ...(this.#bins > 0 && {
-        bins_hz: group === undefined ? new Array<number>(this.#bins).fill(0) : this.#binRates(group),
+      startStep,
+      endStep,
+      groups: Uint32Array.from(this.#groups),
+      spikes: this.#spikes.first(rows),
+      responding: this.#responding.first(rows),
+      respondingInAny: this.#respondingInAny.first(rows),
+      ...(this.task.type === 'histogram' && {
+        histogram: { binSteps: this.task.binSteps, spikes: this.#bins!.first(rows) },
       }),
     };
   }
 
-  #noReading(): GroupReading {
-    return {
-      responding: null,
-      responding_any: null,
-      rate_hz: null,
-      ...(this.#bins > 0 && { bins_hz: null }),
-    };
+  #rowOfGroup(group: number): number {
+    const known = this.#rowOf[group]!;
+    if (known > 0) return known - 1;
+    return (this.#rowOf[group] = this.#groups.push(group)) - 1;
+  }
+}
+
+/** Counters in rows of one width. Rows are there once something is added to them; others before them are 0. */
+class CountRows<Values extends Uint32Array | Float64Array> {
+  #values: Values;
+
+  constructor(
+    private readonly Values: new (length: number) => Values,
+    readonly width: number,
+  ) {
+    this.#values = new Values(0);
   }
 
-  #ofGroup(values: Uint32Array, group: number): Uint32Array {
-    return values.subarray(group * this.trials, (group + 1) * this.trials);
+  add(row: number, column: number, count: number): void {
+    const at = row * this.width + column;
+    if (at >= this.#values.length) this.#resize(2 * (row + 1));
+    this.#values[at]! += count;
   }
 
-  #rate(group: number): GroupResult['rate_hz'] {
-    const { startStep, endStep } = this.task;
-    const spikes = this.#ofGroup(this.#spikes, group);
-    const neuronSeconds = this.#neuronSeconds(group, endStep - startStep);
-    const { mean, sd } = meanSd(spikes);
-    return {
-      mean: rounded(mean / neuronSeconds),
-      sd: rounded(sd / neuronSeconds),
-      trials: Array.from(spikes, (count) => rounded(count / neuronSeconds)),
-    };
+  first(rows: number): Values {
+    if (this.#values.length < rows * this.width) this.#resize(rows);
+    return this.#values.slice(0, rows * this.width) as Values;
   }
 
-  #binRates(group: number): number[] {
-    const { task } = this;
-    if (task.type !== 'histogram') return [];
-    return Array.from({ length: this.#bins }, (_, bin) => {
-      const from = task.startStep + bin * task.binSteps;
-      const steps = Math.min(task.endStep, from + task.binSteps) - from;
-      const spikes = this.#cells[group * this.#bins + bin]! / this.trials;
-      return rounded(spikes / this.#neuronSeconds(group, steps));
-    });
-  }
-
-  #neuronSeconds(group: number, steps: number): number {
-    return (this.groups.sizes[group]! * steps) / (STEPS_PER_MS * MS_PER_SECOND);
+  #resize(rows: number): void {
+    const values = new this.Values(rows * this.width);
+    values.set(this.#values);
+    this.#values = values;
   }
 }
 
@@ -230,7 +224,7 @@ class TableSummary implements ReportSummary {
     this.#rows += rows;
   }
 
-  result(): SpikeTable {
+  counts(): SpikeTable {
     const trials = new Uint8Array(this.#rows);
     const steps = new Uint16Array(this.#rows);
     const neurons = new Uint32Array(this.#rows);
@@ -256,22 +250,4 @@ class TableSummary implements ReportSummary {
 
 function wrongReading({ type }: ReportReading): Error {
   return new Error(`a reading of the type ${type} is not what the report asked for`);
-}
-
-function roundedMeanSd(values: ArrayLike<number>): MeanSd {
-  const { mean, sd } = meanSd(values);
-  return { mean: rounded(mean), sd: rounded(sd) };
-}
-
-/** Of the population (ddof 0), in two passes, in the order of the values. */
-function meanSd(values: ArrayLike<number>): MeanSd {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i]!;
-  const mean = sum / values.length;
-  let squares = 0;
-  for (let i = 0; i < values.length; i++) {
-    const deviation = values[i]! - mean;
-    squares += deviation * deviation;
-  }
-  return { mean, sd: Math.sqrt(squares / values.length) };
 }

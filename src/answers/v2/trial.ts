@@ -93,7 +93,7 @@ export function binCount({
   startStep,
   endStep,
   binSteps,
-}: Omit<HistogramTask, 'neurons' | 'groups'>): number {
+}: Pick<HistogramTask, 'startStep' | 'endStep' | 'binSteps'>): number {
   return Math.ceil((endStep - startStep) / binSteps);
 }
 
@@ -104,9 +104,15 @@ export function sharedArray(values: ArrayLike<number>): Uint32Array {
   return array;
 }
 
-/** The same of steps. */
-export function sharedSteps(steps: ArrayLike<number>): Uint16Array {
-  const array = new Uint16Array(new SharedArrayBuffer(steps.length * Uint16Array.BYTES_PER_ELEMENT));
-  array.set(steps);
-  return array;
+/** The same of lists of steps, all in one piece of memory: sending thousands of pieces takes long. */
+export function sharedStepLists(lists: readonly (readonly number[])[]): Uint16Array[] {
+  const total = lists.reduce((sum, { length }) => sum + length, 0);
+  const all = new Uint16Array(new SharedArrayBuffer(total * Uint16Array.BYTES_PER_ELEMENT));
+  const empty = all.subarray(0, 0);
+  let end = 0;
+  return lists.map((list) => {
+    if (list.length === 0) return empty;
+    all.set(list, end);
+    return all.subarray(end, (end += list.length));
+  });
 }

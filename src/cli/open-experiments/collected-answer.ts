@@ -69,7 +69,7 @@ export class AnswerCollector {
     const tables: Record<string, SpikeTable> = {};
     for (const [name, report] of Object.entries(reports)) {
       if (!('table' in report)) {
-        groups[name] = report;
+        groups[name] = [...report];
         continue;
       }
       if (report.truncated) this.#truncated.add(name);

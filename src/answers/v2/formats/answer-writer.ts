@@ -9,7 +9,10 @@ import { tableOf, type LabelledNeurons, type Table, type TableBatch } from './ta
  * What it holds at a time is bounded by one condition.
  */
 export interface AnswerWriter {
-  /** @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making */
+  /**
+   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty piece
+   *   parts two pieces of work, between which the thread may serve others.
+   */
   write(event: ExperimentEvent): Iterable<Uint8Array>;
 }
 
@@ -61,6 +64,8 @@ async function encoderOf(format: TableFormat, table: Table, { names }: AnswerOpt
   }
 }
 
+const NO_BYTES = new Uint8Array(0);
+
 class TableWriter implements AnswerWriter {
   constructor(
     private readonly table: Table,
@@ -73,7 +78,10 @@ class TableWriter implements AnswerWriter {
         yield* this.encoder.begin(event.head);
         break;
       case 'condition':
-        for (const batch of this.table.batchesOf(event.condition)) yield* this.encoder.append(batch);
+        for (const batch of this.table.batchesOf(event.condition)) {
+          yield NO_BYTES;
+          yield* this.encoder.append(batch);
+        }
         break;
       case 'totals':
         yield* this.encoder.end();

@@ -6,11 +6,10 @@ import {
   GROUP_LABELS,
   type ExperimentDocument,
   type GroupLabel,
-  type ReportDocument,
   type ReportType,
   type SweepAxis,
 } from '../document.js';
-import type { ConditionResult, GroupResult, ParameterValue } from '../result.js';
+import type { ConditionResult, GroupResult, GroupResults, ParameterValue } from '../result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
 /** The text of a `label` column is one of a list that is known before the first row. */
@@ -163,114 +162,131 @@ function groupColumns(experiment: ExperimentDocument, reports: readonly string[]
   ).map(memberOf);
 }
 
+/** A row of a table of groups. */
+interface GroupRow {
+  readonly condition: ConditionResult;
+  /** Place among the reports of the table. */
+  readonly report: number;
+  readonly group: GroupResult;
+  /** Place among the rows of the group. */
+  readonly at: number;
+}
+
+interface GroupColumn {
+  readonly column: TableColumn;
+  /** By the type of the column: a number, a text, or a place in `labels`. */
+  valueOf(row: GroupRow): number | string;
+}
+
 /** One row a condition, report and group. */
 function ratesTable(experiment: ExperimentDocument, reports: readonly string[]): Table {
-  const own: readonly TableColumn[] = [
-    { name: 'responding', type: 'double', nullable: true },
-    { name: 'rate_hz_mean', type: 'double', nullable: true },
-    { name: 'rate_hz_sd', type: 'double', nullable: true },
+  const double = (name: string, valueOf: (group: GroupResult) => number | undefined): GroupColumn => ({
+    column: { name, type: 'double', nullable: true },
+    valueOf: ({ group }) => valueOf(group) ?? NaN,
+  });
+  const own = [
+    double('responding', ({ responding }) => responding?.mean),
+    double('rate_hz_mean', ({ rate_hz: rateHz }) => rateHz?.mean),
+    double('rate_hz_sd', ({ rate_hz: rateHz }) => rateHz?.sd),
   ];
-  return groupTable('rates', experiment, reports, own, ({ responding, rate_hz: rateHz }) => [
-    [responding?.mean ?? NaN, rateHz?.mean ?? NaN, rateHz?.sd ?? NaN],
-  ]);
+  return groupTable('rates', experiment, reports, own, () => 1);
 }
 
 /** One row a condition, report, group and bin. A condition that was stopped has none. */
 function histogramTable(experiment: ExperimentDocument, reports: readonly string[]): Table {
-  const own: readonly TableColumn[] = [
-    { name: 'bin_start_ms', type: 'double' },
-    { name: 'rate_hz', type: 'double' },
-  ];
-  return groupTable('histogram', experiment, reports, own, function* ({ bins_hz: binsHz }, report) {
-    const startStep = Math.round(report.start_ms * STEPS_PER_MS);
-    const binSteps = Math.round(report.bin_ms! * STEPS_PER_MS);
-    for (const [bin, rateHz] of (binsHz ?? []).entries()) {
-      // Sums of steps are exact; those of multiples of 0.1 ms need not be.
-      yield [(startStep + bin * binSteps) / STEPS_PER_MS, rateHz];
-    }
+  const windows = reports.map((report) => {
+    const { start_ms: startMs, bin_ms: binMs } = experiment.reports[report]!;
+    return { startStep: Math.round(startMs * STEPS_PER_MS), binSteps: Math.round(binMs! * STEPS_PER_MS) };
   });
+  const own: readonly GroupColumn[] = [
+    {
+      column: { name: 'bin_start_ms', type: 'double' },
+      valueOf: ({ report, at }) => {
+        const { startStep, binSteps } = windows[report]!;
+        // Sums of steps are exact; those of multiples of 0.1 ms need not be.
+        return (startStep + at * binSteps) / STEPS_PER_MS;
+      },
+    },
+    { column: { name: 'rate_hz', type: 'double' }, valueOf: ({ group, at }) => group.bins_hz![at]! },
+  ];
+  return groupTable('histogram', experiment, reports, own, (groups) => groups.at(0)?.bins_hz?.length ?? 0);
 }
 
 /**
  * A table of groups of neurons: which group a row is of, columns of its own, the number of trials.
- * @param ownValues of a group in a condition: values of the table's own columns, for each of its rows
+ * @param rowsOfEach how many rows each of some groups has: those of a report in a condition have equally many
  */
 function groupTable(
   name: 'rates' | 'histogram',
   experiment: ExperimentDocument,
   reports: readonly string[],
-  ownColumns: readonly TableColumn[],
-  ownValues: (group: GroupResult, report: ReportDocument) => Iterable<Row>,
+  ownColumns: readonly GroupColumn[],
+  rowsOfEach: (groups: GroupResults) => number,
 ): Table {
-  const parameters = parameterColumns(experiment);
-  const labels = groupColumns(experiment, reports);
-  const columns: readonly TableColumn[] = [
-    { name: 'condition', type: 'int32' },
-    ...parameters.map(({ column }) => column),
-    { name: 'report', type: 'label', labels: reports },
-    ...labels.map((label) => ({ name: label, type: 'text' as const })),
-    { name: 'neurons', type: 'int32' },
+  const columns: readonly GroupColumn[] = [
+    { column: { name: 'condition', type: 'int32' }, valueOf: ({ condition }) => condition.index },
+    ...parameterColumns(experiment).map(({ column, valueIn }) => ({
+      column,
+      valueOf: ({ condition }: GroupRow) => valueIn(condition.parameters),
+    })),
+    { column: { name: 'report', type: 'label', labels: reports }, valueOf: ({ report }) => report },
+    ...groupColumns(experiment, reports).map((label) => ({
+      column: { name: label, type: 'text' as const },
+      valueOf: ({ group }: GroupRow) => group[label] ?? '',
+    })),
+    { column: { name: 'neurons', type: 'int32' }, valueOf: ({ group }) => group.neurons },
     ...ownColumns,
-    { name: 'trials', type: 'int32' },
+    { column: { name: 'trials', type: 'int32' }, valueOf: () => experiment.trials },
   ];
-  function* rowsOf(condition: ConditionResult): Iterable<Row> {
-    const swept = parameters.map(({ valueIn }) => valueIn(condition.parameters));
-    for (const [place, report] of reports.entries()) {
-      for (const group of groupsOf(condition, report)) {
-        const which = [
-          condition.index,
-          ...swept,
-          place,
-          ...labels.map((label) => group[label] ?? ''),
-          group.neurons,
-        ];
-        for (const own of ownValues(group, experiment.reports[report]!)) {
-          yield [...which, ...own, experiment.trials];
+  return {
+    name,
+    columns: columns.map(({ column }) => column),
+    *batchesOf(condition) {
+      const groups = reports.map((report) => groupsOf(condition, report));
+      const rowsOfGroup = groups.map(rowsOfEach);
+      let left = groups.reduce((sum, { length }, report) => sum + length * rowsOfGroup[report]!, 0);
+      let rows = 0;
+      let values: FilledColumn[] = [];
+      let filled = 0;
+      for (const report of reports.keys()) {
+        for (const group of groups[report]!) {
+          for (let at = 0; at < rowsOfGroup[report]!; at++) {
+            if (filled === 0) {
+              rows = Math.min(left, MAXIMUM_BATCH_ROWS);
+              values = columns.map(({ column }) => emptyColumn(column, rows));
+            }
+            const row = { condition, report, group, at };
+            for (const [place, column] of columns.entries()) values[place]![filled] = column.valueOf(row);
+            if (++filled < rows) continue;
+            yield { condition: condition.index, rows, values: values as ColumnValues[], truncated: false };
+            left -= rows;
+            filled = 0;
+          }
         }
       }
-    }
-  }
-  return { name, columns, batchesOf: (condition) => batches(columns, condition, rowsOf(condition)) };
+    },
+  };
 }
 
-function groupsOf(condition: ConditionResult, report: string): readonly GroupResult[] {
+const NO_GROUPS: GroupResults = [];
+
+function groupsOf(condition: ConditionResult, report: string): GroupResults {
   const result = condition.reports[report];
-  return result === undefined || 'table' in result ? [] : result;
+  return result === undefined || 'table' in result ? NO_GROUPS : result;
 }
 
-type Row = readonly (number | string)[];
+/** Takes values of the type of its column. */
+type FilledColumn = (number | string)[];
 
-function* batches(
-  columns: readonly TableColumn[],
-  condition: ConditionResult,
-  rows: Iterable<Row>,
-): Iterable<TableBatch> {
-  let waiting: Row[] = [];
-  const batch = (): TableBatch => ({
-    condition: condition.index,
-    rows: waiting.length,
-    values: columns.map((column, at) => columnOf(column, waiting, at)),
-    truncated: false,
-  });
-  for (const row of rows) {
-    waiting.push(row);
-    if (waiting.length === MAXIMUM_BATCH_ROWS) {
-      yield batch();
-      waiting = [];
-    }
-  }
-  if (waiting.length > 0) yield batch();
-}
-
-function columnOf({ type }: TableColumn, rows: readonly Row[], at: number): ColumnValues {
+function emptyColumn({ type }: TableColumn, rows: number): FilledColumn {
   switch (type) {
     case 'int32':
     case 'label':
-      return Int32Array.from(rows, (row) => row[at] as number);
+      return new Int32Array(rows) as unknown as FilledColumn;
     case 'double':
-      return Float64Array.from(rows, (row) => row[at] as number);
+      return new Float64Array(rows) as unknown as FilledColumn;
     default:
-      return rows.map((row) => row[at] as string);
+      return new Array<string>(rows);
   }
 }
 
