@@ -1,6 +1,6 @@
 /**
- * The faults are tried in two extents: a short one with every test run, and the full one of `npm run test:faults`,
- * which sets FAULTS=full. What was observed is printed in full runs, for docs/reliability.md.
+ * The faults are tried in two extents: the full one of `npm run test:faults`, and a short one, `npm run
+ * test:faults:short`. What was observed is printed in full runs, for docs/reliability.md.
  */
 export const IS_FULL = process.env['FAULTS'] === 'full';
 
@@ -9,7 +9,7 @@ export function extent<T>({ short, full }: { readonly short: T; readonly full: T
 }
 
 /** A fault that is tried in full runs alone; the summary of a short run lists it as skipped. */
-export const itInFull = IS_FULL ? it : it.skip; // It takes too long for every test run.
+export const itInFull = IS_FULL ? it : it.skip; // It takes too long for the short extent.
 
 export function observed(fault: string, what: string): void {
   if (IS_FULL) process.stderr.write(`observed | ${fault} | ${what}\n`);
