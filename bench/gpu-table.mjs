@@ -200,14 +200,16 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
   const exciting = new Float64Array(neuronCount);
   const eventsOf = new Uint8Array(neuronCount * WINDOW_STEPS);
   const hasEvents = new Uint8Array(neuronCount);
-  // Of a window: which neurons take steps in any trial, and what the states of any trial of a block need. A warp does that.
+  // Of a window: which neurons take steps in any trial, and what the states of any trial of a block need. A warp does
+  // that.
   const isStepped = new Uint8Array(neuronCount);
   const blockNeeds = new Uint8Array(neuronCount * blocks);
   const [STATE, STATE_STEPS] = [1, 2];
   const groupStamp = new Int32Array(groupCount).fill(-1);
   const sourceStamp = new Int32Array(neuronCount).fill(-1);
   const sourceBlockStamp = new Int32Array(neuronCount * blocks).fill(-1);
-  // Of each neuron: connections with a source that was active in any trial; and in a trial of a block, summed over blocks.
+  // Of each neuron: connections with a source that was active in any trial; and in a trial of a block, summed over
+  // blocks.
   const connections = new Uint32Array(neuronCount);
   const blockConnections = new Uint32Array(neuronCount);
   const total = {

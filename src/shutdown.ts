@@ -12,7 +12,9 @@ const LOOK_EVERY_MS = 10;
 /** Node's names of the operations that block a thread of libuv's pool until the system answers. */
 const FILE_OPERATIONS = /^FSReq/;
 const LOOKUPS = /^Get(Addr|Name)InfoReq/;
-/** Of a service that could not start. The resolver gives up by itself: mostly after 10 s, where no name server answers. */
+/**
+ * Of a service that could not start. The resolver gives up by itself: mostly after 10 s, where no name server answers.
+ */
 const LONGEST_LOOKUP_MS = 15_000;
 
 /**

@@ -132,7 +132,8 @@ function checkSameExperiment(wanted: JobHead, begun: JobHead): void {
   if (begun.experimentId === wanted.experimentId && begun.from === wanted.from) return;
   throw new CodedError(
     'IDEMPOTENCY_KEY_REUSED',
-    `Idempotency-Key must be a new one for each experiment; with this one the experiment ${begun.experimentId} was begun.`,
+    'Idempotency-Key must be a new one for each experiment; with this one the experiment ' +
+      `${begun.experimentId} was begun.`,
     { path: '' },
   );
 }

@@ -8,9 +8,9 @@ const CHUNK_MS = 500;
 const LONGEST_CHUNK = 256;
 
 /**
- * The conditions of each phase, ascending, as far as results from a condition on need them. A phase begins when the one before it is done: then the baselines are known
- * that decide on its conditions. The first conditions of a level are a phase of their own; what they take says how many
- * of the others make a chunk.
+ * The conditions of each phase, ascending, as far as results from a condition on need them. A phase begins when the one
+ * before it is done: then the baselines are known that decide on its conditions. The first conditions of a level are a
+ * phase of their own; what they take says how many of the others make a chunk.
  */
 export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
   const levels: number[][] = [];

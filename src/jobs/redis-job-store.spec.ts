@@ -100,7 +100,7 @@ describeWith(['redis'], 'jobs in Redis', () => {
   });
 
   it('leaves nothing that does not expire, and of a removed job nothing at all', async () => {
-    const short = storeWith({ keptMs: 300 });
+    const short = storeWith({ keptMs: 1000 });
     await short.create(record('a'), 'key');
     await short.create(record('b'));
     await short.begin('a');

@@ -64,8 +64,8 @@ end
 `;
 
 /**
- * KEYS: also that of the request. ARGV: id, client, brainMs, head, work, createdMs, atOnce, perClient, brainMsPerClient,
- * keptMs, and 1 where the request is remembered.
+ * KEYS: also that of the request. ARGV: id, client, brainMs, head, work, createdMs, atOnce, perClient,
+ * brainMsPerClient, keptMs, and 1 where the request is remembered.
  */
 const CREATE = `${COMMON}
 if ARGV[11] == '1' then

@@ -80,14 +80,16 @@ export function heatMapsOf(
       cells.push({ ...place, rate: group.rate_hz });
     }
   }
-  const all = [...cellsOfGroup].map(([name, cells]) => ({ name, cells }));
-  const most = new Set([...all].sort((a, b) => highestOf(b) - highestOf(a)).slice(0, MOST_MAPS));
+  // A report of a whole brain by neuron has more groups than a function may have arguments.
+  const all = [...cellsOfGroup].map(([name, cells]) => ({ map: { name, cells }, hz: highestOf(cells) }));
+  const ranked = [...all].sort((a, b) => b.hz - a.hz);
+  const most = new Set(ranked.slice(0, MOST_MAPS));
   return {
     report,
     x,
     y,
-    highestHz: Math.max(0, ...all.map(highestOf)),
-    maps: all.filter((map) => most.has(map)),
+    highestHz: ranked[0]?.hz ?? 0,
+    maps: all.filter((each) => most.has(each)).map(({ map }) => map),
     omitted: all.length - most.size,
   };
 }
@@ -102,6 +104,6 @@ function axisOf({ set, values }: SetAxis): HeatAxis {
   return { parameter: set, label: parameterLabel(set), values: [...new Set(values)].sort((a, b) => a - b) };
 }
 
-function highestOf({ cells }: HeatMap): number {
+function highestOf(cells: readonly HeatCell[]): number {
   return cells.reduce((highest, { rate }) => Math.max(highest, rate?.mean ?? 0), 0);
 }

@@ -260,6 +260,37 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('leaves the focus at the cell that has it while others come', async () => {
+    const { page } = await open(GRID);
+    await priced(page);
+    // The answer stops after its first condition until the page is told to go on.
+    await page.evaluate(() => {
+      const usual = window.fetch;
+      window.fetch = async (...request) => {
+        const answer = await usual(...request);
+        if (!answer.headers.get('content-type')!.includes('ndjson')) return answer;
+        const lines = (await answer.text()).split(/(?<=\n)/);
+        const first = lines.findIndex((line) => line.startsWith('{"index"')) + 1;
+        const { readable: body, writable } = new TextEncoderStream();
+        const writer = writable.getWriter();
+        void writer.write(lines.slice(0, first).join(''));
+        const more = () => void writer.write(lines.slice(first).join('')).then(() => writer.close());
+        addEventListener('more', more, { once: true });
+        return new Response(body, answer);
+      };
+    });
+    await page.locator('#run:enabled').click();
+    const cells = page.locator('#figure .cell');
+    await cells.first().focus();
+    expect(await cells.count()).toBe(2);
+    const label = await cells.first().getAttribute('aria-label');
+    await page.evaluate(() => dispatchEvent(new Event('more')));
+    await expectText(page, '#progress-text', /brain seconds/);
+    expect(await cells.count()).toBe(2 * 9);
+    expect(await page.evaluate(() => document.activeElement!.getAttribute('aria-label'))).toBe(label);
+    await page.close();
+  });
+
   it('draws spikes and input events as a raster, and saves their tables', async () => {
     const { page, problems } = await open(EVENTS);
     await run(page);

@@ -30,8 +30,8 @@ export interface IntegerSimulation {
   readonly u: bigint[];
   readonly h: bigint[];
   /**
-   * How many windows of how many neurons were taken at once, though something arrived: without a step, and after the steps
-   * that had to look for spikes.
+   * How many windows of how many neurons were taken at once, though something arrived: without a step, and after the
+   * steps that had to look for spikes.
    */
   readonly quietWindows: number;
   readonly steppedWindows: number;

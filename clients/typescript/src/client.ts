@@ -139,8 +139,8 @@ export class NeuralExperimentClient {
 
   /**
    * Begins an open experiment as a job: the service computes it whether or not anybody waits. A job may be much larger
-   * than what `runExperiment` is allowed. The request has a key (Idempotency-Key): repeating it, for `waitAtMostS`, also
-   * where no answer came, begins no second job.
+   * than what `runExperiment` is allowed. The request has a key (Idempotency-Key): repeating it, for `waitAtMostS`,
+   * also where no answer came, begins no second job.
    * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
    */
   async submitExperiment(

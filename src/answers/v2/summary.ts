@@ -27,7 +27,9 @@ export interface ConditionCounts extends ConditionParameters {
 
 export type ReportCounts = GroupCounts | SpikeTable;
 
-/** Of a rate or a histogram: a row for each group with a spike in any trial, in the order in which they first spiked. */
+/**
+ * Of a rate or a histogram: a row for each group with a spike in any trial, in the order in which they first spiked.
+ */
 export interface GroupCounts extends Pick<RateTask, 'startStep' | 'endStep'> {
   /** The group of each row. */
   readonly groups: Uint32Array;

@@ -10,7 +10,7 @@ const MAP_SIZE = 300;
 /** From this size on a cell has room for its rate. */
 const LABELLED_CELL = 22;
 const COLUMNS = 2;
-/** Values of further axes: each is a row of maps of its own. */
+/** Each report has one, for each value of further axes. */
 const MOST_ROWS = 6;
 
 /** @param axes of the maps; every value of the others has maps of its own */
@@ -19,7 +19,10 @@ export function heatPanels(
   axes: readonly [SetAxis, SetAxis],
 ): readonly Panel[] {
   const parameters = axes.map(({ set }) => set);
-  const besides = [...new Set(conditions.map((condition) => besideText(condition, parameters)))];
+  const besides = [...new Set(conditions.map((condition) => besideText(condition, parameters)))].slice(
+    0,
+    MOST_ROWS,
+  );
   const reports = Object.entries(head.experiment.reports).filter(
     ([, { type }]) => type === 'rate' || type === 'histogram',
   );

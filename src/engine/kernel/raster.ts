@@ -27,7 +27,7 @@ const DIGIT_MASK: u32 = (1 << DIGIT_BITS) - 1;
 const UPPER_SHIFT: u32 = DIGIT_BITS + NEURON_SHIFT;
 
 /**
- * Overwrites the list of candidates with the neurons that spiked, each once, and their state, which they no longer need.
+ * Overwrites the list of candidates with the neurons that spiked, each once, and their state, no longer needed.
  * @returns the number of these neurons
  */
 export function writeRaster(spikeCount: u32): u32 {

@@ -10,8 +10,8 @@ import { tableOf, type LabelledNeurons, type Table, type TableBatch } from './ta
  */
 export interface AnswerWriter {
   /**
-   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty piece
-   *   parts two pieces of work, between which the thread may serve others.
+   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty
+   *   piece parts two pieces of work, between which the thread may serve others.
    */
   write(event: ExperimentEvent): Iterable<Uint8Array>;
 }

@@ -15,21 +15,29 @@ const STEPS: Readonly<Record<string, readonly [number, number]>> = {
  */
 export function makeReadable(figure: SVGSVGElement, onRead: (sentence: string) => void): void {
   const read = ({ target }: Event): void => {
-    const title = (target as Element).querySelector(':scope > title')?.textContent;
-    if (title != null) onRead(title);
+    const title = titleOf(target as Element);
+    if (title !== undefined) onRead(title);
   };
   for (const event of ['pointerover', 'click', 'focusin']) figure.addEventListener(event, read);
   figure.querySelectorAll<SVGGElement>('.map').forEach((map) => makeGrid(map));
 }
 
-/** The cell that has the focus, for the same cell of the figure that takes the place of this one. */
-export function focusedCell(figure: Element): number | undefined {
-  const place = [...figure.querySelectorAll('.cell')].indexOf(document.activeElement as Element);
-  return place < 0 ? undefined : place;
+/**
+ * What the cell says that has the focus, to find it in the figure that takes the place of this one: there it may have
+ * another place, as cells come with their conditions.
+ */
+export function focusedCell(figure: Element): string | undefined {
+  const focused = figure.querySelector('.cell:focus');
+  return focused === null ? undefined : titleOf(focused);
 }
 
-export function focusCell(figure: Element, place: number): void {
-  figure.querySelectorAll<SVGElement>('.cell').item(place)?.focus({ preventScroll: true });
+export function focusCell(figure: Element, title: string): void {
+  const cells = [...figure.querySelectorAll<SVGElement>('.cell')];
+  cells.find((cell) => titleOf(cell) === title)?.focus({ preventScroll: true });
+}
+
+function titleOf(mark: Element): string | undefined {
+  return mark.querySelector(':scope > title')?.textContent ?? undefined;
 }
 
 /** A grid as assistive technology knows it: one stop of the Tab key, and arrow keys within. */
@@ -41,7 +49,7 @@ function makeGrid(map: SVGGElement): void {
   });
   rows.flat().forEach((cell, at) => {
     cell.setAttribute('role', 'gridcell');
-    cell.setAttribute('aria-label', cell.querySelector('title')?.textContent ?? '');
+    cell.setAttribute('aria-label', titleOf(cell) ?? '');
     cell.tabIndex = at === 0 ? 0 : -1;
     // A tap leads the keyboard here, too.
     cell.addEventListener('click', () => cell.focus({ preventScroll: true }));

@@ -117,7 +117,8 @@ function heatMap(axes: readonly [SetAxis, SetAxis]): FigureKind {
       const silent = all.filter((maps) => !drawn.includes(maps)).map(({ report }) => report);
       const omitted = drawn.reduce((sum, maps) => sum + maps.omitted, 0);
       const notes = [
-        'Colours are means over the trials. Point at a cell, tap it or go there with the arrow keys for its rate and standard deviation.',
+        'Colours are means over the trials. Point at a cell, tap it or go there with the arrow keys for its rate and ' +
+          'standard deviation.',
         ...(silent.length > 0 ? [`Silent: ${silent.join(', ')}.`] : []),
         ...(omitted > 0 ? [`${omitted} less active groups are left out; the table has them.`] : []),
       ];
@@ -292,7 +293,8 @@ function raster(hasSpikes: boolean): FigureKind {
       const panels = shown.map((each): RasterPanel => ({ title: title(each), ...each.rows }));
       const durationMs =
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
-      const label = `${shown.map(title).join('; ')}, ${trial === ALL_TRIALS ? 'in all trials' : `in trial ${trial}`}. The files have the time of each.`;
+      const where = trial === ALL_TRIALS ? 'in all trials' : `in trial ${trial}`;
+      const label = `${shown.map(title).join('; ')}, ${where}. The files have the time of each.`;
       const notes = [
         trial === ALL_TRIALS
           ? 'Each line is a spike or an input event; each neuron has a row for each trial, the first on top.'
@@ -307,7 +309,8 @@ function raster(hasSpikes: boolean): FigureKind {
           .filter(({ isCut }) => isCut)
           .map(
             ({ report, what }) =>
-              `“${report}” has more ${what} than the service lists in this answer: later ones are missing here and in the files.`,
+              `“${report}” has more ${what} than the service lists in this answer: ` +
+              'later ones are missing here and in the files.',
           ),
       ];
       return { drawn: rasterFigure(panels, durationMs, label, width, palette), note: notes.join(' ') };

@@ -1,7 +1,7 @@
 /**
- * How a batch of experiments lies in the arrays of the GPU. A cell is one neuron in one experiment: cell number
- * (neuron << shift) | experiment. So the cells of a neuron stand side by side and share the reading of its connections. The
- * state of a cell has four parts; eight cells stand together, part by part, so that a warp has all parts of eight cells.
+ * How a batch of experiments lies in the arrays of the GPU. A cell is one neuron in one experiment, with the number
+ * (neuron << shift) | experiment. So the cells of a neuron stand side by side and share the reading of its connections.
+ * The state of a cell has four parts; eight cells stand together, part by part, so that a warp has all their parts.
  */
 import { CodedError } from '../../../errors.js';
 

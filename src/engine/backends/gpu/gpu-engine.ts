@@ -54,7 +54,9 @@ const FEWEST_PLACES = 16;
 const FEWEST_ROWS = 256;
 /** A batch that needs more rows than it had runs again with so many times as many. */
 const ROWS_FACTOR = 4;
-/** Rows beyond those that a batch needed, for the next one. All rows are read back, so there should not be many more. */
+/**
+ * Rows beyond those that a batch needed, for the next one. All rows are read back, so there should not be many more.
+ */
 const SPARE_ROWS = 1.25;
 
 export class GpuEngine {

@@ -11,8 +11,8 @@ export const CHUNK_SUMS = 20;
 /** Sums of synapses and everything added to them stay exact in float32 below this. */
 const LARGEST_SUM = 2 ** 22;
 /**
- * A kernel divides n by CHUNK_SUMS as floor((n + 1/2) * (1/20)), in float32. For n below this the result is right: it is at
- * least 1/40 away from an integer, and two roundings of at most 2^-24 of it each are less.
+ * A kernel divides n by CHUNK_SUMS as floor((n + 1/2) * (1/20)), in float32. For n below this the result is right: it
+ * is at least 1/40 away from an integer, and two roundings of at most 2^-24 of it each are less.
  */
 const MOST_SUMS = 2 ** 21;
 /** Numbers of groups are float32 numbers on the GPU. */

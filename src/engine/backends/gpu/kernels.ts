@@ -8,29 +8,29 @@
  * multiplication of n + 1/2 (see incoming.ts), because WGSL does not promise a correctly rounded one.
  *
  * A window has 18 steps: what is emitted in one arrives in the next, so within a window no cell depends on another. A
- * kernel writes one float in each thread, so what a window does to a cell is found in two passes: nextStatuses says whether
- * and when the cell spikes, nextStates what its four floats are in the end. Some arrays hold two or three things, which saves
- * passes and bindings. Arrays:
+ * kernel writes one float in each thread, so what a window does to a cell is found in two passes: nextStatuses says
+ * whether and when the cell spikes, nextStates what its four floats are in the end. Some arrays hold two or three
+ * things, which saves passes and bindings. Arrays:
  *   statuses   [neuron][experiment]        see below
- *   states     [cell >> 3][part][cell & 7] u and h of cells that are free or stimulated, see cells.ts: part p of a cell is at
- *              (cell >> 3) << 5 | p << 3 | cell & 7. The states of other cells are 0, and nobody writes or reads them. Then
- *              [neuron]: 1 where it spiked in the window in any experiment
+ *   states     [cell >> 3][part][cell & 7] u and h of cells that are free or stimulated, see cells.ts: part p of a cell
+ *              is at (cell >> 3) << 5 | p << 3 | cell & 7. The states of other cells are 0 and are not stored: what
+ *              stands in their places is anything. Then [neuron]: 1 where it spiked in the window in any experiment
  *   silenced   [experiment][place]         neurons, ascending
  *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
  *   activeBits [2][word]                   which neurons spiked, 24 bits a word; and how many of the bits are set
- *   masks      [group], [block of words]   24 bits: connections of the group whose source was active; and how many neurons
- *              were active in a block of words
- *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs and
- *              the rows of the window; then [chunk][sum][experiment], the sums of hubs (see CHUNK_SUMS)
+ *   masks      [group], [block of words]   24 bits: connections of the group whose source was active; and how many
+ *              neurons were active in a block of words
+ *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs
+ *              and the rows of the window; then [chunk][sum][experiment], the sums of hubs (see CHUNK_SUMS)
  *   names      [row]                       1 + an active neuron, ascending; then UNUSED_ROW
  *   spikes     [row][experiment], [row]    the status of the active neurons, and the names
  *
- * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the outputs of the
- * cell are cut. Codes: 1 + the steps that the cell is still refractory after the window, FREE if none; STIMULATED for a
- * cell that gets events and has no refractory period; IDLE for a cell whose state is 0. A status of 0 does not occur: a GPU
- * that has refused its work gives back zeros. The flag stays once it is set: v came too close to the threshold, or the
- * state left its range.
+ * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the outputs of
+ * the cell are cut. Codes: 1 + the steps that the cell is still refractory after the window, FREE if none; STIMULATED
+ * for a cell that gets events and has no refractory period; IDLE for a cell whose state is 0. A status of 0 does not
+ * occur: a GPU that has refused its work gives back zeros. The flag stays once it is set: v came too close to the
+ * threshold, or the state left its range.
  */
 import gpujs, { type GPU, type GPUVariableType, type IGPUKernelSettings } from 'gpu.js';
 import { REFRACTORY_STEPS } from '../../network.js';
@@ -157,7 +157,7 @@ function mostChunks({ firstChunk }: IncomingConnections): number {
   return firstChunk.reduce((most, first, i) => Math.max(most, first - (firstChunk[i - 1] ?? 0)), 0);
 }
 
-/** Of u, then of h: the limbs of the losses in a window and in a step, and of what each step of a window contributes. */
+/** Of u, then of h, in limbs: the losses in a window and in a step, and what each step of a window contributes. */
 const DECAY_TABLE = [MEMBRANE, SYNAPSE].flatMap(({ window, step, arrivalUnits }) => [
   ...window.lossLimbs,
   ...step.lossLimbs,
@@ -485,8 +485,8 @@ function windowArrivals(this: Kernel, statuses: Vector, masks: Vector, inputs: G
 }
 
 /**
- * statuses after a window. The first pass over the connections sums up the synapses that arrive, which tells whether the cell
- * may spike. The few that may have a second pass, for the sums of each step, and are stepped through.
+ * statuses after a window. The first pass over the connections sums up the synapses that arrive, which tells whether
+ * the cell may spike. The few that may have a second pass, for the sums of each step, and are stepped through.
  */
 function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: Vector): number {
   const neuron = this.thread.x >> this.constants.widthShift;
@@ -731,8 +731,8 @@ function nextStatuses(this: Kernel, statuses: Vector, states: Vector, arrivals: 
 }
 
 /**
- * states after a window, a float in each thread: of cells that are free or stimulated after it, and of no others. Spikes
- * are known by now, so u and h no longer depend on each other. The last threads find the active neurons.
+ * states after a window, a float in each thread: of cells that are free or stimulated after it, and of no others.
+ * Spikes are known by now, so u and h no longer depend on each other. The last threads find the active neurons.
  */
 function nextStates(
   this: Kernel,
@@ -761,8 +761,8 @@ function nextStates(
     const experiment = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) & this.constants.lastExperiment;
     const isLow = (this.thread.x >> 3) & 1;
     const isH = (this.thread.x >> 4) & 1;
-    // The cell begins with its state, or with 0, and takes in what arrives from step `first` on: after its last spike, if it
-    // spikes and goes on, and after the end of its refractory period.
+    // The cell begins with its state, or with 0, and takes in what arrives from step `first` on: after its last spike,
+    // if it spikes and goes on, and after the end of its refractory period.
     let first = 0;
     let hasState = 1;
     const before = Math.abs(statuses[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]!);

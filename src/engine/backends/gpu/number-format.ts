@@ -11,11 +11,11 @@
  * Limbs: a value is x0 + x1 * 4096 + x2 * 4096^2 + x3 * 4096^3 with x0, x1, x2 in -2048..2047 and x3 in
  * -2047..2047, two limbs to a float32.
  *
- * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). Spikes are found step
- * by step, where there may be any; the state after a window is then computed at once if little arrives: D is that of 18
- * steps, and w synapses that arrive k steps before the end of the window add w * 2^36 * round(decay^k * 2^44) inside the
- * floor. These two lines are the whole arithmetic; docs/gpu.md derives from them how far v can be from the real number it
- * stands for.
+ * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). Spikes are found
+ * step by step, where there may be any; the state after a window is then computed at once if little arrives: D is that
+ * of 18 steps, and w synapses that arrive k steps before the end of the window add w * 2^36 * round(decay^k * 2^44)
+ * inside the floor. These two lines are the whole arithmetic; docs/gpu.md derives from them how far v can be from the
+ * real number it stands for.
  */
 import {
   DELAY_STEPS,
@@ -185,16 +185,16 @@ function accumulatedError({ step: decay }: WindowDecay): number {
 }
 
 /**
- * A window is light for a cell that gets no input event in it, no more than so many synapses, and has no state above the
- * next number: then the state in the end is computed at once, every sum of a product is exact and the rounding is less than
- * that of 18 steps. Other windows are stepped through.
+ * A window is light for a cell that gets no input event in it, no more than so many synapses, and has no state above
+ * the next number: then the state in the end is computed at once, every sum of a product is exact and the rounding is
+ * less than that of 18 steps. Other windows are stepped through.
  */
 export const LIGHT_SYNAPSES = 2048;
 export const LIGHT_FLOAT_BELOW = 2 ** 17;
 
 /**
- * A cell cannot spike in a light window, nor come close to the threshold, where this is below QUIET_BELOW. Then nothing has
- * to be stepped through. In 16ths of 2^24 units; every number in it is an integer below 2^24.
+ * A cell cannot spike in a light window, nor come close to the threshold, where this is below QUIET_BELOW. Then nothing
+ * has to be stepped through. In 16ths of 2^24 units; every number in it is an integer below 2^24.
  *
  * Bound of v in the steps t = 1 to 18 of the window: u shrinks to its share of at most 1; h subtracts at least its share
  * after 18 steps, 0.698 > 11/16, or adds at most all of itself if it is negative; what arrives n < 18 steps before

@@ -8,8 +8,8 @@ import { WINDOW_STEPS } from './number-format.js';
  * @param windows of each window its spikes
  * @param durationsSteps of the trials; what the last window has behind the end of a trial is not part of it
  * @returns the rasters by step, then by neuron, and the number of rows that the fullest window used
- * @throws CodedError GPU_FAILED where there is a 0: gpu.js logs what the device refuses, for want of memory say, and hands
- *   out the zeros of an empty buffer
+ * @throws CodedError GPU_FAILED where there is a 0: gpu.js logs what the device refuses, for want of memory say, and
+ *   hands out the zeros of an empty buffer
  */
 export function rastersOf(
   windows: readonly Float32Array[],
