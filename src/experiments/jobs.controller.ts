@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiJobDismissal, ApiJobResults, ApiJobStatus } from '../answers/v2/api/jobs.api.js';
 import type { ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
+import { whenGone } from '../http/client-gone.js';
 import { JobsService } from '../jobs/jobs.service.js';
 import { Admission } from './admission.js';
 import { HELD_BYTES, holdBeginning } from './answer-bytes.js';
@@ -58,7 +59,13 @@ export class JobsController {
     const job = await this.jobs.job(id);
     // Writing results takes as much of this thread as writing an answer.
     const leave = this.admission.admit(clientOf(request));
-    reply.raw.once('close', leave);
+    // The response of a request that waits behind others on its connection does not close with it.
+    const stopListening = whenGone(request, leave);
+    const end = () => {
+      stopListening();
+      leave();
+    };
+    reply.raw.once('close', end);
     try {
       const bytes = await this.experiments.results(job, {
         format,
@@ -70,7 +77,7 @@ export class JobsController {
       reply.header('job-status', job.progress.status);
       await sendAnswer(held, format, request, reply);
     } catch (error) {
-      leave();
+      end();
       throw error;
     }
   }

@@ -19,8 +19,8 @@ export function idempotencyKeyOf({ headers }: Pick<FastifyRequest, 'headers'>): 
   if (key !== undefined) return key;
   throw new CodedError(
     'INVALID_PARAMETER',
-    'Idempotency-Key must be a string of 16 to 128 printable ASCII characters, such as a UUID, ' +
-      `got ${describeValue(header)}.`,
+    'Idempotency-Key must be 16 to 128 printable ASCII characters without " and \\, in quotes if spaces are among ' +
+      `them, such as a UUID, got ${describeValue(header)}.`,
     { path: '' },
   );
 }

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 
-/** A token in quotes may have commas and semicolons. */
-const PARTS = /"(?:[^"\\]|\\.)*"|[^",;]+|[,;]/g;
+/**
+ * A token in quotes may have commas and semicolons. One without its end goes on to the end of the header: to look for
+ * that end from every quote would take time that follows the square of the length.
+ */
+const PARTS = /"(?:[^"\\]|\\.?)*"?|[^",;]+|[,;]/g;
 
 /**
  * Whether a request prefers to be answered before its work is done (RFC 7240, section 4.1). Preferences that are not

@@ -6,7 +6,11 @@ import { isDocumentRoute } from './document-route.js';
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
 const VALUE = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
-const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:[ \\t]*;[ \\t]*(?:${TOKEN}=${VALUE})?)*)[ \\t]*$`);
+/**
+ * Blanks before a semicolon and those before a parameter are each matched in one place. If they could be matched in two,
+ * every semicolon would double the time to refuse a header.
+ */
+const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:[ \\t]*;(?:[ \\t]*${TOKEN}=${VALUE})?)*)[ \\t]*$`);
 const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(${VALUE})`, 'g');
 
 const decoder = new TextDecoder('utf-8', { fatal: true });

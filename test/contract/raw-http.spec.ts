@@ -120,8 +120,11 @@ describe('whatever bytes arrive', () => {
       'x=";";charset=utf-16',
       "charset*=utf-16''x",
       'utf-8',
+      // Refused at once: each semicolon must not double the time.
+      `${' ;'.repeat(1_000)} x`,
+      `${'; '.repeat(1_000)}"`,
     ].map((parameters): [string, string, number, string] => [
-      `JSON with ${parameters}`,
+      `JSON with ${parameters.slice(0, 30)}`,
       post('{}', `Content-Type: application/json;${parameters}\r\n`),
       415,
       'UNSUPPORTED_MEDIA_TYPE',
@@ -173,6 +176,7 @@ describe('whatever bytes arrive', () => {
     ['the largest body', post(padded(8192))],
     ['HTTP/1.0 without a Host', `POST ${RUN} HTTP/1.0\r\n${JSON_TYPE}Content-Length: 2\r\n\r\n{}`],
     ['a charset', post('{}', 'Content-Type: application/json; charset="UTF-8"\r\n')],
+    ['blanks and nothing between semicolons', post('{}', 'Content-Type: application/json ; ;;\t; x=1 ;\r\n')],
     [
       'a parameter in quotes that looks like a charset',
       post('{}', 'Content-Type: application/json; x="a;charset=utf-16"\r\n'),

@@ -1,4 +1,6 @@
 /** Experiments as jobs over real HTTP, with real workers, in the memory of one process. */
+import { connect } from 'node:net';
+import { Admission } from '../../src/experiments/admission.js';
 import { ModelHealth } from '../../src/health/model-health.js';
 import { ChunkWorker } from '../../src/jobs/chunk-worker.js';
 import { EXIT_SEED, FaultyWorkers } from '../support/faulty-workers.js';
@@ -66,6 +68,9 @@ const ENDLESS = {
   reports: { walk: { node_set: 'C_walk' } },
   sweep: [{ set: 'seed', from: 1, to: 15_000, step: 1 }],
 };
+
+/** The same, as large as one request may be. */
+const ENDLESS_ANSWER = { ...ENDLESS, sweep: [{ set: 'seed', from: 1, to: 2_000, step: 1 }] };
 
 const begin = (service: Service, document: unknown, headers: Record<string, string> = {}) =>
   service.post(document, PATH, { ...ASYNC, ...headers });
@@ -311,6 +316,21 @@ describe('jobs under way', () => {
     });
     expect((await service.get(`${location}/results`)).status).toBe(404);
     expect((await (await service.delete(location)).json()).status).toBe('dismissed');
+  });
+
+  it('give back their place when whoever reads results leaves, also behind another request', async () => {
+    service = await startReadyService({ WORKERS: '2', ...NO_BUDGET });
+    const location = await finished(service, SHORT);
+    const body = JSON.stringify(ENDLESS_ANSWER);
+    const socket = connect(service.port, '127.0.0.1');
+    socket.write(
+      `POST ${PATH}?format=ndjson HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}GET ${location}/results HTTP/1.1\r\nHost: x\r\n\r\n`,
+    );
+    const admission = service.app.get(Admission);
+    await until(async () => admission.underWay === 2);
+    socket.destroy();
+    await until(async () => admission.underWay === 0);
   });
 
   it('wait for runs and for experiments that somebody waits for', async () => {

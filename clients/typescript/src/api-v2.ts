@@ -963,7 +963,7 @@ export interface operations {
                 readonly Accept?: string;
                 /** @description respond-async (RFC 7240) makes the experiment a job: it is answered with 202 at once, and has larger limits. */
                 readonly Prefer?: string;
-                /** @description With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated with the same key and document begins no second job; it is answered with the state of the first. Keys are kept for each client as long as jobs are, a day by default. */
+                /** @description With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated with the same key and document begins no second job; it is answered with the state of the first. Keys are kept for each client, by default for a day. */
                 readonly "Idempotency-Key"?: string;
             };
             readonly path?: never;

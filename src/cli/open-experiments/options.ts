@@ -20,7 +20,7 @@ const DOCUMENT_OPTIONS = {
     type: 'string',
     value: '[NAME=]WHO[/BY]',
     multiple: true,
-    help: 'Neurons to read, by type,side,neuron.',
+    help: 'Neurons to read, by neuron,type,side,super_class.',
   },
   sweep: {
     type: 'string',

@@ -146,7 +146,7 @@ export function ApiExperiments(): MethodDecorator {
       description:
         'With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated ' +
         'with the same key and document begins no second job; it is answered with the state of the first. Keys are kept ' +
-        'for each client as long as jobs are, a day by default.',
+        'for each client, by default for a day.',
       schema: { type: 'string', pattern: '^("[ !#-\\[\\]-~]{16,128}"|[!#-\\[\\]-~]{16,128})$' },
     }),
     ApiBody({

@@ -38,7 +38,7 @@ export function heatMapFigure(all: readonly HeatMaps[], width: number, palette: 
   }
   const names = all.flatMap(({ maps }) => maps.map(({ name }) => name)).join(', ');
   const [{ x, y }] = all as [HeatMaps];
-  const label = `Mean rates of ${names} over ${x.label} and ${y.label}; arrow keys go from cell to cell.`;
+  const label = `Mean rates of ${names} over ${x.label} and ${y.label}.`;
   const figure = picture(columns * mapWidth, top, label, palette, children);
   // Its cells are read one by one, which those of an image are not.
   figure.setAttribute('role', 'group');
