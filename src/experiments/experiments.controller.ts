@@ -140,7 +140,8 @@ export class ExperimentsController {
     // Also where the connection breaks while nobody asks for more of the answer.
     reply.raw.once('close', () => void end());
     const { socket } = request.raw;
-    const idleMs = socket.timeout ?? 0;
+    // Not that of the socket: an experiment before this one on its connection may have suspended it.
+    const idleMs = request.server.server.timeout;
     // It is silent until the beginning of the answer is there, however long that takes.
     socket.setTimeout(0);
     try {
