@@ -137,7 +137,7 @@ export class Environment {
   @WholeNumber(1_024, 1024 * 1024 * 1024)
   JOB_RESULT_BYTES = 64 * 1024 * 1024;
 
-  @WholeNumber(1, 100_000)
+  @WholeNumber(1, 10_000)
   JOBS_KEPT = 200;
 
   @WholeNumber(1_024, 64 * 1024 * 1024 * 1024)
@@ -185,8 +185,9 @@ export const MEANINGS: Readonly<Record<keyof Environment, string>> = {
   JOBS_AT_ONCE: 'unfinished jobs of all clients; further ones are answered with 503',
   JOB_BRAIN_SECONDS_PER_CLIENT: 'brain seconds of all unfinished jobs of a client',
   JOB_RESULT_BYTES: 'compressed results of a job; a job that exceeds it fails',
-  JOBS_KEPT: 'finished jobs that are kept; beyond it the oldest are removed',
-  JOBS_KEPT_BYTES: 'compressed results of all jobs in memory; beyond it the oldest finished jobs are removed',
+  JOBS_KEPT: 'finished jobs that are kept; beyond it, the oldest of the client with most of them is removed',
+  JOBS_KEPT_BYTES:
+    'compressed results of all jobs in memory; beyond it, the oldest of the client with most is removed',
   JOBS_KEPT_S: 'seconds for which a job is kept after its end',
   LOG_LEVEL: 'log level, from fatal to trace, or silent',
 };

@@ -33,8 +33,13 @@ const condition = (index: number, bytes: number): ComputedCondition => ({
   costMs: 5,
 });
 
-async function finishedJob(store: MemoryJobStore, id: string, bytes: number): Promise<void> {
-  await store.create(record(id));
+async function finishedJob(
+  store: MemoryJobStore,
+  id: string,
+  bytes: number,
+  client = 'laboratory',
+): Promise<void> {
+  await store.create(record(id, { client }));
   await store.keep(id, condition(0, bytes / 2), 2);
   await store.keep(id, condition(1, bytes / 2), 2);
 }
@@ -144,4 +149,20 @@ describe('with a clock that a test turns', () => {
     jest.advanceTimersByTime(40_000);
     expect(await statuses(store, 'b', 'unfinished')).toEqual([undefined, 'accepted']);
   });
+});
+
+it('removes finished jobs of the client that has most, in number or in bytes', async () => {
+  const store = new MemoryJobStore(LIMITS);
+  await finishedJob(store, 'first', 20, 'one');
+  for (const id of ['a', 'b', 'c', 'd']) await finishedJob(store, id, 20, 'many');
+  expect(await statuses(store, 'first', 'a', 'b', 'c', 'd')).toEqual([
+    'successful',
+    undefined,
+    undefined,
+    'successful',
+    'successful',
+  ]);
+  await finishedJob(store, 'large', 100, 'one');
+  await finishedJob(store, 'larger', 100, 'another');
+  expect(await statuses(store, 'first', 'large', 'larger')).toEqual([undefined, 'successful', 'successful']);
 });

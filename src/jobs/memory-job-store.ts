@@ -174,17 +174,37 @@ export class MemoryJobStore implements JobStore {
     this.#jobs.set(id, job);
     clearTimeout(job.expiry);
     job.expiry = setTimeout(() => this.#remove(job), Math.min(this.limits.keptMs, LONGEST_TIMER_MS)).unref();
-    const finished = this.#finished();
-    for (const oldest of finished.slice(0, Math.max(0, finished.length - this.limits.kept))) {
-      this.#remove(oldest);
-    }
+    this.#removeWhile(
+      (finished) => finished.length > this.limits.kept,
+      () => 1,
+    );
   }
 
-  /** Removes the jobs that finished longest ago while results would need too much memory. */
+  /** Removes finished jobs while results would need too much memory. */
   #makeRoom(bytes: number): void {
-    for (const job of this.#finished()) {
-      if (this.#bytes + bytes <= this.limits.keptBytes) return;
-      this.#remove(job);
+    this.#removeWhile(
+      () => this.#bytes + bytes > this.limits.keptBytes,
+      ({ progress }) => progress.resultBytes,
+    );
+  }
+
+  /**
+   * Removes finished jobs of the client that has most of them, so that no client displaces the jobs of others.
+   * @param sizeOf of a job, whose sum a client has most of
+   */
+  #removeWhile(isTooMany: (finished: readonly KeptJob[]) => boolean, sizeOf: (job: KeptJob) => number): void {
+    for (
+      let finished = this.#finished();
+      finished.length > 0 && isTooMany(finished);
+      finished = this.#finished()
+    ) {
+      const sizes = new Map<string, number>();
+      for (const job of finished) {
+        const { client } = job.record;
+        sizes.set(client, (sizes.get(client) ?? 0) + sizeOf(job));
+      }
+      const largest = Math.max(...sizes.values());
+      this.#remove(finished.find(({ record }) => sizes.get(record.client) === largest)!);
     }
   }
 

@@ -126,6 +126,18 @@ describeWith(['redis'], 'jobs in Redis', () => {
     }
   });
 
+  it('removes finished jobs of the client that has most', async () => {
+    const two = storeWith({ kept: 2 });
+    await two.create({ ...record('first'), client: 'one' });
+    await two.dismiss('first');
+    for (const id of ['a', 'b', 'c']) {
+      await two.create({ ...record(id), client: 'many' });
+      await two.dismiss(id);
+    }
+    const found = await Promise.all(['first', 'a', 'b', 'c'].map((id) => two.state(id)));
+    expect(found.map((state) => state?.record.id)).toEqual(['first', undefined, undefined, 'c']);
+  });
+
   describe('that is full', () => {
     afterEach(() => redis.config('SET', 'maxmemory', '256mb'));
 

@@ -54,9 +54,20 @@ local function finish(id, status, kept, keptMs)
   redis.call('ZREM', KEYS[4], id)
   redis.call('ZADD', KEYS[4], now, id)
   redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - keptMs)
-  for _, oldest in ipairs(redis.call('ZRANGE', KEYS[4], 0, -1 - kept)) do
-    redis.call('DEL', '${JOB_PREFIX}' .. oldest, '${JOB_PREFIX}' .. oldest .. ':outcomes')
-    redis.call('ZREM', KEYS[4], oldest)
+  while redis.call('ZCARD', KEYS[4]) > tonumber(kept) do
+    -- The oldest of the client that has most, so that no client displaces the jobs of others.
+    local ids = redis.call('ZRANGE', KEYS[4], 0, -1)
+    local clients, counts = {}, {}
+    for at, each in ipairs(ids) do
+      clients[at] = redis.call('HGET', '${JOB_PREFIX}' .. each, 'client') or ''
+      counts[clients[at]] = (counts[clients[at]] or 0) + 1
+    end
+    local removed = 1
+    for at = 2, #ids do
+      if counts[clients[at]] > counts[clients[removed]] then removed = at end
+    end
+    redis.call('DEL', '${JOB_PREFIX}' .. ids[removed], '${JOB_PREFIX}' .. ids[removed] .. ':outcomes')
+    redis.call('ZREM', KEYS[4], ids[removed])
   end
   redis.call('PEXPIRE', KEYS[4], keptMs)
   expire(keptMs)
@@ -89,7 +100,8 @@ end
 local fits = jobs < tonumber(ARGV[7]) and own < tonumber(ARGV[8])
   and ownBrainMs + tonumber(ARGV[3]) <= tonumber(ARGV[9])
 if fits then
-  redis.call('HSET', KEYS[1], 'head', ARGV[4], '${WORK_FIELD}', ARGV[5], 'status', 'accepted', 'updated', ARGV[6])
+  redis.call('HSET', KEYS[1], 'head', ARGV[4], '${WORK_FIELD}', ARGV[5], 'client', ARGV[2], 'status', 'accepted',
+    'updated', ARGV[6])
   redis.call('HSET', KEYS[3], ARGV[1], ARGV[3] .. ' ' .. ARGV[2])
   redis.call('PEXPIRE', KEYS[3], ARGV[10])
   redis.call('PEXPIRE', KEYS[1], ARGV[10])
