@@ -58,7 +58,7 @@ export class RedisPresence {
     const code = codeOf(error);
     // What only says that a command could not be sent does not replace the reason for that.
     if (isAway && (code === undefined || code === this.#reason)) return;
-    this.#reason = code ?? error.message;
+    this.#reason = code ?? publishable(error.message);
     this.listener.onAway(this.#reason);
     if (!isAway) this.#probeAfter(RETRY_MS);
   }
@@ -86,6 +86,11 @@ export class RedisPresence {
     if (isAway && !this.#isClosed) this.listener.onBack();
     this.#probeAfter(this.watchEveryMs);
   }
+}
+
+/** A message of Redis without the arguments of the command, which are keys, and keys name clients. */
+function publishable(message: string): string {
+  return message.replace(/[,;:]? *with args .*$/su, '');
 }
 
 /** The code of an error of the connection or of Redis, such as OOM; the rest of its message may name users. */
