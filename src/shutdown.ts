@@ -47,19 +47,20 @@ export function endOnFailure(): void {
 
 async function end(app: INestApplication, shutdownMs: number, log: Logger): Promise<void> {
   const begunMs = performance.now();
+  let status = 0;
   setTimeout(() => {
     log.warn(`Not everything was finished within ${shutdownMs} ms; exiting.`);
     // A worker in a system call exits only when the call returns, and the process waits for its threads.
-    void endProcess(0, { threads: app.get(ModelLoader).stop(), lookupMs: 0 });
+    void endProcess(status, { threads: app.get(ModelLoader).stop(), lookupMs: 0 });
   }, shutdownMs);
   try {
     await app.close();
+    log.log('Ended.');
   } catch (error) {
+    status = 1;
     log.error(`Shutdown failed: ${(error as Error).stack}`);
-    await endProcess(1);
   }
-  log.log('Ended.');
-  await endProcess(0, { lookupMs: shutdownMs - (performance.now() - begunMs) });
+  await endProcess(status, { lookupMs: shutdownMs - (performance.now() - begunMs) });
 }
 
 interface Awaited {
