@@ -69,8 +69,12 @@ export class ServedModel implements LoadedModel {
       },
       onChange: () => model?.watch.count(),
     });
-    const [pool] = await Promise.all([starting, indexNeurons(connectome)]);
+    // Both have ended before either failure is reported, so that no worker is left behind.
+    const [started, indexed] = await Promise.allSettled([starting, indexNeurons(connectome)]);
+    if (started.status === 'rejected') throw started.reason;
+    const pool = started.value;
     try {
+      if (indexed.status === 'rejected') throw indexed.reason;
       const gpu = gpuBeside(pool, {
         environment,
         workerFile,
