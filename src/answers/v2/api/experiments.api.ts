@@ -5,6 +5,7 @@ import { ApiFailures, type FailureDescription } from '../../../http/api-failures
 import { COMMON_HEADERS, NOT_STORED_HEADER, type HeaderDescriptions } from '../../../http/api-headers.js';
 import { bodyTooLargeMessage } from '../../../http/error-of.js';
 import type { PublicErrorCode } from '../../../http/error-examples.js';
+import { IDEMPOTENCY_KEY } from '../../../http/idempotency-key.js';
 import { FORMATS } from '../formats/formats.js';
 import { JOB_EXAMPLES } from './job-examples.js';
 import { EXAMPLES } from './openapi-examples.js';
@@ -147,7 +148,7 @@ export function ApiExperiments(): MethodDecorator {
         'With Prefer: respond-async: a string chosen by the client, such as a random UUID. A request that is repeated ' +
         'with the same key and document begins no second job; it is answered with the state of the first. Keys are kept ' +
         'for each client, by default for a day.',
-      schema: { type: 'string', pattern: '^("[ !#-\\[\\]-~]{16,128}"|[!#-\\[\\]-~]{16,128})$' },
+      schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
     }),
     ApiBody({
       required: false,
