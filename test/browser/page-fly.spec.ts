@@ -6,6 +6,7 @@ import { Choreography } from '../../clients/fly/src/choreography.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
 import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
+import { readPicture } from './page-reading.js';
 import { axeFindings, hashOf, serve } from './served-page.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
@@ -104,19 +105,13 @@ describeWith(['chromium'], 'the fly on the page', () => {
 });
 
 /** How far the upper edge of the picture is from one colour: the largest difference of a channel, 0 to 255. */
-async function edgeColours(page: Page): Promise<number> {
-  const png = (await page.locator('#fly-canvas').screenshot()).toString('base64');
-  return page.evaluate(async (base64) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${base64}`;
-    await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    const context = canvas.getContext('2d')!;
-    context.drawImage(image, 0, 0);
+function edgeColours(page: Page): Promise<number> {
+  return readPicture(page, '#fly-canvas', ({ data, width }) => {
     // The corners are round.
-    const { data } = context.getImageData(8, 2, image.width - 16, 1);
-    return Math.max(...data.map((value, at) => Math.abs(value - data[at % 4]!)));
-  }, png);
+    const [row, corner] = [2, 8];
+    const edge = data.slice(4 * (row * width + corner), 4 * ((row + 1) * width - corner));
+    return Math.max(...edge.map((value, at) => Math.abs(value - edge[at % 4]!)));
+  });
 }
 
 /** The picture of the fly at a moment of the run. */

@@ -54,16 +54,28 @@ export interface Colours {
   readonly vividByHue: readonly number[];
 }
 
-export async function coloursOf(page: Page, selector: string): Promise<Colours> {
+/**
+ * Reads an element as it is seen.
+ * @param read runs in the page, so it uses nothing but its argument
+ */
+export async function readPicture<T>(
+  page: Page,
+  selector: string,
+  read: (picture: ImageData) => T,
+): Promise<T> {
   const png = (await page.locator(selector).screenshot()).toString('base64');
-  return page.evaluate(async (base64) => {
+  return page.evaluate(`(async () => {
     const image = new Image();
-    image.src = `data:image/png;base64,${base64}`;
+    image.src = 'data:image/png;base64,${png}';
     await image.decode();
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    const context = canvas.getContext('2d')!;
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d');
     context.drawImage(image, 0, 0);
-    const { data } = context.getImageData(0, 0, image.width, image.height);
+    return (${read.toString()})(context.getImageData(0, 0, image.width, image.height));
+  })()`);
+}
+
+export function coloursOf(page: Page, selector: string): Promise<Colours> {
+  return readPicture(page, selector, ({ data }) => {
     const vividByHue = new Array<number>(36).fill(0);
     let bright = 0;
     let white = 0;
@@ -83,7 +95,7 @@ export async function coloursOf(page: Page, selector: string): Promise<Colours> 
       vividByHue[Math.floor(((60 * sextant + 360) % 360) / 10)]!++;
     }
     return { bright, white, vividByHue };
-  }, png);
+  });
 }
 
 /** The drawing of the brain alone, without the words and keys that lie on it. */
