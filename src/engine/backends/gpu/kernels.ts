@@ -1,6 +1,8 @@
 /**
  * The kernels, as gpu.js reads them: it takes the source of these functions and writes it anew for the GPU. So
- * they use nothing but their arguments and `this`, no import and no closure, and their types are erased.
+ * they use nothing but their arguments and `this`, no import and no closure, and their types are erased. What two kernels
+ * do alike, such as the walk through the connections of a neuron, stands in each: no function can add to the variables of
+ * its caller.
  *
  * Every number in them is an integer below 2^24 or a power of two, so neither fused multiply-add nor another
  * order of a sum can change a bit. Indices of cells and of connections may be larger: they are put together with shifts,
