@@ -13,7 +13,7 @@ import {
   type CollectedCondition,
   type Series,
 } from './collected-answer.js';
-import { counted, fitted, LINE_WIDTH, wrapped } from './text.js';
+import { counted, fitted, LINE_WIDTH, wrapped } from '../text.js';
 
 /** Rows of a sweep, and groups of a report: what is beyond stands in the files. */
 const MOST_ROWS = 40;
