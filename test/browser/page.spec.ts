@@ -27,6 +27,8 @@ describeWith(['chromium'], 'the page', () => {
     const dark = await brightPixels(page, '#brain');
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await page.locator('#results').waitFor();
+    await page.locator('#time').fill('200');
+    await expectText(page, '#shown-moment', /Whole run/);
 
     const answer = await (await served.service.post(LOOM)).json();
     expect(await page.locator('#identity').innerText()).toContain(answer.spikes.digest);
@@ -71,8 +73,6 @@ describeWith(['chromium'], 'the page', () => {
     expect(await types.first().innerText()).toContain(answer.top_types[0].type);
 
     expect(await paintedPixels(page, '#raster canvas')).toBeGreaterThan(answer.spikes.total);
-    await page.locator('#time').fill('200');
-    await expectText(page, '#shown-moment', /Whole run/);
     expect(await brightPixels(page, '#brain')).toBeGreaterThan(dark + 100);
     expect(problems).toEqual([]);
     await page.close();
