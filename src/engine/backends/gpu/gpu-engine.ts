@@ -22,7 +22,7 @@ import {
   type WindowPipeline,
 } from './kernels.js';
 import { WINDOW_STEPS } from './number-format.js';
-import { rastersOf } from './spike-rows.js';
+import { mostSpikesOf, rastersOf } from './spike-lists.js';
 
 export interface GpuTrial {
   readonly events: InputEvents;
@@ -51,13 +51,11 @@ const PIPELINES = 4;
 /** A batch with more to read back is split: this thread needs the memory twice. */
 const LARGEST_READBACK_BYTES = 2 ** 29;
 const FEWEST_PLACES = 16;
-const FEWEST_ROWS = 256;
-/** A batch that needs more rows than it had runs again with so many times as many. */
-const ROWS_FACTOR = 4;
-/**
- * Rows beyond those that a batch needed, for the next one. All rows are read back, so there should not be many more.
- */
-const SPARE_ROWS = 1.25;
+const FEWEST_SPIKES = 128;
+/** Places for spikes beyond those that a batch needed, for the next one. All places are read back. */
+const SPARE_SPIKES = 1.25;
+/** Places are read back in vain, but fewer would be another pipeline, which takes seconds to compile. */
+const SPIKES_TOO_MANY = 4;
 
 export class GpuEngine {
   readonly #gpu: GPU;
@@ -65,7 +63,7 @@ export class GpuEngine {
   /** Trials that a pipeline can hold side by side, ascending. */
   readonly widths: readonly number[];
   /** What the last batch needed: the next one is probably like it. */
-  #rows = FEWEST_ROWS;
+  #spikes = FEWEST_SPIKES;
   readonly #pipelines = new LRUCache<string, WindowPipeline>({
     max: PIPELINES,
     dispose: (pipeline) => void pipeline.destroy(),
@@ -150,20 +148,14 @@ export class GpuEngine {
     withState: boolean,
   ): Promise<{ runs: GpuRun[]; shape: PipelineShape; result: PipelineResult } | undefined> {
     for (const { options } of trials) checkDuration(options.durationSteps);
-    for (let isRepeated = false; ; isRepeated = true) {
+    for (;;) {
       const shape = this.#shapeOf(trials, withState);
       if (!this.#fits(shape)) return undefined;
       const result = await this.#run(trials, shape);
-      const { runs, mostActive } = this.#decode(trials, shape, result);
-      if (mostActive < shape.rows) {
-        const wanted = rowsFor(SPARE_ROWS * mostActive, this.wiring.neuronCount);
-        // Another number of rows is another pipeline, which takes seconds to compile.
-        const isFar = wanted > shape.rows || ROWS_FACTOR * wanted <= shape.rows;
-        if (isRepeated || isFar) this.#rows = wanted;
-        return { runs, shape, result };
-      }
-      // All rows are used, so there may be spikes without a row.
-      this.#rows = rowsFor(ROWS_FACTOR * shape.rows, this.wiring.neuronCount);
+      const mostSpikes = mostSpikesOf(result.spikes, shape);
+      const wanted = powerOfTwo(Math.max(FEWEST_SPIKES, SPARE_SPIKES * mostSpikes));
+      if (wanted > shape.spikes || SPIKES_TOO_MANY * wanted <= shape.spikes) this.#spikes = wanted;
+      if (mostSpikes < shape.spikes) return { runs: this.#runsOf(trials, shape, result), shape, result };
     }
   }
 
@@ -204,7 +196,7 @@ export class GpuEngine {
       stimulated: placesFor(most(trials.map(({ events }) => events.stimulated.length))),
       silenced: placesFor(most(trials.map(({ options }) => options.silenced?.length ?? 0))),
       layers: powerOfTwo(most(trials.map(({ events }) => mostAtOnce(events)))),
-      rows: this.#rows,
+      spikes: this.#spikes,
       withState,
     };
   }
@@ -219,14 +211,10 @@ export class GpuEngine {
     return pipeline;
   }
 
-  #decode(
-    trials: readonly GpuTrial[],
-    shape: PipelineShape,
-    { spikes, sound }: PipelineResult,
-  ): { runs: GpuRun[]; mostActive: number } {
+  #runsOf(trials: readonly GpuTrial[], shape: PipelineShape, { spikes, sound }: PipelineResult): GpuRun[] {
     const durations = trials.map(({ options }) => options.durationSteps);
-    const { rasters, mostActive } = rastersOf(spikes, shape, durations);
-    const runs = trials.map(({ options }, experiment) => {
+    const rasters = rastersOf(spikes, shape, durations);
+    return trials.map(({ options }, experiment) => {
       // Counted and not taken for granted: nobody's zeros may pass for a trial without a flag.
       let soundNeurons = 0;
       for (let at = experiment; at < sound.length; at += shape.width) soundNeurons += sound[at]!;
@@ -235,18 +223,11 @@ export class GpuEngine {
         certified: soundNeurons === this.wiring.neuronCount,
       };
     });
-    return { runs, mostActive };
   }
 }
 
 const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
 const placesFor = (count: number) => powerOfTwo(Math.max(FEWEST_PLACES, count));
-
-function rowsFor(active: number, neuronCount: number): number {
-  let rows = FEWEST_ROWS;
-  while (rows < active && rows <= neuronCount) rows *= 2;
-  return rows;
-}
 
 /** Up to a quarter more, so that few durations need a pipeline of their own. */
 function roundedWindows(windows: number): number {
@@ -255,7 +236,7 @@ function roundedWindows(windows: number): number {
 }
 
 function smallestShape(width: number): PipelineShape {
-  return { width, windows: 1, stimulated: 1, silenced: 1, layers: 1, rows: 1, withState: false };
+  return { width, windows: 1, stimulated: 1, silenced: 1, layers: 1, spikes: 1, withState: false };
 }
 
 /** How many events a neuron gets at most in one step. Equal events stand side by side. */
