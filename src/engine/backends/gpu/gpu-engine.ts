@@ -162,7 +162,10 @@ export class GpuEngine {
   async #run(trials: readonly GpuTrial[], shape: PipelineShape): Promise<PipelineResult> {
     let result: PipelineResult;
     try {
-      result = await this.#pipelineFor(shape).run(silencedTable(trials, shape), inputTable(trials, shape));
+      result = await this.#pipelineFor(shape).run(
+        silencedTable(trials, shape),
+        inputTable(trials, shape, this.wiring),
+      );
     } catch (error) {
       throw new CodedError('GPU_FAILED', `The GPU gave up on a batch: ${(error as Error).message}`, {
         cause: error,
@@ -268,22 +271,24 @@ function silencedTable(
 function inputTable(
   trials: readonly GpuTrial[],
   { width, windows, stimulated: places, layers }: PipelineShape,
+  { neuronCount }: Wiring,
 ): Float32Array {
   const rowLength = width * places;
   const table = new Float32Array(rowLength * (1 + windows * layers));
   table.fill(NO_NEURON, 0, rowLength);
+  // Of the neurons that the trial stimulates; what other trials have left here is not read.
+  const placeOf = new Uint32Array(neuronCount);
   trials.forEach(({ events, options }, experiment) => {
     const { steps, neurons, stimulated } = events;
     const ordered = ascending(stimulated);
     table.set(ordered, experiment * places);
-    const placeOf = new Map<number, number>();
-    ordered.forEach((neuron, place) => placeOf.set(neuron, place));
+    ordered.forEach((neuron, place) => (placeOf[neuron] = place));
     let layer = 0;
     for (let k = 0; k < steps.length && steps[k]! < options.durationSteps; k++) {
       layer = steps[k] === steps[k - 1] && neurons[k] === neurons[k - 1] ? layer + 1 : 0;
       const row = 1 + Math.floor(steps[k]! / WINDOW_STEPS) * layers + layer;
-      const at = row * rowLength + experiment * places + placeOf.get(neurons[k]!)!;
-      table[at]! += 2 ** (steps[k]! % WINDOW_STEPS);
+      const at = row * rowLength + experiment * places + placeOf[neurons[k]!]!;
+      table[at]! += 1 << (steps[k]! % WINDOW_STEPS);
     }
   });
   return table;

@@ -35,41 +35,48 @@ export function rastersOf(
   { spikes: places }: Pick<PipelineShape, 'spikes'>,
   durationsSteps: readonly number[],
 ): SpikeRaster[] {
-  return durationsSteps.map((durationSteps, trial) => {
+  const batch = durationsSteps.map((durationSteps, trial) => {
     const ofTrial = windows.slice(0, Math.ceil(durationSteps / WINDOW_STEPS));
-    return rasterOf(ofTrial, trial * places, durationSteps);
+    const first = trial * places;
+    const count = ofTrial.reduce((sum, lists) => sum + countIn(lists, first), 0);
+    return { ofTrial, first, count };
+  });
+  const most = batch.reduce((largest, { count }) => Math.max(largest, count), 0);
+  const scratch = { steps: new Uint16Array(most), neurons: new Uint32Array(most) };
+  return batch.map(({ ofTrial, first }, trial) => {
+    let length = sortInto(scratch, ofTrial, first);
+    while (length > 0 && scratch.steps[length - 1]! >= durationsSteps[trial]!) length--;
+    return { steps: scratch.steps.slice(0, length), neurons: scratch.neurons.slice(0, length) };
   });
 }
 
-/** Batches have nearly a million spikes, so nothing is made for a single one: a counting sort of each window by step. */
-function rasterOf(windows: readonly Float32Array[], first: number, durationSteps: number): SpikeRaster {
-  const count = windows.reduce((sum, lists) => sum + countIn(lists, first), 0);
-  const steps = new Uint16Array(count);
-  const neurons = new Uint32Array(count);
-  const spikesOfStep = new Uint32Array(2 ** STEP_BITS);
+/**
+ * Writes the spikes of one trial, window after window, by a counting sort by step. A batch has nearly a million spikes, so
+ * nothing is made for a single one.
+ * @returns their number
+ */
+function sortInto({ steps, neurons }: SpikeRaster, windows: readonly Float32Array[], first: number): number {
   const placeOfStep = new Uint32Array(2 ** STEP_BITS);
   let place = 0;
-  windows.forEach((lists, window) => {
+  for (const [window, lists] of windows.entries()) {
     const end = first + 1 + countIn(lists, first);
-    spikesOfStep.fill(0);
+    placeOfStep.fill(0);
     for (let at = first + 1; at < end; at++) {
       const spike = lists[at]!;
       if (spike === 0) throw refused();
-      spikesOfStep[(spike - 1) & STEP_MASK]!++;
+      placeOfStep[(spike - 1) & STEP_MASK]!++;
     }
     for (let step = 0; step < WINDOW_STEPS; step++) {
+      const endOfStep = place + placeOfStep[step]!;
       placeOfStep[step] = place;
-      place += spikesOfStep[step]!;
-      steps.fill(window * WINDOW_STEPS + step, placeOfStep[step], place);
+      for (; place < endOfStep; place++) steps[place] = window * WINDOW_STEPS + step;
     }
     for (let at = first + 1; at < end; at++) {
       const spike = lists[at]! - 1;
       neurons[placeOfStep[spike & STEP_MASK]!++] = spike >> STEP_BITS;
     }
-  });
-  let length = count;
-  while (length > 0 && steps[length - 1]! >= durationSteps) length--;
-  return { steps: steps.slice(0, length), neurons: neurons.slice(0, length) };
+  }
+  return place;
 }
 
 const STEP_MASK = 2 ** STEP_BITS - 1;
