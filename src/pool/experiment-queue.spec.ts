@@ -35,6 +35,9 @@ function slowWorkerBehindFastStage() {
     get room() {
       return isBusy ? 0 : WIDEST;
     },
+    get isBusy() {
+      return isBusy;
+    },
     jobsAhead: 2 * WIDEST,
     batchOf: (jobs) => jobs.length,
     simulate: async (jobs) => {

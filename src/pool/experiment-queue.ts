@@ -330,19 +330,22 @@ export class ExperimentQueue {
     const { stage, jobOf } = batches!;
     const runs = [...this.#waiting].slice(0, room);
     for (const run of runs) run.batchJob ??= jobOf(run.task);
+    const fewest = stage.isBusy ? room : 1;
     const ofRuns = stage.batchOf(runs.map(({ batchJob }) => batchJob!));
     // One batch ahead is enough; a faster stage would only pile up rasters.
-    if (ofRuns > 0 && this.#prepared.size <= ofRuns) {
+    if (ofRuns >= fewest && this.#prepared.size <= ofRuns) {
       void this.#simulateRuns(stage, runs.slice(0, ofRuns));
       return;
     }
-    // Runs that have to go through the stage are not kept waiting by trials.
-    if (stage.comesFirst && runs.length > 0) return;
+    // Runs that go through the stage as soon as it is free are not kept waiting by trials.
+    const areRunsNext = stage.comesFirst ? runs.length > 0 : ofRuns > 0 && ofRuns < fewest;
+    if (areRunsNext) return;
     const urgent = this.#urgentTrials.candidates(room);
     const trials = [...urgent, ...this.#backgroundTrials.candidates(room - urgent.length)];
     const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
     const prepared = this.#urgentTrials.prepared + this.#backgroundTrials.prepared;
-    if (ofTrials > 0 && prepared <= ofTrials) void this.#simulateTrials(stage, trials.slice(0, ofTrials));
+    if (ofTrials >= fewest && prepared <= ofTrials)
+      void this.#simulateTrials(stage, trials.slice(0, ofTrials));
   }
 
   #dispatchRuns(): void {
