@@ -60,6 +60,7 @@ const SPIKES_TOO_MANY = 4;
 export class GpuEngine {
   readonly #gpu: GPU;
   readonly #incoming: IncomingConnections;
+  readonly #outDegree: Uint32Array;
   /** Trials that a pipeline can hold side by side, ascending. */
   readonly widths: readonly number[];
   /** What the last batch needed: the next one is probably like it. */
@@ -75,6 +76,8 @@ export class GpuEngine {
     private readonly options: GpuEngineOptions,
   ) {
     this.#incoming = incomingConnections(wiring);
+    const { neuronCount, rowStart } = wiring;
+    this.#outDegree = Uint32Array.from({ length: neuronCount }, (_, i) => rowStart[i + 1]! - rowStart[i]!);
     const { widths = DEFAULT_WIDTHS, largestArrayBytes: limit = Infinity } = options;
     const needed = (width: number) =>
       bytesOf(wiring.neuronCount, this.#incoming, smallestShape(width)).largestArray;
@@ -222,7 +225,7 @@ export class GpuEngine {
       let soundNeurons = 0;
       for (let at = experiment; at < sound.length; at += shape.width) soundNeurons += sound[at]!;
       return {
-        trial: withDeliveredEvents(rasters[experiment]!, this.wiring, options),
+        trial: withDeliveredEvents(rasters[experiment]!, this.#outDegree, options),
         certified: soundNeurons === this.wiring.neuronCount,
       };
     });
