@@ -48,6 +48,7 @@ copy('dist/engine');
 copy('dist/experiment');
 copy('dist/answers/v1');
 copy('dist/pool/kernel-file.js');
+copy('dist/pool/gpu/batch-stage.js');
 packagesBelow(PACKAGES).forEach(copy);
 writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
 cpSync(values.connectome, join(root, basename(values.connectome)));
