@@ -46,7 +46,10 @@ export interface GpuEngineOptions {
 }
 
 const DEFAULT_WIDTHS = [1, 8, 32, 64];
-/** Pipelines kept compiled; each holds the wiring and the state on the GPU. */
+/**
+ * Pipelines kept compiled; each holds the wiring and the state on the GPU. There are more than batches in flight, because
+ * a pipeline that is destroyed rejects those that wait for it.
+ */
 const PIPELINES = 4;
 /** A batch with more to read back is split: this thread needs the memory twice. */
 const LARGEST_READBACK_BYTES = 2 ** 29;
@@ -97,6 +100,7 @@ export class GpuEngine {
   }
 
   /**
+   * May be called again before it has resolved: the next batch is submitted before rasters are made of the last.
    * @param trials any number, of any durations; more than fit side by side run one batch after another, and a batch takes
    *   as long as its longest trial
    * @returns the runs in the order of the trials; undefined for a trial that the adapter has no room for
