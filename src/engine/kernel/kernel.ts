@@ -237,7 +237,8 @@ function listCandidates(factors: Factors): void {
 /** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
 function excite(firstSpike: u32, endSpike: u32, factors: Factors): void {
   const uhOfSynapse = factors.uhOfSynapse;
-  const leastU = factors.leastUOfBoth;
+  // No h is greater, so the comparison has one bit for each neuron: that of its u.
+  const leastUh = f64x2.replace_lane(f64x2.splat(Infinity), 0, factors.leastU);
   const limit = Entry.at(candidates, neuronCount);
   let candidate = Entry.at(candidates, candidateCount);
   const endOfSpikes = Spike.at(endSpike);
@@ -257,11 +258,10 @@ function excite(firstSpike: u32, endSpike: u32, factors: Factors): void {
       const second = pair.secondTarget;
       const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
       second.uh = uhOfSecond;
-      const candidateBits = i64x2.bitmask(f64x2.gt(lowOf(uhOfFirst, uhOfSecond), leastU));
       candidate.neuron = first;
-      candidate = candidate.plus(candidateBits & 1);
+      candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
       candidate.neuron = second;
-      candidate = candidate.plus(candidateBits >> 1);
+      candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
     }
     if (limit.isBefore(candidate)) {
       isListIncomplete = true;
