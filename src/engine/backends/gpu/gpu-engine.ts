@@ -57,7 +57,10 @@ const FEWEST_PLACES = 16;
 const FEWEST_SPIKES = 128;
 /** Places for spikes beyond those that a batch needed, for the next one. All places are read back. */
 const SPARE_SPIKES = 1.25;
-/** Places are read back in vain, but fewer would be another pipeline, which takes seconds to compile. */
+/**
+ * A pipeline with so many times more places than needed is replaced. With fewer it is kept: another one takes seconds to
+ * compile.
+ */
 const SPIKES_TOO_MANY = 4;
 
 export class GpuEngine {

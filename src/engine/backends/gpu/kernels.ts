@@ -20,10 +20,10 @@
  *   silenced   [experiment][place]         neurons, ascending
  *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
- *   active     [word], [word][experiment]  which neurons spiked in any experiment, 24 bits a word; and how many spikes they
- *              have in each
- *   masks      [group], [block][experiment] 24 bits: connections of the group whose source was active; and how many spikes
- *              the neurons of a block of words have
+ *   active     [word], [word][experiment]  24 bits: neurons that spiked in any experiment; and how many spikes they have
+ *              in each
+ *   masks      [group], [block][experiment]  24 bits: connections of the group whose source was active; and how many
+ *              spikes the neurons of a block of words have in each experiment
  *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs
  *              and the rows of the window; then [chunk][sum][experiment], the sums of hubs (see CHUNK_SUMS)
  *   spikes     [experiment][place]         1 + the number of spikes; then each spike as 1 + step + neuron * 2^STEP_BITS, by
@@ -418,7 +418,7 @@ function spikeLists(this: Kernel, statuses: Vector, active: Vector, masks: Vecto
       }
     }
   }
-  // The counts have a spike that no status has.
+  // The counts have a spike that no status has: the batch is refused.
   return 0;
 }
 
