@@ -79,7 +79,7 @@ it('bench:gpu:table counts every pass of a window', () => {
     'stateConnections',
     'steppedNeurons',
     'windowUsAt3',
-    'rastersMsOfBatch',
+    'placesOfTrial',
   ]) {
     expect(table.summary[name]).toBeGreaterThan(0);
   }
