@@ -263,6 +263,10 @@ describe('warnings', () => {
     };
     expect(codes(swept)).toContain('READOUT_STIMULATED');
     expect(codes({ inputs: { s: { node_set: 'S_song' } }, reports })).not.toContain('READOUT_STIMULATED');
+    const table = (nodeSet: string) => ({ table: { node_set: nodeSet, type: 'spikes' } });
+    expect(codes({ inputs: INPUT, reports: table('S_sugar') })).toContain('READOUT_STIMULATED');
+    expect(codes({ inputs: INPUT, reports: table('@all') })).not.toContain('READOUT_STIMULATED');
+    expect(codes({ inputs: INPUT, reports: { all: { node_set: '@all' } } })).toContain('READOUT_STIMULATED');
   });
 
   it('tell of what was skipped and of types that stand for measured cells', () => {
