@@ -124,9 +124,7 @@ export class NodeSetResolver {
         parts.map(({ neurons }) => neurons),
         this.connectome.neuronCount,
       ),
-      unknown: parts.flatMap(({ unknown }) => unknown),
-      substituted: parts.flatMap(({ substituted }) => substituted),
-      sources: parts.flatMap(({ sources }) => sources),
+      ...notesOf(parts),
     };
   }
 
@@ -262,12 +260,9 @@ export class NodeSetResolver {
     }
     if (rootIds !== undefined) parts.push(this.#ids(rootIds, `${path}/root_id`));
     const excepted = except === undefined ? NOTHING : this.#resolve(except, `${path}/except`);
-    const all = [...parts, excepted];
     return {
       neurons: differenceOf(intersectionOf(parts.map(({ neurons }) => neurons)), excepted.neurons),
-      unknown: all.flatMap(({ unknown }) => unknown),
-      substituted: all.flatMap(({ substituted }) => substituted),
-      sources: all.flatMap(({ sources }) => sources),
+      ...notesOf([...parts, excepted]),
     };
   }
 
@@ -323,6 +318,24 @@ function lacks(unknown: Unknown): Found {
 
 function distinct(names: readonly string[]): string[] {
   return [...new Set(names)];
+}
+
+/** What is said of several selectors beside their neurons. */
+function notesOf(found: readonly Found[]): Omit<Found, 'neurons'> {
+  return {
+    unknown: merged(found.map(({ unknown }) => unknown)),
+    substituted: merged(found.map(({ substituted }) => substituted)),
+    sources: merged(found.map(({ sources }) => sources)),
+  };
+}
+
+/**
+ * Each item once. Sets of a document may name one another, each several times: without this, the lists would double
+ * with every level.
+ */
+function merged<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const different = [...new Set(lists)].filter(({ length }) => length > 0);
+  return different.length > 1 ? [...new Set(different.flat())] : (different[0] ?? []);
 }
 
 function unknownNeurons(unknown: readonly Unknown[]): CodedError {
