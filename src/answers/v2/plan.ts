@@ -8,6 +8,7 @@ import { modelId } from '../../connectome/model-id.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
 import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { CodedError } from '../../errors.js';
+import { type InParts, withoutPauses } from '../../parts.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
 import { firstNotBelow } from './ascending.js';
 import { allNeurons } from './baselines.js';
@@ -73,18 +74,20 @@ interface PlannedReport extends SummarisedReport {
  * @param document complete, as parseDocument gives it
  * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
  */
-export function planExperiment(
+export function planExperiment(...all: Parameters<typeof planInParts>): ExperimentPlan {
+  return withoutPauses(planInParts(...all));
+}
+
+/** As planExperiment, in parts. */
+export function* planInParts(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: ExperimentLimits,
-): ExperimentPlan {
-  return new ExperimentPlan(
-    connectome,
-    document,
-    resolveDocument(connectome, document, resolver, limits),
-    limits,
-  );
+): InParts<ExperimentPlan> {
+  const resolved = yield* resolveDocument(connectome, document, resolver, limits);
+  yield;
+  return new ExperimentPlan(connectome, document, resolved, limits);
 }
 
 export class ExperimentPlan {

@@ -5,6 +5,7 @@ import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-reso
 import { unionOf } from '../../connectome/neuron-sets.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
+import type { InParts } from '../../parts.js';
 import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
 import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';
@@ -27,14 +28,14 @@ interface Use {
 }
 
 /** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
-export function resolveDocument(
+export function* resolveDocument(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: { readonly selectedNeurons: number },
-): ResolvedDocument {
+): InParts<ResolvedDocument> {
   const uses = usesOf(document);
-  const resolved = resolver.neuronsOfAll(uses.flatMap(({ selectors }) => selectors));
+  const resolved = yield* resolver.resolving(uses.flatMap(({ selectors }) => selectors));
   const selected = resolved.reduce((sum, { neurons: { length } }) => sum + length, 0);
   if (selected > limits.selectedNeurons) {
     throw new CodedError(
@@ -48,6 +49,7 @@ export function resolveDocument(
   const neurons = new Map<string, Uint32Array>();
   let at = 0;
   for (const { name, selectors } of uses) {
+    yield;
     const parts = resolved.slice(at, (at += selectors.length));
     const own = unionOf(
       parts.map((part) => part.neurons),
