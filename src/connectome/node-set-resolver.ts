@@ -201,14 +201,14 @@ export class NodeSetResolver {
       if (matching.length === 0) unknown.push(lacking(each));
       for (const value of matching) values.add(value);
     }
-    return { ...this.#found(this.#selection.withValues(label, values)), unknown };
+    return { ...NO_NOTES, neurons: this.#selection.withValues(label, values), unknown };
   }
 
   #withLabel(label: Label, pattern: string): NeuronSet {
     const key = `${label} ${pattern}`;
     let neurons = this.#labelled.get(key);
     if (neurons === undefined) {
-      neurons = this.#setOf(this.#selection.withLabel(label, pattern));
+      neurons = this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern));
       this.#labelled.set(key, neurons);
     }
     return neurons;
