@@ -7,10 +7,11 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
 import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
+import { selectionOf } from '../../connectome/selection.js';
 import { CodedError } from '../../errors.js';
 import { type InParts, withoutPauses } from '../../parts.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
-import { firstNotBelow } from './ascending.js';
+import { firstNotBelow, placeOf } from './ascending.js';
 import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
 import { rounded, type SummarisedReport } from './condition-result.js';
@@ -520,10 +521,13 @@ function givenTrain(
   const within = (list: readonly number[]) =>
     list.map(stepsOf).filter((step) => step >= startStep && step < endStep);
   if (isList(times)) return { kind: 'spikes', steps: sharedStepLists([within(times)])[0]! };
-  const lists = Array.from(neurons, (neuron) => {
-    const id = connectome.neuronId(neuron);
-    return Object.hasOwn(times, id) ? within(times[id]!) : NO_STEPS;
-  });
+  const selection = selectionOf(connectome);
+  const lists = Array.from(neurons, () => NO_STEPS);
+  for (const [id, own] of Object.entries(times)) {
+    const neuron = selection.withId(id);
+    const place = neuron === undefined ? -1 : placeOf(neurons, neuron);
+    if (place >= 0) lists[place] = within(own);
+  }
   return { kind: 'spikes', steps: sharedStepLists(lists) };
 }
 

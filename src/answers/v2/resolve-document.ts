@@ -3,9 +3,11 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
 import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
+import { selectionOf } from '../../connectome/selection.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
 import type { InParts } from '../../parts.js';
+import { placeOf } from './ascending.js';
 import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
 import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';
@@ -130,8 +132,11 @@ function unusedTimes(
 ): string[] {
   const input = inputs[name]!;
   if (input.module !== 'spikes' || Array.isArray(input.times_ms)) return [];
-  const ids = new Set(Array.from(neurons, (neuron) => connectome.neuronId(neuron)));
-  const unused = Object.keys(input.times_ms).filter((id) => !ids.has(id));
+  const selection = selectionOf(connectome);
+  const unused = Object.keys(input.times_ms).filter((id) => {
+    const neuron = selection.withId(id);
+    return neuron === undefined || placeOf(neurons, neuron) < 0;
+  });
   if (unused.length > 0 && onMissing === 'error') {
     throw new CodedError(
       'UNKNOWN_NEURONS',
