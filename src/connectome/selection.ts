@@ -4,6 +4,7 @@
  */
 import { CodedError, describeValue } from '../errors.js';
 import { SIDES, type Connectome } from './connectome.js';
+import type { InParts } from '../parts.js';
 import { nearestNames } from './nearest-names.js';
 import { NeuronSet } from './neuron-set.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
@@ -108,7 +109,7 @@ export class NeuronSelection {
   }
 
   /** Indexes everything, one label at a time: for those who want no later question to take long. */
-  *indexing(): Generator<void, void, void> {
+  *indexing(): InParts<void> {
     for (const label of LABELS) {
       this.#index(label);
       yield;
