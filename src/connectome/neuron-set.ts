@@ -1,4 +1,5 @@
 const WORD_BITS = 32;
+const NO_BITS = new Uint32Array(0);
 
 /**
  * A set of neurons of one brain; it never changes. A small one is a list of indices, a large one has a bit for each
@@ -10,7 +11,7 @@ export class NeuronSet {
     /** Ascending. */
     private readonly list: Uint32Array | undefined,
     /** Where there is no list. */
-    private readonly bits = new Uint32Array(0),
+    private readonly bits = NO_BITS,
   ) {}
 
   /**

@@ -9,13 +9,13 @@ import { type InParts, withPauses } from '../parts.js';
 import { RoundRobin } from '../pool/round-robin.js';
 import { queueFull } from './admission.js';
 
-/** Documents that may wait for each experiment that may be under way: they are planned in a moment, but all take memory. */
+/** Documents that may wait for each experiment that may be under way: planned in a moment, but each takes memory. */
 const WAITING_FOR_EACH = 8;
 const RETRY_AFTER_S = 1;
 
 /**
- * Checks and plans documents on the main thread, one after another, one of each client in turn. Everything else that has
- * arrived is answered between two documents, and within one that takes long.
+ * Checks and plans documents on the main thread, one after another, one of each client in turn. Everything else that
+ * has arrived is served between two documents, and within one that takes long.
  */
 @Injectable()
 export class PlanningTurns {
