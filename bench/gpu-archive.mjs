@@ -13,6 +13,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -48,6 +49,7 @@ copy('dist/engine');
 copy('dist/experiment');
 copy('dist/answers/v1');
 copy('dist/pool/kernel-file.js');
+copy('dist/pool/gpu/batch-stage.js');
 packagesBelow(PACKAGES).forEach(copy);
 writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
 cpSync(values.connectome, join(root, basename(values.connectome)));
@@ -58,7 +60,8 @@ mkdirSync(join(root, 'bin'));
 cpSync(process.execPath, join(root, 'bin/node'), { dereference: true });
 execFileSync('strip', [join(root, 'bin/node')]);
 const loader = values.vulkan ?? '/usr/lib/x86_64-linux-gnu/libvulkan.so.1';
-if (existsSync(loader)) cpSync(loader, join(root, 'lib/libvulkan.so.1'), { dereference: true });
+// The loader is a link, and Node 24 copies no file through one.
+if (existsSync(loader)) cpSync(realpathSync(loader), join(root, 'lib/libvulkan.so.1'));
 writeFileSync(
   join(root, 'run.sh'),
   `#!/bin/sh

@@ -9,7 +9,8 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { BLOCK_CELLS, STATE_PARTS } from '../dist/engine/backends/gpu/cells.js';
+import { BLOCK_CELLS, STATE_PARTS, STEP_BITS } from '../dist/engine/backends/gpu/cells.js';
+import { withDeliveredEvents } from '../dist/engine/backends/gpu/event-budget.js';
 import { CHUNK_SUMS, GROUP_CONNECTIONS, incomingConnections } from '../dist/engine/backends/gpu/incoming.js';
 import {
   LIGHT_FLOAT_BELOW,
@@ -19,6 +20,7 @@ import {
   THRESHOLD_UNITS,
   WINDOW_STEPS,
 } from '../dist/engine/backends/gpu/number-format.js';
+import { mostSpikesOf, rastersOf } from '../dist/engine/backends/gpu/spike-lists.js';
 import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
 import {
   INPUT_EVENT_MV,
@@ -29,9 +31,9 @@ import {
   SYNAPSE_MV,
   SYNAPSE_TO_MEMBRANE,
 } from '../dist/engine/network.js';
-import { drawInputEvents } from '../dist/experiment/input-events.js';
+import { compiledDrawing } from '../dist/experiment/compiled-drawing.js';
 import { v1Protocol } from '../dist/experiment/protocol.js';
-import { compileKernel } from '../dist/pool/kernel-file.js';
+import { compileDrawingKernel, compileKernel } from '../dist/pool/kernel-file.js';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
 const FLOAT = 4;
@@ -43,9 +45,11 @@ const OPERATIONS_PER_S = 132 * 128 * 1.7e9;
 const DISPATCH_US = 4;
 const WORDS_BITS = 24;
 const BLOCK_WORDS = 64;
-/** Rows that come back of a window, as gpu-engine.ts chooses them. */
-const FEWEST_ROWS = 256;
-const SPARE_ROWS = 1.25;
+/** Places for the spikes of a trial in a window, as gpu-engine.ts chooses them. */
+const FEWEST_SPIKES = 128;
+const SPARE_SPIKES = 1.25;
+/** How often what the host does is timed. */
+const ROUNDS = 25;
 /** A float in 16ths of 2^24 units: a synapse is 2^32 units. */
 const HIGH_FLOATS_PER_SYNAPSE = 256;
 const EVENT_SYNAPSES = INPUT_EVENT_MV / (SYNAPSE_MV * SYNAPSE_TO_MEMBRANE);
@@ -72,7 +76,6 @@ const OPERATIONS = {
   sumOfChunk: 8,
   mask: 8 * GROUP_CONNECTIONS,
   bit: 5,
-  name: 750,
   spike: 10,
 };
 const THRESHOLD_SYNAPSES = Number(THRESHOLD_UNITS) / 2 ** 32;
@@ -108,16 +111,20 @@ async function count(options) {
   const { neurons, rateHz, silenced } = stimulationOf(connectome, options);
   const cpu = new KernelEngine(compileKernel(), connectome);
   const cpuMs = [];
-  const trials = Array.from({ length: batch }, (_, seed) => {
-    const train = { nominalRateHz: rateHz, intensity: 1, seed };
-    const events = drawInputEvents(v1Protocol(neurons, train, durationSteps), String);
+  const draw = compiledDrawing(compileDrawingKernel());
+  const drawAll = () =>
+    Array.from({ length: batch }, (_, seed) =>
+      draw(v1Protocol(neurons, { nominalRateHz: rateHz, intensity: 1, seed }, durationSteps), String),
+    );
+  const trials = drawAll().map((events) => {
     const [ms, trial] = timed(() => cpu.simulate(events, { durationSteps, silenced }));
     cpuMs.push(ms);
     return { events, trial };
   });
   const incoming = incomingConnections(connectome);
   const counted = countWindows(connectome, incoming, trials, silenced, durationSteps);
-  const rows = tableOf(connectome, incoming, batch, counted);
+  const { places, lists } = listsOf(trials, durationSteps);
+  const rows = tableOf(connectome, incoming, batch, { ...counted, places });
   const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
   const usAt = (key) =>
     rows.reduce((total, row) => total + DISPATCH_US + Math.max(row[key], row.operationsUs), 0);
@@ -126,6 +133,12 @@ async function count(options) {
     spikesOfTrial: median(trials.map(({ trial }) => trial.steps.length)),
     eventsOfTrial: median(trials.map(({ trial }) => trial.deliveredEvents)),
     ...Object.fromEntries(Object.entries(counted).map(([key, value]) => [key, rounded(value, 0)])),
+    placesOfTrial: places,
+    readbackMegabytes: rounded(lists.reduce((bytes, { byteLength }) => bytes + byteLength, 0) / 1e6, 1),
+    drawingMsOfBatch: fastestMs(drawAll),
+    rastersMsOfBatch: fastestMs(
+      rastersOfBatch(connectome, { lists, places, batch, durationSteps, silenced }),
+    ),
     megabytesOfWindow: rounded(sum('megabytes'), 1),
     windowUsAt3: rounded(usAt('us3'), 0),
     windowUsAt5: rounded(usAt('us5'), 0),
@@ -346,6 +359,46 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
   return Object.fromEntries(Object.entries(total).map(([key, value]) => [key, value / windows]));
 }
 
+/** What a pipeline reads back of these trials, see `spikes` in kernels.ts. */
+function listsOf(trials, durationSteps) {
+  const windows = Array.from({ length: Math.ceil(durationSteps / WINDOW_STEPS) }, () => trials.map(() => []));
+  trials.forEach(({ trial: { steps, neurons } }, at) =>
+    steps.forEach((step, spike) => {
+      const number = 1 + (step % WINDOW_STEPS) + neurons[spike] * 2 ** STEP_BITS;
+      windows[Math.floor(step / WINDOW_STEPS)][at].push(number);
+    }),
+  );
+  const most = windows.flat().reduce((longest, { length }) => Math.max(longest, length), 0);
+  const places = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_SPIKES, SPARE_SPIKES * most)));
+  const lists = windows.map((window) => {
+    const floats = new Float32Array(trials.length * places);
+    window.forEach((numbers, at) => {
+      floats.fill(1 + numbers.length, at * places, (at + 1) * places);
+      floats.set(
+        numbers.sort((a, b) => a - b),
+        at * places + 1,
+      );
+    });
+    return floats;
+  });
+  return { places, lists };
+}
+
+/** What the thread of the GPU does with the lists of a batch. */
+function rastersOfBatch({ neuronCount, rowStart }, { lists, places, batch, durationSteps, silenced }) {
+  const outDegree = Uint32Array.from({ length: neuronCount }, (_, i) => rowStart[i + 1] - rowStart[i]);
+  const shape = { width: batch, spikes: places };
+  return () => {
+    mostSpikesOf(lists, shape);
+    const rasters = rastersOf(lists, shape, new Array(batch).fill(durationSteps));
+    for (const raster of rasters) withDeliveredEvents(raster, outDegree, { durationSteps, silenced });
+  };
+}
+
+function fastestMs(work) {
+  return rounded(Math.min(...Array.from({ length: ROUNDS }, () => timed(work)[0])), 1);
+}
+
 /** One row for each pass of a window. Every array is taken to be read from memory once, and written once. */
 function tableOf({ neuronCount }, incoming, width, counted) {
   const { groupCount, groupsOfChunk, firstChunk } = incoming;
@@ -354,12 +407,14 @@ function tableOf({ neuronCount }, incoming, width, counted) {
   // A warp has 32 cells in nextStatuses, and all parts of 8 cells in nextStates.
   const lanes = Math.max(32, width);
   const words = neuronCount / WORDS_BITS;
+  const blocks = words / BLOCK_WORDS;
   const cells = neuronCount * width;
   const statuses = cells * FLOAT;
   const states = counted.stateBlocks * STATE_PARTS * SECTOR;
   const arrivals = (groupCount + chunks * CHUNK_SUMS * width) * FLOAT;
   const gathered = (connections) => connections * 2 * SECTOR + counted.activeNeurons * width * FLOAT;
-  const rows = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_ROWS, SPARE_ROWS * counted.activeNeurons)));
+  const listed = width * counted.places;
+  const counts = (1 + width) * words * FLOAT;
   const { connection, arrivalOfSum, arrivalOfDecay, arrivalOfStep, sumOfChunk } = OPERATIONS;
   const lightGroups = (groupCount - hubGroups) / neuronCount;
   const passes = [
@@ -406,19 +461,24 @@ function tableOf({ neuronCount }, incoming, width, counted) {
             counted.steppedStateChunks * WINDOW_STEPS * (sumOfChunk + arrivalOfStep) +
             counted.steppedStateBlocks * WINDOW_STEPS * OPERATIONS.stepOfState),
     ],
-    ['activeWords', 2 * words, (neuronCount + 2 * words) * FLOAT, 2 * neuronCount * OPERATIONS.bit],
+    [
+      'activeWords',
+      (1 + width) * words,
+      (neuronCount + counted.activeNeurons * width) * FLOAT + counts,
+      (1 + width) * neuronCount * OPERATIONS.bit + counted.activeNeurons * lanes * OPERATIONS.spike,
+    ],
     [
       'connectionMasks',
-      groupCount + words / BLOCK_WORDS,
-      (groupCount * (GROUP_CONNECTIONS + 1) + words) * FLOAT,
-      groupCount * OPERATIONS.mask + words * OPERATIONS.bit,
+      groupCount + blocks * width,
+      (groupCount * (GROUP_CONNECTIONS + 1) + blocks * width) * FLOAT + counts,
+      groupCount * OPERATIONS.mask + words * width * OPERATIONS.bit,
     ],
-    ['activeNames', rows, (rows + 2 * words) * FLOAT, rows * OPERATIONS.name],
     [
-      'spikeRows',
-      rows * (width + 1),
-      (rows * (width + 2) + counted.activeNeurons * width) * FLOAT,
-      rows * (width + 1) * OPERATIONS.spike,
+      'spikeLists',
+      listed,
+      (listed + blocks * width + counted.activeNeurons * width) * FLOAT + counts,
+      // Unused places go past all blocks, the others half of them.
+      listed * (OPERATIONS.bit * (blocks + BLOCK_WORDS / 2 + WORDS_BITS) + OPERATIONS.spike),
     ],
   ];
   return passes.map(([kernel, threads, bytes, operations]) => {

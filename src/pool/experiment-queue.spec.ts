@@ -2,7 +2,7 @@ import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
 import { CodedError } from '../errors.js';
 import { v1Protocol } from '../experiment/protocol.js';
 import { ExperimentQueue } from './experiment-queue.js';
-import type { BatchStage } from './gpu/batch-stage.js';
+import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
 import type { JobWorker } from './lane.js';
 import type { V1RunResult, V1RunTask } from './task.js';
 import { begin } from './ticket.js';
@@ -25,15 +25,17 @@ const settled = () => new Promise((resolve) => setTimeout(resolve));
 let end: (() => Promise<void>) | undefined;
 afterEach(() => end?.());
 
-/** A stage that is always faster than the one worker, which ends a run only when it is told to. */
+/** A stage that is always faster than the worker. */
 function slowWorkerBehindFastStage() {
-  const begun: { readonly task: V1RunTask; end(): void }[] = [];
   const batches: number[] = [];
   let isBusy = false;
   const stage: BatchStage = {
     comesFirst: true,
     get room() {
       return isBusy ? 0 : WIDEST;
+    },
+    get isBusy() {
+      return isBusy;
     },
     jobsAhead: 2 * WIDEST,
     batchOf: (jobs) => jobs.length,
@@ -45,6 +47,12 @@ function slowWorkerBehindFastStage() {
       return jobs.map(() => TRIAL);
     },
   };
+  return { ...slowWorkerBehind(stage), batches };
+}
+
+/** One worker, which ends a run only when it is told to. */
+function slowWorkerBehind(stage: BatchStage) {
+  const begun: { readonly task: V1RunTask; end(): void }[] = [];
   // Like a worker it begins a run once the one before it has ended.
   let last: Promise<unknown> = Promise.resolve();
   const worker: JobWorker = {
@@ -63,7 +71,7 @@ function slowWorkerBehindFastStage() {
   const queue = new ExperimentQueue([worker], {
     limit: LIMIT,
     runTimeoutMs: 60_000,
-    batches: { stage, jobOf: () => ({ protocol: PROTOCOL, group: 'all' }) },
+    batches: { stage, jobOf: () => ({ protocol: PROTOCOL, group: 'runs' }) },
   });
   end = async () => {
     for (const run of begun) {
@@ -73,7 +81,7 @@ function slowWorkerBehindFastStage() {
     }
     await queue.idle();
   };
-  return { queue, begun, batches };
+  return { queue, begun };
 }
 
 describe('ExperimentQueue before a stage that is faster than the workers', () => {
@@ -140,5 +148,53 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     await settled();
     await settled();
     expect(begun.map(({ task }) => task.experiment.seed)).toEqual([1]);
+  });
+});
+
+describe('ExperimentQueue before a stage that computes another batch', () => {
+  function behindBusyStage() {
+    const batches: unknown[][] = [];
+    const stage = {
+      comesFirst: false,
+      room: WIDEST,
+      isBusy: true,
+      jobsAhead: 3 * WIDEST,
+      batchOf: (jobs: readonly BatchJob[]) => jobs.length,
+      simulate: async (jobs: readonly BatchJob[]) => {
+        batches.push(jobs.map(({ group }) => group));
+        return jobs.map(() => undefined);
+      },
+    };
+    const { queue } = slowWorkerBehind(stage);
+    const runTrials = (count: number) =>
+      Array.from({ length: count }, () =>
+        queue.runTrial({ protocol: PROTOCOL, reports: [], countsAll: false }, { owner: 'trials' }),
+      );
+    // The worker has one, and one is queued ahead.
+    for (const seed of [1, 2]) queue.submit(taskOf(seed), 'client');
+    return { queue, stage, batches, runTrials };
+  }
+
+  it('gives it another one only if it is full', async () => {
+    const { queue, batches, runTrials } = behindBusyStage();
+    const trials = runTrials(WIDEST - 1);
+    await settled();
+    expect(batches).toEqual([]);
+    trials.push(...runTrials(1));
+    await settled();
+    expect(batches).toEqual([new Array(WIDEST).fill('trials')]);
+    await Promise.all([end!(), queue.idle(), ...trials]);
+  });
+
+  it('does not let trials overtake the runs that are next', async () => {
+    const { queue, stage, batches, runTrials } = behindBusyStage();
+    for (const seed of [3, 4]) queue.submit(taskOf(seed), 'client');
+    const trials = runTrials(WIDEST);
+    await settled();
+    expect(batches).toEqual([]);
+    stage.isBusy = false;
+    queue.dispatch();
+    expect(batches[0]).toEqual(['runs', 'runs']);
+    await Promise.all([end!(), queue.idle(), ...trials]);
   });
 });

@@ -21,7 +21,7 @@ import { CodedError } from '../errors.js';
 import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
 import { TrialLine } from './gpu/trial-line.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
-import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
+import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
  * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one
@@ -85,6 +85,8 @@ export class ExperimentQueue {
   readonly #backgroundTrials = new TrialLine<Trial>(() => this.#comesFirst);
   /** Trials that can still be cancelled, by what cancels them: one listener on a signal, however many trials it has. */
   readonly #trialsOfSignal = new Map<AbortSignal, SignalTrials>();
+  /** When the stage returned its last batch. */
+  #batchEndedMs = 0;
   readonly #lanes: readonly Lane[];
   readonly #idleListeners: (() => void)[] = [];
 
@@ -330,19 +332,22 @@ export class ExperimentQueue {
     const { stage, jobOf } = batches!;
     const runs = [...this.#waiting].slice(0, room);
     for (const run of runs) run.batchJob ??= jobOf(run.task);
+    const fewest = stage.isBusy ? room : 1;
     const ofRuns = stage.batchOf(runs.map(({ batchJob }) => batchJob!));
     // One batch ahead is enough; a faster stage would only pile up rasters.
-    if (ofRuns > 0 && this.#prepared.size <= ofRuns) {
+    if (ofRuns >= fewest && this.#prepared.size <= ofRuns) {
       void this.#simulateRuns(stage, runs.slice(0, ofRuns));
       return;
     }
-    // Runs that have to go through the stage are not kept waiting by trials.
-    if (stage.comesFirst && runs.length > 0) return;
+    // Runs that go through the stage as soon as it is free are not kept waiting by trials.
+    const areRunsNext = stage.comesFirst ? runs.length > 0 : ofRuns > 0 && ofRuns < fewest;
+    if (areRunsNext) return;
     const urgent = this.#urgentTrials.candidates(room);
     const trials = [...urgent, ...this.#backgroundTrials.candidates(room - urgent.length)];
     const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
     const prepared = this.#urgentTrials.prepared + this.#backgroundTrials.prepared;
-    if (ofTrials > 0 && prepared <= ofTrials) void this.#simulateTrials(stage, trials.slice(0, ofTrials));
+    if (ofTrials >= fewest && prepared <= ofTrials)
+      void this.#simulateTrials(stage, trials.slice(0, ofTrials));
   }
 
   #dispatchRuns(): void {
@@ -395,9 +400,10 @@ export class ExperimentQueue {
 
   async #simulateRuns(stage: BatchStage, runs: readonly Run[]): Promise<void> {
     for (const run of runs) this.#waiting.delete(run);
-    const startedMs = performance.now();
-    const trials = await stage.simulate(runs.map(({ batchJob }) => batchJob!));
-    const gpuMs = performance.now() - startedMs;
+    const { trials, gpuMs } = await this.#simulate(
+      stage,
+      runs.map(({ batchJob }) => batchJob!),
+    );
     runs.forEach((run, i) => {
       // Withdrawn meanwhile: nobody needs its response written.
       if (!this.#line.has(run)) return;
@@ -414,14 +420,28 @@ export class ExperimentQueue {
 
   async #simulateTrials(stage: BatchStage, trials: readonly Trial[]): Promise<void> {
     for (const trial of trials) trial.waiting.begin(trial);
-    const startedMs = performance.now();
-    const simulated = await stage.simulate(trials.map(({ batchJob }) => batchJob));
-    const gpuMs = (performance.now() - startedMs) / trials.length;
+    const { trials: simulated, gpuMs } = await this.#simulate(
+      stage,
+      trials.map(({ batchJob }) => batchJob),
+    );
     trials.forEach((trial, i) => {
       // Otherwise it was cancelled meanwhile, and nobody reads it.
-      if (trial.waiting.end(trial)) trial.prepare(simulated[i], gpuMs);
+      if (trial.waiting.end(trial)) trial.prepare(simulated[i], gpuMs / trials.length);
     });
     this.dispatch();
+  }
+
+  /** The time that a batch waits for the one before it is not its own. */
+  async #simulate(
+    stage: BatchStage,
+    jobs: readonly BatchJob[],
+  ): Promise<{ trials: BatchResult; gpuMs: number }> {
+    const startedMs = performance.now();
+    const trials = await stage.simulate(jobs);
+    const endedMs = performance.now();
+    const gpuMs = endedMs - Math.max(startedMs, this.#batchEndedMs);
+    this.#batchEndedMs = endedMs;
+    return { trials, gpuMs };
   }
 }
 

@@ -35,8 +35,8 @@ describe('GpuEngine', () => {
   });
 
   it('refuses a width that does not fit', () => {
-    expect(() => new GpuEngine(wiringOf(1_048_577, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
-      'The GPU takes networks of at most 1048576 neurons and batches of fewer than 536870912 neurons in all, not 1 experiments of 1048577 neurons.',
+    expect(() => new GpuEngine(wiringOf(524_289, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
+      'The GPU takes networks of at most 524288 neurons and batches of fewer than 536870912 neurons in all, not 1 experiments of 524289 neurons.',
     );
   });
 

@@ -199,6 +199,38 @@ export function itEqualsTheOracle(
     // Every network needs pipelines of its own, which a software adapter takes seconds to compile.
   }, 300_000);
 
+  it('of batches in flight together, some of which need more places for spikes than there are', async () => {
+    const neurons = Array.from({ length: 300 }, (_, i) => i);
+    const wiring = wiringOf(
+      301,
+      neurons.map((pre): Connection => [pre, 300, 3]),
+    );
+    // All of them spike in one window.
+    const volley = eventsOf(
+      neurons,
+      neurons.map((i): Event => [20 + (i % 3), i]),
+    );
+    const few = eventsOf([3, 4], [[0, 3]]);
+    const engine = open(wiring, [2]);
+    const batches = [
+      trialsOf([few, few], 54),
+      trialsOf([volley], 54),
+      trialsOf([few], 90),
+      trialsOf([few, volley], 54),
+    ];
+    const inFlight = (...some: GpuTrial[][]) => Promise.all(some.map((batch) => engine.simulateBatch(batch)));
+    const runs = [
+      ...(await inFlight(batches[0]!, batches[1]!)),
+      ...(await inFlight(batches[2]!, batches[3]!)),
+    ];
+    const reference = new ReferenceEngine(wiring);
+    batches.forEach((batch, at) =>
+      batch.forEach(({ events, options }, trial) =>
+        expect(runs[at]![trial]).toEqual({ trial: reference.simulate(events, options), certified: true }),
+      ),
+    );
+  });
+
   it('without inputEvents and without connections', async () => {
     const nothing = eventsOf([], []);
     expect(await compare(wiringOf(3, []), [nothing, eventsOf([1], [[0, 1]])], 36, [2])).toBe(1);

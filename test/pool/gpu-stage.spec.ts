@@ -7,10 +7,11 @@ import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { types } from 'node:util';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../../src/answers/v1/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { protocolOf } from '../../src/answers/v1/protocol.js';
 import { trialOf } from '../../src/answers/v2/readout.js';
 import { sharedArray, type TrialReading, type TrialTask } from '../../src/answers/v2/trial.js';
@@ -19,7 +20,9 @@ import { drawInputEvents } from '../../src/experiment/input-events.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
 import { ExperimentPool } from '../../src/pool/experiment-pool.js';
 import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
+import { GpuHost } from '../../src/pool/gpu/gpu-host.js';
 import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/pool/gpu/gpu-stage.js';
+import type { V1RunTask } from '../../src/pool/task.js';
 import { WORKER_FILE } from '../../src/pool/worker-file.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -124,6 +127,24 @@ function slowFrom(size: number, ms: string): string {
   return pathToFileURL(worker).href;
 }
 
+/** @returns a worker of the host that answers a full batch only when it has two of them */
+function onlyInPairs(): string {
+  const worker = join(mkdtempSync(join(tmpdir(), 'gpu-stage-')), 'pairs.worker.mjs');
+  writeFileSync(
+    worker,
+    `import answer from '${GPU_LIKE_WORKER}';
+     let release;
+     export default async (task) => {
+       if (task.kind === 'batch' && task.protocols.length === 4) {
+         if (release === undefined) await new Promise((resolve) => (release = resolve));
+         else release = release();
+       }
+       return answer(task);
+     };`,
+  );
+  return pathToFileURL(worker).href;
+}
+
 /** @param seed of the trial's train; some are faults. Its arrays lie in shared memory, as those of the service. */
 function trialTask(seed: number): TrialTask {
   const window = { startStep: 0, endStep: 500 };
@@ -140,20 +161,19 @@ function trialTask(seed: number): TrialTask {
   };
 }
 
-const experimentOf = (seed: number): Experiment => ({ ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed });
+const runTask = (seed: number): V1RunTask => ({
+  kind: 'v1-run',
+  experiment: { ...DEFAULT_EXPERIMENT, stimulus: 'loom', seed },
+  view: 'full',
+  gzip: false,
+});
 
 /** Runs them all at once and checks every body against the CPU's; returns the backends. */
 async function run(queue: ExperimentQueue, seeds: readonly number[]): Promise<string[]> {
-  const task = (seed: number) => ({
-    kind: 'v1-run' as const,
-    experiment: experimentOf(seed),
-    view: 'full' as const,
-    gzip: false,
-  });
-  const runs = seeds.map((seed) => queue.submit(task(seed), 'somebody').result);
+  const runs = seeds.map((seed) => queue.submit(runTask(seed), 'somebody').result);
   const results = await Promise.all(runs);
   for (const [i, seed] of seeds.entries()) {
-    const { body } = await pool.run(task(seed));
+    const { body } = await pool.run(runTask(seed));
     expect(Buffer.from(results[i]!.body).equals(Buffer.from(body))).toBe(true);
   }
   return results.map(({ backend }) => backend);
@@ -265,7 +285,7 @@ describe('GpuStage', () => {
     it('reads of them what the reference engine computes, however they are simulated', async () => {
       const { queue, stage, until } = open();
       await until('ready');
-      expect(queue.trialsInFlight).toBe(2 + 2 * 4);
+      expect(queue.trialsInFlight).toBe(2 + 3 * 4);
       const tasks = [1, 2, UNCERTIFIED_SEED, 4, 5, 6].map((seed) => trialTask(seed));
       const stopped = { ...trialTask(7), protocol: { ...trialTask(7).protocol, eventBudget: 200 } };
       const readings = await Promise.all(
@@ -276,6 +296,43 @@ describe('GpuStage', () => {
       expect(stage.runs).toEqual({ certified: 6, repeated: 1, lost: 0 });
       await queue.idle();
       expect(queue.trials).toEqual({ waiting: 0, running: 0 });
+    });
+
+    it('has two full batches at once, and gives the second one time for both', async () => {
+      const simulate = jest.spyOn(GpuHost.prototype, 'simulate');
+      const opening = { connectomeFile, digest, allowSoftware: true, workerFile: onlyInPairs() };
+      const { queue, stage, until } = open({ opening });
+      await until('ready');
+      const tasks = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((seed) => trialTask(seed));
+      const readings = await Promise.all(tasks.map((task) => queue.runTrial(task, { owner: 'somebody' })));
+      expect(readings).toEqual(tasks.map((task) => expectedReading(task)));
+      // The first goes alone, since nothing else waits yet.
+      expect(simulate.mock.calls.map(([{ length }, timeoutMs]) => [length, timeoutMs])).toEqual([
+        [1, BATCH_TIMEOUT_MS],
+        [4, 2 * BATCH_TIMEOUT_MS],
+        [4, 2 * BATCH_TIMEOUT_MS],
+      ]);
+      simulate.mockRestore();
+      expect(stage.runs).toEqual({ certified: 9, repeated: 0, lost: 0 });
+    });
+
+    it('computes both batches on the CPU that a crash has taken', async () => {
+      const opening = { connectomeFile, digest, allowSoftware: true, workerFile: onlyInPairs() };
+      const { queue, stage, until } = open({ opening });
+      await until('ready');
+      const tasks = [1, 2, 3, 4, 5, 6, CRASH_SEED, 8, 9].map((seed) => trialTask(seed));
+      const readings = await Promise.all(tasks.map((task) => queue.runTrial(task, { owner: 'somebody' })));
+      expect(readings).toEqual(tasks.map((task) => expectedReading(task)));
+      expect(stage.runs).toEqual({ certified: 1, repeated: 0, lost: 8 });
+    });
+
+    it('returns spikes in shared memory, which workers are sent without a copy', async () => {
+      const { stage, until } = open();
+      await until('ready');
+      const { protocol } = trialTask(1);
+      const [trial] = await stage.simulate([{ protocol, group: 'all' }]);
+      expect(trial!.steps.length).toBeGreaterThan(0);
+      expect([trial!.steps.buffer, trial!.neurons.buffer].every(types.isSharedArrayBuffer)).toBe(true);
     });
 
     it('computes on the CPU what a crash has taken, and drops what is cancelled in a batch', async () => {
@@ -300,9 +357,11 @@ describe('GpuStage', () => {
       const trials = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((seed) =>
         queue.runTrial(trialTask(seed), { owner: 'a' }).then(() => order.push('trial')),
       );
-      const runs = run(queue, [1, 2]).then(() => order.push('runs'));
-      await Promise.all([...trials, runs]);
-      expect(order.indexOf('runs')).toBeLessThan(8);
+      const runs = [1, 2].map((seed) =>
+        queue.submit(runTask(seed), 'b').result.then(() => order.push('run')),
+      );
+      await Promise.all([...trials, ...runs]);
+      expect(order.lastIndexOf('run')).toBeLessThan(8);
       expect(stage.runs.certified).toBe(11);
     });
   });

@@ -8,12 +8,22 @@ export interface BatchJob {
   readonly group: object | string;
 }
 
+/**
+ * Batches that the GPU may have: while it computes one, its thread prepares the next, and makes rasters of the last.
+ */
+export const BATCHES_IN_FLIGHT = 2;
+
 /** Simulates waiting jobs, many at once. */
 export interface BatchStage {
   /** Whether every job goes through it before a worker gets it. */
   readonly comesFirst: boolean;
-  /** How many jobs it may take at once; 0 while it is busy or away. */
+  /** How many jobs it may take at once; 0 while it has enough to do, or is away. */
   readonly room: number;
+  /**
+   * Whether it computes another batch. It then takes a full one only: jobs that do not fill it would wait in it, while
+   * more may come before its turn, or a worker be free.
+   */
+  readonly isBusy: boolean;
   /** How many jobs should wait to keep it busy; 0 while it is away. */
   readonly jobsAhead: number;
   /** How many of these jobs, in their order and no more than `room`, it would take now. */

@@ -7,6 +7,7 @@ import { readConnectomeFile } from '../../connectome/connectome-file.js';
 import { openConnectome } from '../../connectome/format.js';
 import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
 import { CodedError, failureOf } from '../../errors.js';
+import { BATCHES_IN_FLIGHT } from './batch-stage.js';
 import type { HostAnswer, HostQuestion } from './gpu-host.js';
 import type { Outcome, ResultOf, Task, WorkerData } from '../task.js';
 
@@ -52,6 +53,7 @@ async function open({
     filename: workerFile,
     minThreads: 1,
     maxThreads: 1,
+    concurrentTasksPerWorker: BATCHES_IN_FLIGHT,
     workerData,
     // The binding looks after the GPU in the event loop of the worker, which must not be blocked meanwhile.
     atomics: 'disabled',

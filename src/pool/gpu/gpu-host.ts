@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import type { Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
 import type { GivenTrain, Protocol } from '../../experiment/protocol.js';
 import { within } from '../../within.js';
@@ -130,14 +131,18 @@ export class GpuHost {
 
   /**
    * @param timeoutMs a batch that takes longer ends the process
+   * @returns trials whose spikes lie in shared memory: sending them to a worker copies nothing
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
-  simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
-    return this.#ask<BatchResult>({ kind: 'batch', protocols: protocols.map(unshared) }, timeoutMs);
+  async simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
+    const task = { kind: 'batch', protocols: protocols.map(unshared) } as const;
+    const trials = await this.#ask<BatchResult>(task, timeoutMs);
+    return trials.map((trial) => trial && sharedTrial(trial));
   }
 
   /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */
   async close(): Promise<void> {
+    this.#fail('The GPU process was ended.');
     this.#process.kill('SIGKILL');
     await within(END_WITHIN_MS, this.#ended, () => undefined);
     // Nothing of this process waits for that one any longer.
@@ -173,6 +178,18 @@ export class GpuHost {
     for (const { reject } of this.#pending.values()) reject(this.#end);
     this.#pending.clear();
   }
+}
+
+/**
+ * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer along:
+ * 32 times 4 MB for a batch of busy trials.
+ */
+function sharedTrial(trial: Trial): Trial {
+  const steps = new Uint16Array(new SharedArrayBuffer(trial.steps.byteLength));
+  const neurons = new Uint32Array(new SharedArrayBuffer(trial.neurons.byteLength));
+  steps.set(trial.steps);
+  neurons.set(trial.neurons);
+  return { ...trial, steps, neurons };
 }
 
 /** Shared memory cannot be sent to another process, so it is copied. */

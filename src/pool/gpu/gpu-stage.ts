@@ -7,7 +7,7 @@ import { MAXIMUM_STEPS } from '../../engine/network.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
-import type { BatchJob, BatchStage } from './batch-stage.js';
+import { BATCHES_IN_FLIGHT, type BatchJob, type BatchStage } from './batch-stage.js';
 import { GpuHost, type HostOpening } from './gpu-host.js';
 import type { BatchResult, GpuDescription } from '../task.js';
 
@@ -47,9 +47,11 @@ export interface GpuStageOptions {
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
-const ROUNDS = 3;
-/** Batches that wait while one is simulated: the next, and one whose answers the workers are writing. */
-const BATCHES_AHEAD = 2;
+const CPU_ROUNDS = 3;
+/** Even: batches in flight may end in pairs. */
+const GPU_ROUNDS = 4;
+/** Batches that keep it busy: those in flight, and one that waits or whose answers the workers are writing. */
+const BATCHES_AHEAD = BATCHES_IN_FLIGHT + 1;
 /** For a batch while nobody waits for it: it may compile, and a slow adapter has to show how slow it is. */
 const MEASURING_TIMEOUT_MS = 180_000;
 
@@ -61,7 +63,8 @@ export class GpuStage implements BatchStage {
   #plan: BatchPlan | undefined;
   /** What is known of the jobs survives the host. */
   readonly #activity = new Activity();
-  #busy = false;
+  /** The first is computed, the others come next. */
+  readonly #inFlight = new Set<readonly BatchJob[]>();
   #wasReady = false;
   readonly #closing = new AbortController();
   #pauseMs = FIRST_PAUSE_MS;
@@ -78,7 +81,12 @@ export class GpuStage implements BatchStage {
   }
 
   get room(): number {
-    return this.#busy || this.#state.name !== 'ready' ? 0 : this.#plan!.widest;
+    const hasRoom = this.#state.name === 'ready' && this.#inFlight.size < BATCHES_IN_FLIGHT;
+    return hasRoom ? this.#plan!.widest : 0;
+  }
+
+  get isBusy(): boolean {
+    return this.#inFlight.size > 0;
   }
 
   get jobsAhead(): number {
@@ -91,11 +99,13 @@ export class GpuStage implements BatchStage {
 
   async simulate(jobs: readonly BatchJob[]): Promise<BatchResult> {
     const host = this.#host;
-    this.#busy = true;
+    this.#inFlight.add(jobs);
+    // Its turn comes after the others.
+    const timeoutMs = [...this.#inFlight].reduce((sum, batch) => sum + this.#timeoutMsOf(batch), 0);
     try {
       const trials = await host!.simulate(
         jobs.map(({ protocol }) => protocol),
-        this.#timeoutMsOf(jobs),
+        timeoutMs,
       );
       this.#learn(jobs, trials);
       const certified = trials.filter((trial) => trial !== undefined).length;
@@ -108,7 +118,7 @@ export class GpuStage implements BatchStage {
       void this.#lose(host!, error);
       return jobs.map(() => undefined);
     } finally {
-      this.#busy = false;
+      this.#inFlight.delete(jobs);
     }
   }
 
@@ -164,20 +174,16 @@ export class GpuStage implements BatchStage {
     { widths }: GpuDescription,
   ): Promise<[plan: BatchPlan, fewest: number | undefined]> {
     const { samples, cpuWorkers, batchTimeoutMs } = this.options;
-    const timeOf = async (jobs: readonly BatchJob[]) => {
+    const simulate = async (jobs: readonly BatchJob[]) => {
       const protocols = jobs.map(({ protocol }) => protocol);
-      const startedMs = performance.now();
-      const trials = await host.simulate(protocols, MEASURING_TIMEOUT_MS);
-      const ms = performance.now() - startedMs;
-      this.#learn(jobs, trials);
-      return ms;
+      this.#learn(jobs, await host.simulate(protocols, BATCHES_IN_FLIGHT * MEASURING_TIMEOUT_MS));
     };
     // The first one compiles. All of them tell how many synaptic events a sample delivers.
-    for (const sample of samples) await timeOf([sample]);
+    for (const sample of samples) await simulate([sample]);
     const loads = samples.map((sample) => this.#activity.loadOf(sample));
     const onCpu = [];
     for (const [i, { simulateOnCpu }] of samples.entries()) {
-      onCpu.push({ load: loads[i]!, ms: await medianOf(ROUNDS, simulateOnCpu) });
+      onCpu.push({ load: loads[i]!, ms: await medianOf(CPU_ROUNDS, simulateOnCpu) });
     }
     const cpu = { ...costOf(onCpu), workers: cpuWorkers };
     const byEvents = [...samples.keys()].sort((a, b) => loads[a]!.synapticEvents - loads[b]!.synapticEvents);
@@ -189,8 +195,8 @@ export class GpuStage implements BatchStage {
       let isWorthIt = false;
       for (const sample of new Set([quietest, busiest])) {
         const jobs = new Array<BatchJob>(width).fill(samples[sample]!);
-        await timeOf(jobs);
-        const ms = await medianOf(ROUNDS, () => timeOf(jobs));
+        await simulate(jobs);
+        const ms = await streamMs(() => simulate(jobs));
         measured.push({ load: batchLoad(new Array<Load>(width).fill(loads[sample]!)), ms });
         // A wider batch takes no less time, so it cannot be worth it where this one takes longer than the widest may.
         isWorthIt ||= ms <= batchTimeoutMs && ms <= (widths.at(-1)! * onCpu[sample]!.ms) / cpuWorkers;
@@ -249,6 +255,20 @@ function publicReason(error: unknown): string {
   if (!(error instanceof CodedError)) return ERRORS.INTERNAL.meaning;
   const isOfGpu = error.code === 'GPU_FAILED' || error.code === 'GPU_UNAVAILABLE';
   return isOfGpu ? error.message : ERRORS[error.code].meaning;
+}
+
+/** @returns the time of a batch while others are in flight, as they are under load */
+async function streamMs(simulate: () => Promise<void>): Promise<number> {
+  const endsMs: number[] = [];
+  let left = GPU_ROUNDS + 1;
+  const oneAfterTheOther = async () => {
+    while (left-- > 0) {
+      await simulate();
+      endsMs.push(performance.now());
+    }
+  };
+  await Promise.all(Array.from({ length: BATCHES_IN_FLIGHT }, oneAfterTheOther));
+  return (endsMs.at(-1)! - endsMs[0]!) / GPU_ROUNDS;
 }
 
 async function medianOf(rounds: number, measure: () => Promise<number>): Promise<number> {

@@ -11,8 +11,10 @@ export const BLOCK_CELLS = 8;
 
 /** Threads are numbered by 32-bit integers. */
 const MOST_THREADS = 2 ** 31;
-/** The loops of gpu.js have a limit, and numbers of neurons are float32 numbers. */
-const MOST_NEURONS = 2 ** 20;
+/** Of the steps of a window, in the number of a spike, see `spikes` in kernels.ts. */
+export const STEP_BITS = 5;
+/** The number of a spike is a float32, so it is below 2^24. */
+const MOST_NEURONS = 2 ** (24 - STEP_BITS);
 
 export interface Cells {
   /** Experiments side by side, a power of two: 2^shift. */

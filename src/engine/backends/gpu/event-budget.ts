@@ -1,4 +1,3 @@
-import type { Wiring } from '../../../connectome/connectome.js';
 import { DELAY_STEPS } from '../../network.js';
 import type { SimulationOptions, SpikeRaster, Trial } from '../../simulation.js';
 
@@ -6,23 +5,23 @@ import type { SimulationOptions, SpikeRaster, Trial } from '../../simulation.js'
  * Counts the synaptic events of a trial from its spikes, which are all that they depend on, and ends the trial where
  * the CPU engines end it: after the first step with more events in all than the budget.
  * @param raster with all spikes of the first `durationSteps` steps, and no others
+ * @param outDegree of each neuron the number of its connections
  */
 export function withDeliveredEvents(
   raster: SpikeRaster,
-  { rowStart, neuronCount }: Pick<Wiring, 'rowStart' | 'neuronCount'>,
+  outDegree: Uint32Array,
   { durationSteps, eventBudget = Infinity, silenced = new Uint32Array(0) }: SimulationOptions,
 ): Trial {
   const { steps, neurons } = raster;
-  const isSilenced = new Uint8Array(neuronCount);
-  for (const neuron of silenced) isSilenced[neuron] = 1;
+  const events = silenced.length === 0 ? outDegree : outDegree.slice();
+  for (const neuron of silenced) events[neuron] = 0;
+  const arriving = firstAfter(steps, durationSteps - DELAY_STEPS - 1);
   let deliveredEvents = 0;
-  for (let spike = 0; spike < steps.length; spike++) {
-    const step = steps[spike]! + DELAY_STEPS;
-    if (step >= durationSteps) break;
-    const neuron = neurons[spike]!;
-    if (isSilenced[neuron] === 0) deliveredEvents += rowStart[neuron + 1]! - rowStart[neuron]!;
+  for (let spike = 0; spike < arriving; spike++) {
+    deliveredEvents += events[neurons[spike]!]!;
     const isLastOfStep = steps[spike + 1] !== steps[spike];
     if (isLastOfStep && deliveredEvents > eventBudget) {
+      const step = steps[spike]! + DELAY_STEPS;
       const end = firstAfter(steps, step);
       return {
         steps: steps.slice(0, end),

@@ -22,7 +22,7 @@ import {
   type WindowPipeline,
 } from './kernels.js';
 import { WINDOW_STEPS } from './number-format.js';
-import { rastersOf } from './spike-rows.js';
+import { mostSpikesOf, rastersOf } from './spike-lists.js';
 
 export interface GpuTrial {
   readonly events: InputEvents;
@@ -46,26 +46,31 @@ export interface GpuEngineOptions {
 }
 
 const DEFAULT_WIDTHS = [1, 8, 32, 64];
-/** Pipelines kept compiled; each holds the wiring and the state on the GPU. */
+/**
+ * Pipelines kept compiled; each holds the wiring and the state on the GPU. There are more than batches in flight, because
+ * a pipeline that is destroyed rejects those that wait for it.
+ */
 const PIPELINES = 4;
 /** A batch with more to read back is split: this thread needs the memory twice. */
 const LARGEST_READBACK_BYTES = 2 ** 29;
 const FEWEST_PLACES = 16;
-const FEWEST_ROWS = 256;
-/** A batch that needs more rows than it had runs again with so many times as many. */
-const ROWS_FACTOR = 4;
+const FEWEST_SPIKES = 128;
+/** Places for spikes beyond those that a batch needed, for the next one. All places are read back. */
+const SPARE_SPIKES = 1.25;
 /**
- * Rows beyond those that a batch needed, for the next one. All rows are read back, so there should not be many more.
+ * A pipeline with so many times more places than needed is replaced. With fewer it is kept: another one takes seconds to
+ * compile.
  */
-const SPARE_ROWS = 1.25;
+const SPIKES_TOO_MANY = 4;
 
 export class GpuEngine {
   readonly #gpu: GPU;
   readonly #incoming: IncomingConnections;
+  readonly #outDegree: Uint32Array;
   /** Trials that a pipeline can hold side by side, ascending. */
   readonly widths: readonly number[];
   /** What the last batch needed: the next one is probably like it. */
-  #rows = FEWEST_ROWS;
+  #spikes = FEWEST_SPIKES;
   readonly #pipelines = new LRUCache<string, WindowPipeline>({
     max: PIPELINES,
     dispose: (pipeline) => void pipeline.destroy(),
@@ -77,6 +82,8 @@ export class GpuEngine {
     private readonly options: GpuEngineOptions,
   ) {
     this.#incoming = incomingConnections(wiring);
+    const { neuronCount, rowStart } = wiring;
+    this.#outDegree = Uint32Array.from({ length: neuronCount }, (_, i) => rowStart[i + 1]! - rowStart[i]!);
     const { widths = DEFAULT_WIDTHS, largestArrayBytes: limit = Infinity } = options;
     const needed = (width: number) =>
       bytesOf(wiring.neuronCount, this.#incoming, smallestShape(width)).largestArray;
@@ -96,6 +103,7 @@ export class GpuEngine {
   }
 
   /**
+   * May be called again before it has resolved: the next batch is submitted before rasters are made of the last.
    * @param trials any number, of any durations; more than fit side by side run one batch after another, and a batch takes
    *   as long as its longest trial
    * @returns the runs in the order of the trials; undefined for a trial that the adapter has no room for
@@ -150,27 +158,24 @@ export class GpuEngine {
     withState: boolean,
   ): Promise<{ runs: GpuRun[]; shape: PipelineShape; result: PipelineResult } | undefined> {
     for (const { options } of trials) checkDuration(options.durationSteps);
-    for (let isRepeated = false; ; isRepeated = true) {
+    for (;;) {
       const shape = this.#shapeOf(trials, withState);
       if (!this.#fits(shape)) return undefined;
       const result = await this.#run(trials, shape);
-      const { runs, mostActive } = this.#decode(trials, shape, result);
-      if (mostActive < shape.rows) {
-        const wanted = rowsFor(SPARE_ROWS * mostActive, this.wiring.neuronCount);
-        // Another number of rows is another pipeline, which takes seconds to compile.
-        const isFar = wanted > shape.rows || ROWS_FACTOR * wanted <= shape.rows;
-        if (isRepeated || isFar) this.#rows = wanted;
-        return { runs, shape, result };
-      }
-      // All rows are used, so there may be spikes without a row.
-      this.#rows = rowsFor(ROWS_FACTOR * shape.rows, this.wiring.neuronCount);
+      const mostSpikes = mostSpikesOf(result.spikes, shape);
+      const wanted = powerOfTwo(Math.max(FEWEST_SPIKES, SPARE_SPIKES * mostSpikes));
+      if (wanted > shape.spikes || SPIKES_TOO_MANY * wanted <= shape.spikes) this.#spikes = wanted;
+      if (mostSpikes < shape.spikes) return { runs: this.#runsOf(trials, shape, result), shape, result };
     }
   }
 
   async #run(trials: readonly GpuTrial[], shape: PipelineShape): Promise<PipelineResult> {
     let result: PipelineResult;
     try {
-      result = await this.#pipelineFor(shape).run(silencedTable(trials, shape), inputTable(trials, shape));
+      result = await this.#pipelineFor(shape).run(
+        silencedTable(trials, shape),
+        inputTable(trials, shape, this.wiring),
+      );
     } catch (error) {
       throw new CodedError('GPU_FAILED', `The GPU gave up on a batch: ${(error as Error).message}`, {
         cause: error,
@@ -204,7 +209,7 @@ export class GpuEngine {
       stimulated: placesFor(most(trials.map(({ events }) => events.stimulated.length))),
       silenced: placesFor(most(trials.map(({ options }) => options.silenced?.length ?? 0))),
       layers: powerOfTwo(most(trials.map(({ events }) => mostAtOnce(events)))),
-      rows: this.#rows,
+      spikes: this.#spikes,
       withState,
     };
   }
@@ -219,34 +224,23 @@ export class GpuEngine {
     return pipeline;
   }
 
-  #decode(
-    trials: readonly GpuTrial[],
-    shape: PipelineShape,
-    { spikes, sound }: PipelineResult,
-  ): { runs: GpuRun[]; mostActive: number } {
+  #runsOf(trials: readonly GpuTrial[], shape: PipelineShape, { spikes, sound }: PipelineResult): GpuRun[] {
     const durations = trials.map(({ options }) => options.durationSteps);
-    const { rasters, mostActive } = rastersOf(spikes, shape, durations);
-    const runs = trials.map(({ options }, experiment) => {
+    const rasters = rastersOf(spikes, shape, durations);
+    return trials.map(({ options }, experiment) => {
       // Counted and not taken for granted: nobody's zeros may pass for a trial without a flag.
       let soundNeurons = 0;
       for (let at = experiment; at < sound.length; at += shape.width) soundNeurons += sound[at]!;
       return {
-        trial: withDeliveredEvents(rasters[experiment]!, this.wiring, options),
+        trial: withDeliveredEvents(rasters[experiment]!, this.#outDegree, options),
         certified: soundNeurons === this.wiring.neuronCount,
       };
     });
-    return { runs, mostActive };
   }
 }
 
 const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
 const placesFor = (count: number) => powerOfTwo(Math.max(FEWEST_PLACES, count));
-
-function rowsFor(active: number, neuronCount: number): number {
-  let rows = FEWEST_ROWS;
-  while (rows < active && rows <= neuronCount) rows *= 2;
-  return rows;
-}
 
 /** Up to a quarter more, so that few durations need a pipeline of their own. */
 function roundedWindows(windows: number): number {
@@ -255,7 +249,7 @@ function roundedWindows(windows: number): number {
 }
 
 function smallestShape(width: number): PipelineShape {
-  return { width, windows: 1, stimulated: 1, silenced: 1, layers: 1, rows: 1, withState: false };
+  return { width, windows: 1, stimulated: 1, silenced: 1, layers: 1, spikes: 1, withState: false };
 }
 
 /** How many events a neuron gets at most in one step. Equal events stand side by side. */
@@ -287,22 +281,24 @@ function silencedTable(
 function inputTable(
   trials: readonly GpuTrial[],
   { width, windows, stimulated: places, layers }: PipelineShape,
+  { neuronCount }: Wiring,
 ): Float32Array {
   const rowLength = width * places;
   const table = new Float32Array(rowLength * (1 + windows * layers));
   table.fill(NO_NEURON, 0, rowLength);
+  // Of the neurons that the trial stimulates; what other trials have left here is not read.
+  const placeOf = new Uint32Array(neuronCount);
   trials.forEach(({ events, options }, experiment) => {
     const { steps, neurons, stimulated } = events;
     const ordered = ascending(stimulated);
     table.set(ordered, experiment * places);
-    const placeOf = new Map<number, number>();
-    ordered.forEach((neuron, place) => placeOf.set(neuron, place));
+    ordered.forEach((neuron, place) => (placeOf[neuron] = place));
     let layer = 0;
     for (let k = 0; k < steps.length && steps[k]! < options.durationSteps; k++) {
       layer = steps[k] === steps[k - 1] && neurons[k] === neurons[k - 1] ? layer + 1 : 0;
       const row = 1 + Math.floor(steps[k]! / WINDOW_STEPS) * layers + layer;
-      const at = row * rowLength + experiment * places + placeOf.get(neurons[k]!)!;
-      table[at]! += 2 ** (steps[k]! % WINDOW_STEPS);
+      const at = row * rowLength + experiment * places + placeOf[neurons[k]!]!;
+      table[at]! += 1 << (steps[k]! % WINDOW_STEPS);
     }
   });
   return table;

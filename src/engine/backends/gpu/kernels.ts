@@ -20,13 +20,14 @@
  *   silenced   [experiment][place]         neurons, ascending
  *   inputs     [row][experiment][place]    row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
  *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
- *   activeBits [2][word]                   which neurons spiked, 24 bits a word; and how many of the bits are set
- *   masks      [group], [block of words]   24 bits: connections of the group whose source was active; and how many
- *              neurons were active in a block of words
+ *   active     [word], [word][experiment]  24 bits: neurons that spiked in any experiment; and how many spikes they have
+ *              in each
+ *   masks      [group], [block][experiment]  24 bits: connections of the group whose source was active; and how many
+ *              spikes the neurons of a block of words have in each experiment
  *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs
  *              and the rows of the window; then [chunk][sum][experiment], the sums of hubs (see CHUNK_SUMS)
- *   names      [row]                       1 + an active neuron, ascending; then UNUSED_ROW
- *   spikes     [row][experiment], [row]    the status of the active neurons, and the names
+ *   spikes     [experiment][place]         1 + the number of spikes; then each spike as 1 + step + neuron * 2^STEP_BITS, by
+ *              neuron, then by step; then 1 + their number again. A 0 does not occur
  *
  * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the outputs of
  * the cell are cut. Codes: 1 + the steps that the cell is still refractory after the window, FREE if none; STIMULATED
@@ -36,7 +37,7 @@
  */
 import gpujs, { type GPU, type GPUVariableType, type IGPUKernelSettings } from 'gpu.js';
 import { REFRACTORY_STEPS } from '../../network.js';
-import { cellsOf, type Cells } from './cells.js';
+import { cellsOf, STEP_BITS, type Cells } from './cells.js';
 import { CHUNK_GROUPS, CHUNK_SUMS, GROUP_CONNECTIONS, type IncomingConnections } from './incoming.js';
 import {
   INPUT_EVENT_SYNAPSES,
@@ -79,8 +80,6 @@ const BLOCK_WORDS = 64;
 const FLAG_NEURONS = 256;
 /** Greater than every neuron: fills the unused places of a list. */
 export const NO_NEURON = 2 ** 24 - 1;
-/** In the place of a neuron in a row of spikes that is not used. A GPU that has refused its work gives back zeros. */
-export const UNUSED_ROW = -1;
 
 /** Numbers that count, shift and mask: integers in the GPU's code. */
 function integersOf(cells: Cells, incoming: IncomingConnections, shape: PipelineShape) {
@@ -99,6 +98,7 @@ function integersOf(cells: Cells, incoming: IncomingConnections, shape: Pipeline
     wordNeurons: WORD_NEURONS,
     blockWords: BLOCK_WORDS,
     blocks: blocksOf(cells.neuronCount),
+    countsAt: wordsOf(cells.neuronCount),
     flagNeurons: FLAG_NEURONS,
     layers: shape.layers,
     placesShift: Math.log2(placesOf(shape)),
@@ -107,8 +107,8 @@ function integersOf(cells: Cells, incoming: IncomingConnections, shape: Pipeline
     hubSumsAt: hubSumsAt(incoming, shape),
     activeAt: cells.stateCount,
     searchSteps: Math.log2(Math.max(shape.stimulated, shape.silenced)) + 1,
-    spikesShift: Math.log2(shape.rows) + cells.shift,
-    lastRow: shape.rows - 1,
+    spikesShift: Math.log2(shape.spikes),
+    lastSpike: shape.spikes - 1,
   };
 }
 
@@ -123,7 +123,7 @@ function floatsOf(cells: Cells, incoming: IncomingConnections, shape: PipelineSh
     perChunkSums: 1 / CHUNK_SUMS,
     stimulatedPlaces: shape.stimulated,
     silencedPlaces: shape.silenced,
-    unusedRow: UNUSED_ROW,
+    neuronFactor: 2 ** STEP_BITS,
     free: FREE,
     stimulated: STIMULATED,
     idle: IDLE,
@@ -342,83 +342,96 @@ function restingStates(this: Kernel, statuses: Vector): number {
   return statuses[0]! * 0;
 }
 
-/** activeBits */
-function activeWords(this: Kernel, states: Vector): number {
-  let word = this.thread.x;
-  let factor = 2;
-  if (word > this.constants.words - 0.5) {
-    word = word - this.constants.words;
-    factor = 1;
+/** active: bits in the first threads, in the others the spikes of one experiment. */
+function activeWords(this: Kernel, statuses: Vector, states: Vector): number {
+  if (this.thread.x < this.constants.countsAt) {
+    let bits = 0;
+    let bit = 1;
+    for (let k = 0; k < this.constants.wordNeurons; k++) {
+      const neuron = this.thread.x * this.constants.wordNeurons + k;
+      if (neuron < this.constants.neuronCount) {
+        bits = bits + bit * states[this.constants.activeAt + (neuron | 0)]!;
+      }
+      bit = bit * 2;
+    }
+    return bits;
   }
-  let bits = 0;
-  let bit = 1;
+  const word = (this.thread.x - this.constants.countsAt) >> this.constants.widthShift;
+  const experiment = (this.thread.x - this.constants.countsAt) & this.constants.lastExperiment;
+  let count = 0;
   for (let k = 0; k < this.constants.wordNeurons; k++) {
     const neuron = word * this.constants.wordNeurons + k;
     if (neuron < this.constants.neuronCount) {
-      bits = bits + bit * states[this.constants.activeAt + (neuron | 0)]!;
+      if (states[this.constants.activeAt + (neuron | 0)]! > 0.5) {
+        const status = statuses[(neuron << this.constants.widthShift) | experiment]!;
+        let spikes = Math.abs(status) & this.constants.spikeBits;
+        for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+          if (spikes < 0.5) break;
+          spikes = spikes & (spikes - 1);
+          count = count + 1;
+        }
+      }
     }
-    bit = bit * factor;
   }
-  return bits;
+  return count;
 }
 
-/** names: the active neuron of each row, found by the counts of blocks and words and by bits. */
-function activeNames(this: Kernel, activeBits: Vector, masks: Vector): number {
-  let row = this.thread.x;
+/** spikes: found by the counts of blocks and words, the bits of a word and the statuses of its neurons. */
+function spikeLists(this: Kernel, statuses: Vector, active: Vector, masks: Vector): number {
+  const experiment = this.thread.x >> this.constants.spikesShift;
+  const place = this.thread.x & this.constants.lastSpike;
+  let before = 0;
   let block = 0;
   for (let k = 0; k < this.constants.blocks; k++) {
-    const count = masks[this.constants.groupCount + (block | 0)]!;
-    if (row < count) break;
-    row = row - count;
+    const after =
+      before + masks[this.constants.groupCount + ((k << this.constants.widthShift) | experiment)]!;
+    if (place > 0.5 && place < after + 0.5) break;
+    before = after;
     block = block + 1;
   }
   if (block > this.constants.blocks - 0.5) {
-    return this.constants.unusedRow;
+    // The first place, and those behind the last spike.
+    return 1 + before;
   }
   let word = block * this.constants.blockWords;
   for (let k = 0; k < this.constants.blockWords; k++) {
-    const count = activeBits[this.constants.words + word]!;
-    if (row < count) break;
-    row = row - count;
+    const after =
+      before + active[this.constants.countsAt + ((word << this.constants.widthShift) | experiment)]!;
+    if (place < after + 0.5) break;
+    before = after;
     word = word + 1;
   }
-  let bits = activeBits[word]!;
-  let neuron = word * this.constants.wordNeurons;
+  const bits = active[word]!;
   for (let k = 0; k < this.constants.wordNeurons; k++) {
-    const bit = bits & 1;
-    if (bit > 0.5) {
-      if (row < 0.5) break;
-      row = row - 1;
+    if (((bits >> k) & 1) > 0) {
+      const neuron = word * this.constants.wordNeurons + k;
+      const status = statuses[(neuron << this.constants.widthShift) | experiment]!;
+      let spikes = Math.abs(status) & this.constants.spikeBits;
+      for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+        if (spikes < 0.5) break;
+        before = before + 1;
+        if (place < before + 0.5) {
+          const lowest = spikes & (0 - spikes);
+          return neuron * this.constants.neuronFactor + 32 - Math.clz32(lowest);
+        }
+        spikes = spikes & (spikes - 1);
+      }
     }
-    bits = bits >> 1;
-    neuron = neuron + 1;
   }
-  return neuron + 1;
+  // The counts have a spike that no status has: the batch is refused.
+  return 0;
 }
 
-/** spikes */
-function spikeRows(this: Kernel, statuses: Vector, names: Vector): number {
-  const isName = this.thread.x >> this.constants.spikesShift;
-  if (isName > 0.5) {
-    return names[this.thread.x & this.constants.lastRow]!;
-  }
-  const experiment = this.thread.x & this.constants.lastExperiment;
-  const name = names[this.thread.x >> this.constants.widthShift]!;
-  if (name < 0) {
-    return name;
-  }
-  return statuses[((name - 1) << this.constants.widthShift) | experiment]!;
-}
-
-/** masks; and how many neurons were active, block by block of words. */
-function connectionMasks(this: Kernel, activeBits: Vector): number {
+/** masks; and how many spikes an experiment has, block by block of words. */
+function connectionMasks(this: Kernel, active: Vector): number {
   if (this.thread.x >= this.constants.groupCount) {
-    const first = (this.thread.x - this.constants.groupCount) * this.constants.blockWords;
+    const block = (this.thread.x - this.constants.groupCount) >> this.constants.widthShift;
+    const experiment = (this.thread.x - this.constants.groupCount) & this.constants.lastExperiment;
     let count = 0;
     for (let k = 0; k < this.constants.blockWords; k++) {
-      const counted = first + k;
-      if (counted < this.constants.words) {
-        count = count + activeBits[this.constants.words + counted]!;
+      const word = block * this.constants.blockWords + k;
+      if (word < this.constants.words) {
+        count = count + active[this.constants.countsAt + ((word << this.constants.widthShift) | experiment)]!;
       }
     }
     return count;
@@ -428,8 +441,8 @@ function connectionMasks(this: Kernel, activeBits: Vector): number {
   for (let k = 0; k < this.constants.groupConnections; k++) {
     const source = this.constants.sourceOf[k]![this.thread.x]!;
     const word = Math.floor((source + 0.5) * this.constants.perWord);
-    const active = (activeBits[word]! >> (source - word * this.constants.wordNeurons)) & 1;
-    mask = mask + bit * active;
+    const isActive = (active[word]! >> (source - word * this.constants.wordNeurons)) & 1;
+    mask = mask + bit * isActive;
     bit = bit * 2;
   }
   return mask;
@@ -999,8 +1012,8 @@ export interface PipelineShape {
   readonly silenced: number;
   /** Events that a neuron may get in one step. */
   readonly layers: number;
-  /** Neurons whose spikes are read back from a window: a power of two, greater than the number of active ones. */
-  readonly rows: number;
+  /** Places for the spikes of an experiment in a window: a power of two, greater than their number. */
+  readonly spikes: number;
   /** Whether the state at the end is read back as well, for tests. */
   readonly withState: boolean;
 }
@@ -1009,7 +1022,7 @@ export interface PipelineShape {
 export interface PipelineResult {
   readonly backend: string | null;
   readonly fallbackReason: string | null;
-  /** [window], each rows * width numbers of status and then rows numbers, each 1 + a neuron, or UNUSED_ROW */
+  /** [window], each [experiment][place] */
   readonly spikes: readonly Float32Array[];
   /** [chunk of neurons][experiment]: cells without a flag */
   readonly sound: Float32Array;
@@ -1048,8 +1061,8 @@ export function bytesOf(
   incoming: IncomingConnections,
   shape: PipelineShape,
 ): PipelineBytes {
-  const { width, windows, rows } = shape;
-  const spikes = rows * (width + 1);
+  const { width, windows } = shape;
+  const spikes = width * shape.spikes;
   const largest = Math.max(
     cellsOf(neuronCount, width).stateCount + neuronCount,
     incoming.sources.length,
@@ -1070,7 +1083,7 @@ export function windowPipeline(
   incoming: IncomingConnections,
   shape: PipelineShape,
 ): WindowPipeline {
-  const { width, windows, rows, withState } = shape;
+  const { width, windows, withState } = shape;
   const cells = cellsOf(neuronCount, width);
   const integers = integersOf(cells, incoming, shape);
   const floats = floatsOf(cells, incoming, shape);
@@ -1117,26 +1130,27 @@ export function windowPipeline(
   const findArrivals = kernel(windowArrivals, arrivalsOf(incoming, shape), wiring);
   const advanceStatuses = kernel(nextStatuses, cells.count, wiring);
   const advanceStates = kernel(nextStates, cells.stateCount + neuronCount, wiring);
-  const packActive = kernel(activeWords, 2 * wordsOf(neuronCount));
-  const nameActive = kernel(activeNames, rows);
-  const readSpikes = kernel(spikeRows, rows * (width + 1));
-  const findConnections = kernel(connectionMasks, incoming.groupCount + blocksOf(neuronCount), ['sourceOf']);
+  const countSpikes = kernel(activeWords, wordsOf(neuronCount) * (1 + width));
+  const findConnections = kernel(connectionMasks, incoming.groupCount + blocksOf(neuronCount) * width, [
+    'sourceOf',
+  ]);
+  const listSpikes = kernel(spikeLists, width * shape.spikes);
   const countSound = kernel(soundCells, soundChunks(neuronCount) * width);
 
   const pipeline = gpu.createPipeline((silenced: Handle, inputs: Handle) => {
     let statuses = rest(silenced, inputs);
     let states = restState(statuses);
     // Before the first window nothing has spiked, and the kernels find just that.
-    let masks = findConnections(packActive(states));
+    let masks = findConnections(countSpikes(statuses, states));
     const spikes: Handle[] = [];
     for (let window = 0; window < windows; window++) {
       const arrivals = findArrivals(statuses, masks, inputs, window);
       const statusesAfter = advanceStatuses(statuses, states, arrivals);
       states = advanceStates(statuses, statusesAfter, states, arrivals);
       statuses = statusesAfter;
-      const active = packActive(states);
+      const active = countSpikes(statuses, states);
       masks = findConnections(active);
-      spikes.push(readSpikes(statuses, nameActive(active, masks)));
+      spikes.push(listSpikes(statuses, active, masks));
     }
     return [...spikes, countSound(statuses), ...(withState ? [statuses, states] : [])];
   });

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { STEP_BITS } from './cells.js';
+import { WINDOW_STEPS } from './number-format.js';
+import { mostSpikesOf, rastersOf } from './spike-lists.js';
+
+const SHAPE = { width: 4, spikes: 16 };
+const LARGEST_NEURON = 2 ** (24 - STEP_BITS) - 1;
+
+type Spike = readonly [neuron: number, step: number];
+
+/** What a pipeline reads back of a window in which each experiment has these spikes. */
+function windowOf(spikesOf: readonly (readonly Spike[])[]): Float32Array {
+  return Float32Array.from({ length: SHAPE.width * SHAPE.spikes }, (_, at) => {
+    const spikes = spikesOf[Math.floor(at / SHAPE.spikes)] ?? [];
+    const spike = spikes[(at % SHAPE.spikes) - 1];
+    return spike === undefined ? 1 + spikes.length : 1 + spike[1] + spike[0] * 2 ** STEP_BITS;
+  });
+}
+
+/** Of a window and an experiment: different spikes, by neuron, then by step. */
+const drawnSpikes = fc
+  .uniqueArray(fc.tuple(fc.nat(LARGEST_NEURON), fc.nat(WINDOW_STEPS - 1)), {
+    maxLength: SHAPE.spikes - 1,
+    selector: String,
+  })
+  .map((spikes) => spikes.toSorted(([a, stepA], [b, stepB]) => a - b || stepA - stepB));
+const drawnWindows = fc.array(fc.array(drawnSpikes, { minLength: SHAPE.width, maxLength: SHAPE.width }), {
+  minLength: 1,
+  maxLength: 5,
+});
+
+describe('the rasters of a batch', () => {
+  it('have the spikes of each trial by step and neuron, and none behind its end', () => {
+    fc.assert(
+      fc.property(
+        drawnWindows,
+        fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: SHAPE.width }),
+        (drawn, wanted) => {
+          const durations = wanted.map((steps) => Math.min(steps, drawn.length * WINDOW_STEPS));
+          const windows = drawn.map(windowOf);
+          expect(mostSpikesOf(windows, SHAPE)).toBe(Math.max(...drawn.flat().map(({ length }) => length)));
+          const rasters = rastersOf(windows, SHAPE, durations);
+          expect(rasters).toHaveLength(durations.length);
+          durations.forEach((duration, trial) => {
+            const expected = drawn
+              .flatMap((ofWindow, window) =>
+                ofWindow[trial]!.map(([neuron, step]) => [window * WINDOW_STEPS + step, neuron] as const),
+              )
+              .filter(([step]) => step < duration)
+              .toSorted(([stepA, a], [stepB, b]) => stepA - stepB || a - b);
+            const { steps, neurons } = rasters[trial]!;
+            expect(Array.from(steps, (step, spike) => [step, neurons[spike]])).toEqual(expected);
+          });
+        },
+      ),
+      { seed: 783, numRuns: 200 },
+    );
+  });
+
+  it('are known to be incomplete where spikes have no place', () => {
+    const spikes = Array.from({ length: SHAPE.spikes }, (_, neuron): Spike => [neuron, 3]);
+    expect(mostSpikesOf([windowOf([[]]), windowOf([[], spikes])], SHAPE)).toBe(SHAPE.spikes);
+  });
+
+  it.each([
+    ['a number of spikes', 0],
+    ['a spike', 2],
+  ])('are refused where %s is 0, as in a buffer that was never written', (_, place) => {
+    const floats = windowOf([
+      [
+        [7, 1],
+        [8, 2],
+      ],
+    ]);
+    expect(rastersOf([floats], SHAPE, [18])[0]!.steps).toHaveLength(2);
+    floats[place] = 0;
+    expect(() => {
+      mostSpikesOf([floats], SHAPE);
+      rastersOf([floats], SHAPE, [18]);
+    }).toThrow(expect.objectContaining({ code: 'GPU_FAILED' }) as Error);
+  });
+});
