@@ -1,11 +1,10 @@
-import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
-import { type InParts, withPauses } from '../parts.js';
+import { type InParts, othersServed, withPauses } from '../parts.js';
 import { RoundRobin } from '../pool/round-robin.js';
 import { queueFull } from './admission.js';
 
@@ -48,7 +47,7 @@ export class PlanningTurns {
   async #plan(): Promise<void> {
     this.#isPlanning = true;
     while (this.#waiting.size > 0) {
-      await setImmediate();
+      await othersServed();
       await this.#waiting.take()?.();
     }
     this.#isPlanning = false;
