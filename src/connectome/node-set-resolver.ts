@@ -110,13 +110,16 @@ export class NodeSetResolver {
   *resolving(selectors: readonly SelectorAt[]): InParts<ResolvedSelector[]> {
     const found: Found[] = [];
     for (const { selector, path } of selectors) found.push(yield* this.#resolve(selector, path));
-    const unknown = found.flatMap((each) => each.unknown);
+    const { unknown } = notesOf(found);
     if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
     const resolved: ResolvedSelector[] = [];
+    const names = new Map<readonly Unknown[], readonly string[]>();
     for (const [i, { neurons, unknown: lacking, substituted, sources }] of found.entries()) {
       yield;
       if (neurons.isEmpty) throw emptyNodeSet(selectors[i]!);
-      const missing = distinct(lacking.map(({ name }) => name));
+      // Many selectors may name the same set, which may lack thousands.
+      const missing = names.get(lacking) ?? [...new Set(lacking.map(({ name }) => name))];
+      names.set(lacking, missing);
       resolved.push({ neurons: neurons.toIndices(), missing, substituted, sources });
     }
     return resolved;
@@ -335,23 +338,19 @@ function isList(selector: SetSelector): selector is readonly SetSelector[] {
   return Array.isArray(selector);
 }
 
-function distinct(names: readonly string[]): string[] {
-  return [...new Set(names)];
-}
-
 function notesOf(found: readonly Notes[]): Notes {
   return {
-    unknown: merged(found.map(({ unknown }) => unknown)),
-    substituted: merged(found.map(({ substituted }) => substituted)),
-    sources: merged(found.map(({ sources }) => sources)),
+    unknown: distinct(found.map(({ unknown }) => unknown)),
+    substituted: distinct(found.map(({ substituted }) => substituted)),
+    sources: distinct(found.map(({ sources }) => sources)),
   };
 }
 
 /**
- * Each item once. Sets of a document may name one another, each several times: without this, the lists would double
- * with every level.
+ * The items of lists, each once. Sets of a document may name one another, each several times: without this, the lists
+ * would double with every level. Mostly they are one and the same list.
  */
-function merged<T>(lists: readonly (readonly T[])[]): readonly T[] {
+export function distinct<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const different = [...new Set(lists)].filter(({ length }) => length > 0);
   return different.length > 1 ? [...new Set(different.flat())] : (different[0] ?? []);
 }

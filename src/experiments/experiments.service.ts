@@ -193,7 +193,7 @@ export interface DryRunAnswer {
 function* writtenDryRun(preparing: InParts<{ readonly plan: ExperimentPlan }>): InParts<DryRunAnswer> {
   const { plan } = yield* preparing;
   yield;
-  return { id: plan.head.id, json: Buffer.from(dryRunJson(plan.dryRun())) };
+  return { id: plan.head.id, json: Buffer.from(yield* dryRunJson(plan.dryRun())) };
 }
 
 /**

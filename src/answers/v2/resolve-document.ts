@@ -1,7 +1,7 @@
 /** Finds the neurons of every selector of a document. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
-import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-resolver.js';
+import { distinct, type NodeSetResolver, type SelectorAt } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
 import { selectionOf } from '../../connectome/selection.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
@@ -59,7 +59,7 @@ export function* resolveDocument(
     );
     neurons.set(name, own);
     const { types, sides } = labelCounts(connectome, own);
-    const missing = distinct(parts.flatMap((part) => part.missing));
+    const missing = distinct(parts.map((part) => part.missing));
     sets.set(name, { neurons: own.length, sides, types, missing });
   }
   const unused = Object.keys(document.inputs).flatMap((name) =>
@@ -68,9 +68,9 @@ export function* resolveDocument(
   return {
     sets: Object.fromEntries(sets),
     neurons,
-    missing: distinct([...resolved.flatMap(({ missing }) => missing), ...unused]),
-    substituted: distinct(resolved.flatMap(({ substituted }) => substituted)),
-    sources: distinct(resolved.flatMap(({ sources }) => sources)),
+    missing: distinct([...resolved.map(({ missing }) => missing), unused]),
+    substituted: distinct(resolved.map(({ substituted }) => substituted)),
+    sources: distinct(resolved.map(({ sources }) => sources)),
   };
 }
 
@@ -110,10 +110,6 @@ function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: E
     ...Object.entries(nodeSets).map(([name, selector]) => one(name, selector, `/node_sets/${name}`)),
     ...uses,
   ];
-}
-
-function distinct(names: readonly string[]): string[] {
-  return [...new Set(names)];
 }
 
 export function isResponders(each: EachAxis['each']): each is RespondersSelector {
