@@ -48,7 +48,11 @@ export const ERRORS = {
     exitCode: 1,
     meaning: 'The request did not arrive completely within the time allowed.',
   },
-  BODY_TOO_LARGE: { status: 413, exitCode: 2, meaning: 'The request body is larger than 8 KiB.' },
+  BODY_TOO_LARGE: {
+    status: 413,
+    exitCode: 2,
+    meaning: 'The request body is larger than 8 KiB, or the document of an open experiment than 256 KiB.',
+  },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, exitCode: 2, meaning: 'The body is not JSON, or it is compressed.' },
   EXPECTATION_FAILED: {
     status: 417,

@@ -1,4 +1,4 @@
-import { SIDES, type Connectome } from './connectome.js';
+import { SIDES, type CellType, type Connectome } from './connectome.js';
 
 export interface LabelCounts {
   /** Neurons of each cell type, in the order of the names' code units; an empty name stands for neurons without one. */
@@ -17,15 +17,34 @@ export function labelCounts({ metadata, typeIndices, sides }: Connectome, neuron
     ofSide[sides[neuron]!]!++;
   }
   const types = new Map<string, number>();
-  ofType.forEach((count, type) => {
+  for (const type of inOrderOfNames(metadata.types)) {
+    const count = ofType[type]!;
     // Types without a name are several, one for each super class.
     const { name } = metadata.types[type]!;
     if (count > 0) types.set(name, (types.get(name) ?? 0) + count);
-  });
+  }
   return {
-    types: Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1))),
+    types: Object.fromEntries(types),
     sides: Object.fromEntries(
       SIDES.map((side, at) => [side, ofSide[at]!] as const).filter(([, count]) => count > 0),
     ),
   };
+}
+
+/** By code unit. */
+function compared(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** Sorting takes longer than counting, and is the same for all neurons of a connectome. */
+const ORDERS = new WeakMap<readonly CellType[], readonly number[]>();
+
+function inOrderOfNames(types: readonly CellType[]): readonly number[] {
+  let order = ORDERS.get(types);
+  if (order === undefined) {
+    order = [...types.keys()].sort((a, b) => compared(types[a]!.name, types[b]!.name));
+    ORDERS.set(types, order);
+  }
+  return order;
 }

@@ -11,6 +11,8 @@ describe('editDistance', () => {
   ])('of "%s" and "%s" is %i', (a, b, edits) => {
     expect(editDistance(a, b)).toBe(edits);
     expect(editDistance(b, a)).toBe(edits);
+    expect(editDistance(a, b, edits)).toBe(edits);
+    if (edits > 0) expect(editDistance(a, b, edits - 1)).toBeGreaterThan(edits - 1);
   });
 });
 

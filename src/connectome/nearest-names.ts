@@ -9,14 +9,16 @@ export function nearestNames(wanted: string, names: Iterable<string>, limit = 5,
   const editsTo = (name: string): number => {
     const difference = name.length - plain.length;
     if (difference < -allowed) return Infinity;
-    const edits = difference > allowed ? Infinity : editDistance(plain, name);
+    const edits = difference > allowed ? Infinity : editDistance(plain, name, allowed);
     if (edits <= allowed) return edits;
     return plain.length >= SHORTEST_BEGINNING && name.startsWith(plain) ? allowed + 1 : Infinity;
   };
-  return [...names]
-    .filter((name) => name !== '')
-    .map((name) => ({ name, edits: editsTo(name.toLowerCase()) }))
-    .filter(({ edits }) => edits < Infinity)
+  const near: { readonly name: string; readonly edits: number }[] = [];
+  for (const name of names) {
+    const edits = name === '' ? Infinity : editsTo(name.toLowerCase());
+    if (edits < Infinity) near.push({ name, edits });
+  }
+  return near
     .sort((a, b) => a.edits - b.edits || (a.name < b.name ? -1 : 1))
     .slice(0, limit)
     .map(({ name }) => name);
@@ -25,16 +27,26 @@ export function nearestNames(wanted: string, names: Iterable<string>, limit = 5,
 /** Fewer characters begin too many names. */
 const SHORTEST_BEGINNING = 3;
 
-/** Levenshtein distance in code units. */
-export function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+/**
+ * Levenshtein distance in code units.
+ * @returns some number above the limit where the distance is above it
+ */
+export function editDistance(a: string, b: string, limit = Infinity): number {
+  let previous: number[] = [];
+  let current: number[] = [];
+  for (let j = 0; j <= b.length; j++) previous.push(j);
   for (let i = 1; i <= a.length; i++) {
-    const current = [i];
+    current[0] = i;
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
-      const replaced = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, previous[j]! + 1, current[j - 1]! + 1));
+      const replaced = previous[j - 1]! + (a.charCodeAt(i - 1) === b.charCodeAt(j - 1) ? 0 : 1);
+      const edits = Math.min(replaced, previous[j]! + 1, current[j - 1]! + 1);
+      current[j] = edits;
+      if (edits < least) least = edits;
     }
-    previous = current;
+    // No later row has less.
+    if (least > limit) return least;
+    [previous, current] = [current, previous];
   }
   return previous[b.length]!;
 }

@@ -202,6 +202,25 @@ describe('what the model lacks', () => {
     });
   });
 
+  it('is told once, however often the sets of a document name one another', () => {
+    // Over so many levels, lists that are merely put together would be longer than any memory.
+    const names = Array.from({ length: 64 }, (_, i) => `n${i}`);
+    const entries = names.map((name, i) => [
+      name,
+      i === 0 ? ['@partly', 'C_wlak'] : names.slice(Math.max(0, i - 7), i),
+    ]);
+    const node_sets = Object.fromEntries(entries) as SelectorContext['node_sets'];
+    expect(resolver(measured, { node_sets, on_missing: 'skip' }).neuronsOf('n63', '/x')).toEqual({
+      neurons: Uint32Array.of(2),
+      missing: ['C_wlak', '720575940699999999'],
+      substituted: [],
+      sources: [SOURCE],
+    });
+    expect(failure(() => resolver(measured, { node_sets }).neuronsOf('n63', '/x'))).toMatchObject({
+      message: 'The model lacks "C_wlak" (near: C_walk, C_wing), "720575940699999999".',
+    });
+  });
+
   it('may be every neuron of a published set', () => {
     expect(failure(() => neurons('@renamed'))).toEqual({
       code: 'UNKNOWN_NEURONS',

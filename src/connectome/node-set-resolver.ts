@@ -1,7 +1,8 @@
 import { CodedError, describeValue } from '../errors.js';
+import { type InParts, withoutPauses } from '../parts.js';
 import type { Connectome } from './connectome.js';
 import { nearestNames } from './nearest-names.js';
-import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
+import { NeuronSet } from './neuron-set.js';
 import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
 import { type Label, LABELS, type NeuronSelection, selectionOf } from './selection.js';
 import {
@@ -52,13 +53,17 @@ interface LabelAt {
 }
 
 interface Found {
-  readonly neurons: Uint32Array;
+  readonly neurons: NeuronSet;
   readonly unknown: readonly Unknown[];
   readonly substituted: readonly string[];
   readonly sources: readonly string[];
 }
 
-const NOTHING: Found = { neurons: new Uint32Array(0), unknown: [], substituted: [], sources: [] };
+/** What is said of a selector beside its neurons. */
+type Notes = Omit<Found, 'neurons'>;
+
+const NOBODY = new Uint32Array(0);
+const NO_NOTES: Notes = { unknown: [], substituted: [], sources: [] };
 
 /** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
 const NAMES_WITH_SUGGESTIONS = 10;
@@ -68,7 +73,7 @@ export class NodeSetResolver {
   readonly #selection: NeuronSelection;
   readonly #references = new Map<string, Found>();
   /** By label and pattern. */
-  readonly #labelled = new Map<string, Uint32Array>();
+  readonly #labelled = new Map<string, NeuronSet>();
 
   /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
   constructor(
@@ -98,48 +103,53 @@ export class NodeSetResolver {
 
   /** The same for all selectors of a document, so that one error has what all of them lack. */
   neuronsOfAll(selectors: readonly SelectorAt[]): ResolvedSelector[] {
-    const found = selectors.map(({ selector, path }) => this.#resolve(selector, path));
-    const unknown = found.flatMap((each) => each.unknown);
-    if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
-    return found.map(({ neurons, unknown: lacking, substituted, sources }, i) => {
-      if (neurons.length === 0) throw emptyNodeSet(selectors[i]!);
-      return {
-        neurons,
-        missing: distinct(lacking.map(({ name }) => name)),
-        substituted: distinct(substituted),
-        sources: distinct(sources),
-      };
-    });
+    return withoutPauses(this.resolving(selectors));
   }
 
-  #resolve(selector: SetSelector, path: string): Found {
-    if (typeof selector === 'string') return this.#reference(selector, path);
-    if (isList(selector)) return this.#list(selector, path);
-    return this.#agreeing(selector, path);
+  /** The same in parts: each selector, name of a set and wildcard may stand for the whole brain. */
+  *resolving(selectors: readonly SelectorAt[]): InParts<ResolvedSelector[]> {
+    const found: Found[] = [];
+    for (const { selector, path } of selectors) found.push(yield* this.#resolve(selector, path));
+    const { unknown } = notesOf(found);
+    if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
+    const resolved: ResolvedSelector[] = [];
+    const names = new Map<readonly Unknown[], readonly string[]>();
+    for (const [i, { neurons, unknown: lacking, substituted, sources }] of found.entries()) {
+      yield;
+      if (neurons.isEmpty) throw emptyNodeSet(selectors[i]!);
+      // Many selectors may name the same set, which may lack thousands.
+      const missing = names.get(lacking) ?? [...new Set(lacking.map(({ name }) => name))];
+      names.set(lacking, missing);
+      resolved.push({ neurons: neurons.toIndices(), missing, substituted, sources });
+    }
+    return resolved;
+  }
+
+  *#resolve(selector: SetSelector, path: string): InParts<Found> {
+    yield;
+    if (typeof selector === 'string') return yield* this.#reference(selector, path);
+    if (isList(selector)) return yield* this.#list(selector, path);
+    return yield* this.#agreeing(selector, path);
   }
 
   #union(parts: readonly Found[]): Found {
     return {
-      neurons: unionOf(
-        parts.map(({ neurons }) => neurons),
-        this.connectome.neuronCount,
-      ),
-      unknown: parts.flatMap(({ unknown }) => unknown),
-      substituted: parts.flatMap(({ substituted }) => substituted),
-      sources: parts.flatMap(({ sources }) => sources),
+      neurons: NeuronSet.union(parts.map(({ neurons }) => neurons)),
+      ...notesOf(parts),
     };
   }
 
-  #list(selectors: readonly SetSelector[], path: string): Found {
+  *#list(selectors: readonly SetSelector[], path: string): InParts<Found> {
     const types: LabelAt[] = [];
     const others: Found[] = [];
     for (const [i, selector] of selectors.entries()) {
       const here = `${path}/${i}`;
       if (this.#isType(selector)) types.push({ pattern: selector, path: here });
-      else others.push(this.#resolve(selector, here));
+      else others.push(yield* this.#resolve(selector, here));
     }
     // Types are united first: a list may have thousands of them.
-    return this.#union([this.#withLabels('type', types, (name) => this.#near(name)), ...others]);
+    const ofTypes = yield* this.#withLabels('type', types, (name) => this.#near(name));
+    return this.#union([ofTypes, ...others]);
   }
 
   #isType(selector: SetSelector): selector is string {
@@ -150,31 +160,31 @@ export class NodeSetResolver {
     return name.startsWith(PUBLISHED_PREFIX) || Object.hasOwn(this.context.node_sets, name);
   }
 
-  #reference(text: string, path: string): Found {
+  *#reference(text: string, path: string): InParts<Found> {
     let found = this.#references.get(text);
     if (found === undefined) {
-      found = this.#newReference(text, path);
+      found = yield* this.#newReference(text, path);
       this.#references.set(text, found);
     }
     return found;
   }
 
-  #newReference(text: string, path: string): Found {
+  *#newReference(text: string, path: string): InParts<Found> {
     const { name, side } = nameOnSide(text) ?? { name: text };
     if (side !== undefined) {
-      const found = this.#reference(name, path);
-      const onSide = this.#selection.withLabel('side', side);
-      return { ...found, neurons: intersectionOf([found.neurons, onSide]) };
+      const found = yield* this.#reference(name, path);
+      const onSide = this.#withLabel('side', side);
+      return { ...found, neurons: NeuronSet.intersection([found.neurons, onSide]) };
     }
     if (Object.hasOwn(this.context.node_sets, name)) {
-      return this.#resolve(this.context.node_sets[name]!, `/node_sets/${name}`);
+      return yield* this.#resolve(this.context.node_sets[name]!, `/node_sets/${name}`);
     }
     if (name.startsWith(PUBLISHED_PREFIX)) return this.#publishedSet(name, path);
-    return this.#withLabels('type', [{ pattern: name, path }], (each) => this.#near(each));
+    return yield* this.#withLabels('type', [{ pattern: name, path }], (each) => this.#near(each));
   }
 
   /** Neurons with any of some values of a label. */
-  #withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): Found {
+  *#withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): InParts<Found> {
     const lacking = ({ pattern, path }: LabelAt): Unknown => ({
       name: pattern,
       path,
@@ -183,24 +193,25 @@ export class NodeSetResolver {
     const [only, ...others] = wanted;
     if (only !== undefined && others.length === 0) {
       const neurons = this.#withLabel(label, only.pattern);
-      return { ...NOTHING, neurons, unknown: neurons.length === 0 ? [lacking(only)] : [] };
+      return { ...NO_NOTES, neurons, unknown: neurons.isEmpty ? [lacking(only)] : [] };
     }
     // Values are united before neurons are: there are far fewer of them.
     const values = new Set<string>();
     const unknown: Unknown[] = [];
     for (const each of wanted) {
+      if (each.pattern.includes('*')) yield;
       const matching = this.#selection.matchingLabels(label, each.pattern);
       if (matching.length === 0) unknown.push(lacking(each));
       for (const value of matching) values.add(value);
     }
-    return { ...NOTHING, neurons: this.#selection.withValues(label, values), unknown };
+    return { ...NO_NOTES, neurons: this.#selection.withValues(label, values), unknown };
   }
 
-  #withLabel(label: Label, pattern: string): Uint32Array {
+  #withLabel(label: Label, pattern: string): NeuronSet {
     const key = `${label} ${pattern}`;
     let neurons = this.#labelled.get(key);
     if (neurons === undefined) {
-      neurons = this.#selection.withLabel(label, pattern);
+      neurons = this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern));
       this.#labelled.set(key, neurons);
     }
     return neurons;
@@ -208,14 +219,14 @@ export class NodeSetResolver {
 
   #publishedSet(reference: string, path: string): Found {
     const name = reference.slice(PUBLISHED_PREFIX.length);
-    if (name === ALL_NEURONS) return { ...NOTHING, neurons: this.#selection.withLabels({}) };
+    if (name === ALL_NEURONS) return this.#found(this.#selection.withLabels({}));
     const population = this.#population(name);
-    if (population !== undefined) return { ...NOTHING, neurons: population };
+    if (population !== undefined) return this.#found(population);
     const set = this.published.find(name);
-    if (set === undefined) return lacks({ name: reference, path, near: () => this.#near(reference) });
+    if (set === undefined) return this.#lacks({ name: reference, path, near: () => this.#near(reference) });
     if (set.root_ids.length === 0) {
       const reason = 'release 783 has other ids for all neurons of this set';
-      return lacks({ name: reference, path, reason, near: () => [] });
+      return this.#lacks({ name: reference, path, reason, near: () => [] });
     }
     const sources = [this.published.sourceOf(set)];
     if (this.connectome.metadata.wiring === 'measured') {
@@ -224,9 +235,9 @@ export class NodeSetResolver {
     const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
     if (types.length > 0) {
       const neurons = this.#selection.withLabels({ type: types });
-      return { ...NOTHING, neurons, substituted: [reference], sources };
+      return { ...this.#found(neurons), substituted: [reference], sources };
     }
-    return lacks({
+    return this.#lacks({
       name: reference,
       path,
       reason: 'the brain is synthetic, and no cell type stands for this set there',
@@ -247,7 +258,7 @@ export class NodeSetResolver {
     return undefined;
   }
 
-  #agreeing({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): Found {
+  *#agreeing({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): InParts<Found> {
     const parts: Found[] = [];
     for (const label of LABELS) {
       const wanted = patterns[label];
@@ -256,19 +267,16 @@ export class NodeSetResolver {
         typeof wanted === 'string'
           ? [{ pattern: wanted, path: `${path}/${label}` }]
           : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
-      const found = this.#withLabels(label, values, (name) => this.#selection.nearestLabels(label, name));
+      const nearest = (name: string) => this.#selection.nearestLabels(label, name);
+      const found = yield* this.#withLabels(label, values, nearest);
       // No neuron may be on a side, but no side is unknown.
       parts.push(label === 'side' ? { ...found, unknown: [] } : found);
     }
     if (rootIds !== undefined) parts.push(this.#ids(rootIds, `${path}/root_id`));
-    const excepted = except === undefined ? NOTHING : this.#resolve(except, `${path}/except`);
-    const all = [...parts, excepted];
-    return {
-      neurons: differenceOf(intersectionOf(parts.map(({ neurons }) => neurons)), excepted.neurons),
-      unknown: all.flatMap(({ unknown }) => unknown),
-      substituted: all.flatMap(({ substituted }) => substituted),
-      sources: all.flatMap(({ sources }) => sources),
-    };
+    const neurons = NeuronSet.intersection(parts.map((part) => part.neurons));
+    if (except === undefined) return { neurons, ...notesOf(parts) };
+    const excepted = yield* this.#resolve(except, `${path}/except`);
+    return { neurons: neurons.without(excepted.neurons), ...notesOf([...parts, excepted]) };
   }
 
   #ids(rootIds: string | readonly string[], path: string): Found {
@@ -293,7 +301,20 @@ export class NodeSetResolver {
       if (neuron === undefined) unknown.push({ name, path: pathOf(i), near: () => [] });
       else neurons.push(neuron);
     }
-    return { ...NOTHING, neurons: Uint32Array.from(new Set(neurons)).sort(), unknown };
+    return { ...this.#found(Uint32Array.from(new Set(neurons)).sort()), unknown };
+  }
+
+  /** @param neurons ascending indices */
+  #found(neurons: Uint32Array): Found {
+    return { ...NO_NOTES, neurons: this.#setOf(neurons) };
+  }
+
+  #setOf(neurons: Uint32Array): NeuronSet {
+    return NeuronSet.of(neurons, this.connectome.neuronCount);
+  }
+
+  #lacks(unknown: Unknown): Found {
+    return { ...this.#found(NOBODY), unknown: [unknown] };
   }
 
   /** What a string may have meant: types, sets of the document, published sets, populations. */
@@ -317,12 +338,21 @@ function isList(selector: SetSelector): selector is readonly SetSelector[] {
   return Array.isArray(selector);
 }
 
-function lacks(unknown: Unknown): Found {
-  return { ...NOTHING, unknown: [unknown] };
+function notesOf(found: readonly Notes[]): Notes {
+  return {
+    unknown: distinct(found.map(({ unknown }) => unknown)),
+    substituted: distinct(found.map(({ substituted }) => substituted)),
+    sources: distinct(found.map(({ sources }) => sources)),
+  };
 }
 
-function distinct(names: readonly string[]): string[] {
-  return [...new Set(names)];
+/**
+ * The items of lists, each once. Sets of a document may name one another, each several times: without this, the lists
+ * would double with every level. Mostly they are one and the same list.
+ */
+export function distinct<T>(lists: readonly (readonly T[])[]): readonly T[] {
+  const different = [...new Set(lists)].filter(({ length }) => length > 0);
+  return different.length > 1 ? [...new Set(different.flat())] : (different[0] ?? []);
 }
 
 function unknownNeurons(unknown: readonly Unknown[]): CodedError {

@@ -4,7 +4,9 @@
  */
 import { CodedError, describeValue } from '../errors.js';
 import { SIDES, type Connectome } from './connectome.js';
+import type { InParts } from '../parts.js';
 import { nearestNames } from './nearest-names.js';
+import { NeuronSet } from './neuron-set.js';
 import { differenceOf, intersectionOf, unionOf } from './neuron-sets.js';
 import type { Selector } from './populations.js';
 import { wildcard } from './wildcard.js';
@@ -44,7 +46,7 @@ export type LabelPatterns = { readonly [L in Label]?: string | readonly string[]
 
 /** Selects from one set of neurons; each label and the ids are indexed when they are first asked for. */
 export class NeuronSelection {
-  readonly #neuronsByLabel = new Map<Label, Map<string, Uint32Array>>();
+  readonly #neuronsByLabel = new Map<Label, Map<string, NeuronSet>>();
   #neuronById: Map<string, number> | undefined;
   #all: Uint32Array | undefined;
 
@@ -79,18 +81,17 @@ export class NeuronSelection {
 
   /** Ascending. */
   withAnyLabel(label: Label, patterns: readonly string[]): Uint32Array {
-    const values = patterns.flatMap((pattern) => this.matchingLabels(label, pattern));
-    return this.withValues(label, patterns.length === 1 ? values : new Set(values));
+    return this.withValues(
+      label,
+      new Set(patterns.flatMap((each) => this.matchingLabels(label, each))),
+    ).toIndices();
   }
 
-  /**
-   * Ascending.
-   * @param values of a label, each once, which neurons have
-   */
-  withValues(label: Label, values: Iterable<string>): Uint32Array {
+  /** @param values of a label, each once, which neurons have */
+  withValues(label: Label, values: Iterable<string>): NeuronSet {
     const byLabel = this.#index(label);
     const sets = Array.from(values, (value) => byLabel.get(value)!);
-    return sets.length === 0 ? NO_NEURONS : unionOf(sets, this.neurons.count);
+    return sets.length === 0 ? NeuronSet.of(NO_NEURONS, this.neurons.count) : NeuronSet.union(sets);
   }
 
   /** Values of a label. A wildcard stands for text, so it never matches a label that is missing. */
@@ -98,7 +99,9 @@ export class NeuronSelection {
     const byLabel = this.#index(label);
     if (!pattern.includes('*')) return byLabel.has(pattern) ? [pattern] : [];
     const matches = wildcard(pattern);
-    return [...byLabel.keys()].filter((value) => value !== '' && matches(value));
+    const matching: string[] = [];
+    for (const value of byLabel.keys()) if (value !== '' && matches(value)) matching.push(value);
+    return matching;
   }
 
   withId(id: string): number | undefined {
@@ -106,7 +109,7 @@ export class NeuronSelection {
   }
 
   /** Indexes everything, one label at a time: for those who want no later question to take long. */
-  *indexing(): Generator<void, void, void> {
+  *indexing(): InParts<void> {
     for (const label of LABELS) {
       this.#index(label);
       yield;
@@ -148,7 +151,7 @@ export class NeuronSelection {
     return this.#neuronById;
   }
 
-  #index(label: Label): Map<string, Uint32Array> {
+  #index(label: Label): Map<string, NeuronSet> {
     let byLabel = this.#neuronsByLabel.get(label);
     if (byLabel === undefined) {
       const lists = new Map<string, number[]>();
@@ -158,7 +161,9 @@ export class NeuronSelection {
         if (known === undefined) lists.set(value, [i]);
         else known.push(i);
       }
-      byLabel = new Map([...lists].map(([value, list]) => [value, Uint32Array.from(list)]));
+      byLabel = new Map(
+        [...lists].map(([value, list]) => [value, NeuronSet.of(Uint32Array.from(list), this.neurons.count)]),
+      );
       this.#neuronsByLabel.set(label, byLabel);
     }
     return byLabel;

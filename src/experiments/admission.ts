@@ -25,9 +25,11 @@ export class Admission {
   admit(client: string): () => void {
     const { EXPERIMENTS_AT_ONCE, EXPERIMENTS_PER_CLIENT } = this.environment;
     const own = this.#ofClients.get(client) ?? 0;
-    if (this.#all >= EXPERIMENTS_AT_ONCE) throw full(`${EXPERIMENTS_AT_ONCE} experiments are under way`);
+    if (this.#all >= EXPERIMENTS_AT_ONCE) {
+      throw queueFull(`${EXPERIMENTS_AT_ONCE} experiments are under way`, RETRY_AFTER_S);
+    }
     if (own >= EXPERIMENTS_PER_CLIENT) {
-      throw full(`${EXPERIMENTS_PER_CLIENT} experiments of this client are under way`);
+      throw queueFull(`${EXPERIMENTS_PER_CLIENT} experiments of this client are under way`, RETRY_AFTER_S);
     }
     this.#all++;
     this.#ofClients.set(client, own + 1);
@@ -43,8 +45,6 @@ export class Admission {
   }
 }
 
-function full(what: string): CodedError {
-  return new CodedError('QUEUE_FULL', `The queue is full: ${what}; try again shortly.`, {
-    retryAfterS: RETRY_AFTER_S,
-  });
+export function queueFull(what: string, retryAfterS: number): CodedError {
+  return new CodedError('QUEUE_FULL', `The queue is full: ${what}; try again shortly.`, { retryAfterS });
 }

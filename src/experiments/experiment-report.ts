@@ -26,7 +26,7 @@ export function openExperimentReport(request: FastifyRequest): ExperimentReport 
   return report;
 }
 
-/** Undefined where the request was no experiment, or its body could not be read. */
+/** Undefined where the request was no experiment, or its body did not arrive as text. */
 export function experimentReportOf(request: FastifyRequest): ExperimentReport | undefined {
   return reports.get(request);
 }

@@ -2,8 +2,6 @@ import { Controller, HttpCode, HttpStatus, Post, Query, Req, Res } from '@nestjs
 import { RouteConfig } from '@nestjs/platform-fastify';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { dryRunJson } from '../answers/v2/answer-json.js';
-import type { ExperimentPlan } from '../answers/v2/plan.js';
 import { ApiExperiments } from '../answers/v2/api/experiments.api.js';
 import { apiPath, type ApiVersion } from '../http/api-versions.js';
 import { clientOf } from '../http/client-address.js';
@@ -47,50 +45,37 @@ export class ExperimentsController {
     checkTable(query, format);
     report.format = format;
     const isJob = prefersAsync(request);
+    const from = Number(query.from ?? 0);
     if (isJob && !isDryRun) {
-      await this.#begin(query, request, reply, report);
+      await this.#begin(from, request, reply, report);
       return;
     }
-    if (isJob) {
-      // What a job may cost is more than what one request may.
-      const { plan } = this.experiments.prepareJob(request.body, Number(query.from ?? 0));
-      await this.#answerDryRun(plan, request, reply, report);
-      return;
-    }
-    const prepared = this.experiments.prepare({
-      document: request.body,
+    const order = {
       format,
-      from: Number(query.from ?? 0),
+      from,
       ...(query.table !== undefined && { table: query.table }),
       ...(query.names !== undefined && { names: query.names }),
-    });
+    };
     if (isDryRun) {
-      await this.#answerDryRun(prepared.plan, request, reply, report);
+      const { id, json } = await this.experiments.dryRun(request, order, isJob);
+      report.id = id;
+      report.outcome = 'dry_run';
+      await sendAnswer({ whole: json }, 'json', request, reply);
       return;
     }
+    const prepared = await this.experiments.prepare(request, order);
     report.id = prepared.plan.head.id;
     await this.#run(prepared, request, reply, report);
   }
 
-  async #answerDryRun(
-    plan: ExperimentPlan,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    report: ExperimentReport,
-  ): Promise<void> {
-    report.id = plan.head.id;
-    report.outcome = 'dry_run';
-    await sendAnswer({ whole: Buffer.from(dryRunJson(plan.dryRun())) }, 'json', request, reply);
-  }
-
   /** Makes the experiment a job. */
   async #begin(
-    { from }: ExperimentQuery,
+    from: number,
     request: FastifyRequest,
     reply: FastifyReply,
     report: ExperimentReport,
   ): Promise<void> {
-    const order = this.experiments.prepareJob(request.body, Number(from ?? 0));
+    const order = await this.experiments.prepareJob(request, from);
     report.id = order.plan.head.id;
     const job = await this.jobs.begin({
       ...order,

@@ -1,24 +1,28 @@
 import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
-import { answerJson } from '../answers/v2/answer-json.js';
+import { answerJson, dryRunJson } from '../answers/v2/answer-json.js';
 import { answerWriter } from '../answers/v2/formats/answer-writer.js';
 import { FORMATS, TABLE_FORMATS, type Format } from '../answers/v2/formats/formats.js';
 import { progressLine } from '../answers/v2/formats/ndjson.js';
 import { tableOf } from '../answers/v2/formats/tables.js';
 import { eventsOfOutcomes } from '../answers/v2/outcomes.js';
 import { parseDocument } from '../answers/v2/parse-document.js';
-import { planExperiment, type ExperimentLimits, type ExperimentPlan } from '../answers/v2/plan.js';
+import { planInParts, type ExperimentLimits, type ExperimentPlan } from '../answers/v2/plan.js';
 import type { ExperimentEvent } from '../answers/v2/result.js';
 import { runExperiment, type ExperimentProgress } from '../answers/v2/run-experiment.js';
 import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
+import { documentIn } from '../http/request-body.js';
 import { type LoadedModel, ModelHealth } from '../health/model-health.js';
 import type { Job } from '../jobs/job.js';
 import { JobsService, type JobOrder } from '../jobs/jobs.service.js';
-import { planOf } from '../jobs/opened-job.js';
+import { planJob } from '../jobs/opened-job.js';
+import type { InParts } from '../parts.js';
 import { inTurns, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 import type { TableChoice } from './answer-format.js';
 import type { ExperimentReport } from './experiment-report.js';
+import { PlanningTurns } from './planning-turns.js';
 
 /** Of one request; the command line allows more. */
 const MAXIMUM_CONDITIONS = 2000;
@@ -34,14 +38,9 @@ export interface AnswerOrder extends TableChoice {
   readonly from: number;
 }
 
-export interface ExperimentOrder extends AnswerOrder {
-  /** As it arrived. */
-  readonly document: unknown;
-}
-
 /** An experiment that was found good. Nothing has been simulated. */
 export interface PreparedExperiment {
-  readonly order: ExperimentOrder;
+  readonly order: AnswerOrder;
   readonly model: LoadedModel;
   readonly plan: ExperimentPlan;
   /** All that it may take, in whole milliseconds of simulated time. */
@@ -55,13 +54,39 @@ export class ExperimentsService {
     private readonly health: ModelHealth,
     private readonly environment: Environment,
     private readonly jobs: JobsService,
+    private readonly turns: PlanningTurns,
   ) {}
 
-  /** @throws CodedError with the path of what is wrong, or one with status 503 */
-  prepare(order: ExperimentOrder): PreparedExperiment {
+  /**
+   * @param request whose body is the document
+   * @throws CodedError with the path of what is wrong, or one with status 503
+   */
+  async prepare(request: FastifyRequest, order: AnswerOrder): Promise<PreparedExperiment> {
+    return this.turns.take(request, this.#preparing(request, this.health.modelForRuns(), order));
+  }
+
+  /** @throws CodedError as prepare; what a job may be is bounded on its own */
+  async prepareJob(request: FastifyRequest, from: number): Promise<Omit<JobOrder, 'client'>> {
+    return this.turns.take(request, this.#preparingJob(request, this.health.modelForRuns(), from));
+  }
+
+  /**
+   * The answer without results.
+   * @param isJob what a job may cost is more than what one request may
+   * @throws CodedError as prepare and prepareJob
+   */
+  async dryRun(request: FastifyRequest, order: AnswerOrder, isJob: boolean): Promise<DryRunAnswer> {
+    const model = this.health.modelForRuns();
+    const preparing = isJob
+      ? this.#preparingJob(request, model, order.from)
+      : this.#preparing(request, model, order);
+    return this.turns.take(request, writtenDryRun(preparing));
+  }
+
+  *#preparing({ body }: FastifyRequest, model: LoadedModel, order: AnswerOrder): InParts<PreparedExperiment> {
     const { EXPERIMENT_BRAIN_SECONDS: atOnce, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: perMinute } =
       this.environment;
-    const { model, plan } = this.#plan(order.document, {
+    const plan = yield* this.#planning(body, model, {
       ...this.#limits,
       conditions: MAXIMUM_CONDITIONS,
       // What a minute's budget never allows is too expensive, and not to be tried again.
@@ -72,8 +97,11 @@ export class ExperimentsService {
     return { order, model, plan, brainMs: Math.round(plan.brainSeconds(order.from) * 1000) };
   }
 
-  /** @throws CodedError as prepare; what a job may be is bounded on its own */
-  prepareJob(document: unknown, from: number): Omit<JobOrder, 'client'> {
+  *#preparingJob(
+    { body }: FastifyRequest,
+    model: LoadedModel,
+    from: number,
+  ): InParts<Omit<JobOrder, 'client'>> {
     const limits: ExperimentLimits = {
       ...this.#limits,
       conditions: MAXIMUM_CONDITIONS_OF_JOB,
@@ -81,7 +109,7 @@ export class ExperimentsService {
       // The format of the results is chosen when they are read.
       tableRows: Math.max(...FORMAT_NAMES.map((format) => this.#tableRowsOf(format))),
     };
-    const { model, plan } = this.#plan(document, limits);
+    const plan = yield* this.#planning(body, model, limits);
     plan.checkFrom(from);
     return { model: model.id, plan, limits, from };
   }
@@ -90,7 +118,7 @@ export class ExperimentsService {
    * The results of a job, as far as it is.
    * @throws CodedError NOT_FOUND where they are there no longer, the failure of the job
    */
-  async results({ record, progress }: Job, order: AnswerOrder): Promise<Bytes> {
+  async results(request: FastifyRequest, { record, progress }: Job, order: AnswerOrder): Promise<Bytes> {
     if (progress.status === 'failed') throw CodedError.fromFailure(progress.failure!);
     if (progress.status === 'dismissed') {
       throw new CodedError('NOT_FOUND', 'The job has no results: it was dismissed.');
@@ -102,7 +130,7 @@ export class ExperimentsService {
         `The results are those of the model ${record.model}, which is no longer served.`,
       );
     }
-    const plan = planOf(record, model.connectome);
+    const plan = await this.turns.take(request, planJob(record, model.connectome));
     checkOrder(order, plan);
     if (order.from < record.from) {
       throw new CodedError(
@@ -142,21 +170,30 @@ export class ExperimentsService {
     return isTable(format) ? EXPERIMENT_TABLE_SPIKES : EXPERIMENT_JSON_SPIKES;
   }
 
-  #plan(
-    document: unknown,
-    limits: ExperimentLimits,
-  ): { readonly model: LoadedModel; readonly plan: ExperimentPlan } {
-    const model = this.health.modelForRuns();
-    const { connectome } = model;
+  *#planning(body: unknown, { connectome }: LoadedModel, limits: ExperimentLimits): InParts<ExperimentPlan> {
+    // No body at all means that every default is wanted.
+    const document = typeof body === 'string' ? yield* documentIn(body) : {};
+    yield;
     const parsed = parseDocument(
-      // No body at all means that every default is wanted; null is a body.
-      document === undefined ? {} : document,
+      document,
       { conditions: limits.conditions, ids: this.environment.EXPERIMENT_IDS },
       connectome.metadata.channels.map(({ id }) => id),
     );
-    const resolver = new NodeSetResolver(connectome, parsed);
-    return { model, plan: planExperiment(connectome, parsed, resolver, limits) };
+    yield;
+    return yield* planInParts(connectome, parsed, new NodeSetResolver(connectome, parsed), limits);
   }
+}
+
+export interface DryRunAnswer {
+  /** Of the experiment. */
+  readonly id: string;
+  readonly json: Buffer;
+}
+
+function* writtenDryRun(preparing: InParts<{ readonly plan: ExperimentPlan }>): InParts<DryRunAnswer> {
+  const { plan } = yield* preparing;
+  yield;
+  return { id: plan.head.id, json: Buffer.from(yield* dryRunJson(plan.dryRun())) };
 }
 
 /**

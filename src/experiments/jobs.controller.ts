@@ -67,7 +67,7 @@ export class JobsController {
     };
     reply.raw.once('close', end);
     try {
-      const bytes = await this.experiments.results(job, {
+      const bytes = await this.experiments.results(request, job, {
         format,
         from: Number(query.from ?? job.record.from),
         ...(query.table !== undefined && { table: query.table }),

@@ -1,5 +1,6 @@
 /**
- * Config of a route whose body is a document: failures say where in it the fault is, and no member may stand in it twice.
+ * Config of a route whose body is a document: it arrives as text, failures say where in it the fault is, and no member
+ * may stand in it twice.
  */
 export const DOCUMENT_ROUTE = { isDocumentRoute: true } as const;
 

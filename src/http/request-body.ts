@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, describeValue } from '../errors.js';
+import type { InParts } from '../parts.js';
 import { refuseRepeatedMember } from '../repeated-member.js';
 import { isDocumentRoute } from './document-route.js';
 
@@ -17,28 +18,42 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads every body in one place, regardless of its declared type. An empty body means all defaults; any other body has
- * to be JSON in UTF-8. A byte order mark is skipped.
+ * to be JSON in UTF-8. A byte order mark is skipped. A document stays a text: reading it as JSON takes long enough to
+ * wait for its turn (documentIn).
  */
 export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     try {
       const { headers, routeOptions } = request;
-      done(null, parseBody(headers['content-type'], body, isDocumentRoute(routeOptions.config)));
+      const text = bodyText(headers['content-type'], body);
+      const isParsedLater = isDocumentRoute(routeOptions.config);
+      done(null, text === undefined || isParsedLater ? text : jsonOf(text));
     } catch (error) {
       done(error as Error);
     }
   });
 }
 
-/** @throws CodedError UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST, or INVALID_PARAMETER of a document */
-function parseBody(contentType: string | undefined, body: Buffer, isDocument: boolean): unknown {
+/**
+ * The value of a document, from the text that is the body of its request.
+ * @throws CodedError MALFORMED_REQUEST, INVALID_PARAMETER
+ */
+export function* documentIn(text: string): InParts<unknown> {
+  const value = jsonOf(text);
+  yield;
+  refuseRepeatedMember(text);
+  return value;
+}
+
+/**
+ * @returns undefined for an empty body
+ * @throws CodedError UNSUPPORTED_MEDIA_TYPE, MALFORMED_REQUEST
+ */
+function bodyText(contentType: string | undefined, body: Buffer): string | undefined {
   if (body.length === 0) return undefined;
   checkType(contentType);
-  const text = textOf(body);
-  const value = jsonOf(text);
-  if (isDocument) refuseRepeatedMember(text);
-  return value;
+  return textOf(body);
 }
 
 function textOf(body: Buffer): string {

@@ -182,7 +182,7 @@ export class ChunkWorker implements ChunkWork {
     if (known !== undefined && !known.stop.signal.aborted) return known;
     const job = await this.store.find(id);
     if (job === undefined || job.record.model !== model.id) throw new JobEnded();
-    const opened = openJob(job.record, model.connectome, this.store);
+    const opened = await openJob(job.record, model.connectome, this.store);
     this.#opened.set(key, opened);
     return opened;
   }

@@ -1,8 +1,9 @@
 import { ConditionsApart } from '../answers/v2/run-apart.js';
 import { decodeOutcome } from '../answers/v2/outcomes.js';
-import { planExperiment, type ExperimentPlan } from '../answers/v2/plan.js';
+import { planInParts, type ExperimentPlan } from '../answers/v2/plan.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
+import { type InParts, withPauses } from '../parts.js';
 import type { JobRecord } from './job.js';
 import type { JobStore } from './job-store.js';
 import { phasesOf } from './phases.js';
@@ -21,8 +22,12 @@ export interface OpenedJob {
 }
 
 /** @throws CodedError where the document does not fit the connectome, which the service that accepted it has ruled out */
-export function openJob(record: JobRecord, connectome: Connectome, store: JobStore): OpenedJob {
-  const plan = planOf(record, connectome);
+export async function openJob(
+  record: JobRecord,
+  connectome: Connectome,
+  store: JobStore,
+): Promise<OpenedJob> {
+  const plan = await withPauses(planJob(record, connectome));
   const load = async (index: number) => {
     const [bytes] = await store.outcomes(record.id, [index]);
     if (bytes === undefined) throw new JobEnded();
@@ -37,6 +42,6 @@ export function openJob(record: JobRecord, connectome: Connectome, store: JobSto
   };
 }
 
-export function planOf({ document, limits }: JobRecord, connectome: Connectome): ExperimentPlan {
-  return planExperiment(connectome, document, new NodeSetResolver(connectome, document), limits);
+export function planJob({ document, limits }: JobRecord, connectome: Connectome): InParts<ExperimentPlan> {
+  return planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
 }

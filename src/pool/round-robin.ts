@@ -18,6 +18,12 @@ export class RoundRobin<T> {
     return this.#size;
   }
 
+  /** What one owner has waiting. */
+  sizeOf(owner: string): number {
+    const waiting = this.#owners.get(owner);
+    return waiting === undefined ? 0 : waiting.returned.size + waiting.fresh.size;
+  }
+
   add(owner: string, item: T): void {
     this.#waitingOf(owner).fresh.add(item);
     this.#size++;

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { trialExperiment } from '../answers/v1/presets.js';
 import type { Environment } from '../config/environment.js';
@@ -10,6 +9,7 @@ import { selectionOf } from '../connectome/selection.js';
 import type { CodedError } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { LoadedModel, WorkerCounts } from '../health/model-health.js';
+import { withPauses } from '../parts.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
 import type { GpuStage, GpuState } from '../pool/gpu/gpu-stage.js';
@@ -137,6 +137,5 @@ export class ServedModel implements LoadedModel {
 
 /** While the workers start, so that no request has to: with health checks between one label and the next. */
 async function indexNeurons(connectome: Connectome): Promise<void> {
-  const indexing = selectionOf(connectome).indexing();
-  while (indexing.next().done !== true) await setImmediate();
+  await withPauses(selectionOf(connectome).indexing());
 }

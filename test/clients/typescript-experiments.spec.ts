@@ -282,6 +282,22 @@ describe('the typed client and broken answers', () => {
     expect(asked).toBe(1);
   });
 
+  it('waits for an answer no longer than it may, whatever it waits for', async () => {
+    let asked = 0;
+    // The second that passes before the connection breaks is missing afterwards.
+    const answer: RequestListener = (_, response) => {
+      if (++asked === 2) response.socket!.resetAndDestroy();
+      else response.writeHead(503, { 'retry-after': '1' }).end('{"error":"Later.","code":"MODEL_LOADING"}');
+    };
+    const failure = await answeredBy(answer, (url) =>
+      failureOf(
+        new NeuralExperimentClient(url).job('job').wait(undefined, { everyMs: 10, waitAtMostS: 1.9 }),
+      ),
+    );
+    expect(failure).toBeInstanceOf(Error);
+    expect(asked).toBeLessThan(4);
+  });
+
   it('begins a job again under the same key where no answer came', async () => {
     const keys: unknown[] = [];
     const answer: RequestListener = ({ headers }, response) => {

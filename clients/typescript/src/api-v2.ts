@@ -1545,7 +1545,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2059,7 +2059,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

@@ -149,8 +149,8 @@ export class NeuralExperimentClient {
   ): Promise<ExperimentJob> {
     const path = withQuery(EXPERIMENTS, { from });
     const request = jsonBody(document, { Prefer: 'respond-async', 'Idempotency-Key': randomKey() });
-    const state = await this.#requests.untilAnswered(options, () =>
-      this.#requests.json<Partial<JobState>>(path, request, options),
+    const state = await this.#requests.untilAnswered(options, (left) =>
+      this.#requests.json<Partial<JobState>>(path, request, left),
     );
     if (state.jobID !== undefined) return this.job(state.jobID);
     throw new ServiceError(undefined, 'The service computes no jobs: it answered at once.');

@@ -48,7 +48,7 @@ export class ExperimentJob {
   ): Promise<JobState> {
     for (;;) {
       // The service may be replaced just now, while the job is kept.
-      const state = await this.#requests.untilAnswered(options, () => this.state(options), everyMs);
+      const state = await this.#requests.untilAnswered(options, (left) => this.state(left), everyMs);
       onProgress?.(state);
       const { status, error } = state;
       if (status === 'successful') return state;

@@ -59,16 +59,20 @@ export class Requests {
     });
   }
 
-  /** Asks again where nothing answers, for waitAtMostS. Only for what may be asked twice. */
+  /**
+   * Asks again where nothing answers, for waitAtMostS. Only for what may be asked twice.
+   * @param ask is given the options with what is left of waitAtMostS
+   */
   async untilAnswered<T>(
-    { signal, waitAtMostS = 0 }: RequestOptions,
-    ask: () => Promise<T>,
+    options: RequestOptions,
+    ask: (options: RequestOptions) => Promise<T>,
     everyMs = ASK_EVERY_MS,
   ): Promise<T> {
+    const { signal, waitAtMostS = 0 } = options;
     const giveUpMs = performance.now() + waitAtMostS * 1000;
-    for (;;) {
+    for (let leftS = waitAtMostS; ; leftS = (giveUpMs - performance.now()) / 1000) {
       try {
-        return await ask();
+        return await ask({ ...options, waitAtMostS: leftS });
       } catch (error) {
         if (error instanceof ServiceError || signal?.aborted || performance.now() >= giveUpMs) throw error;
       }

@@ -4,6 +4,7 @@
  */
 import type { Connectome } from '../../connectome/connectome.js';
 import { STEPS_PER_MS } from '../../experiment/protocol.js';
+import type { InParts } from '../../parts.js';
 import type { ConditionResult, DryRun, ExperimentEvent, SpikeTable } from './result.js';
 
 /** What names the neurons of a table. */
@@ -33,8 +34,24 @@ export async function* answerJson(
   }
 }
 
-export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
-  return encoder.encode(JSON.stringify(dryRun));
+/** In parts: the sets of a document may have megabytes of types, or of names that the model lacks. */
+export function* dryRunJson(dryRun: DryRun): InParts<Uint8Array<ArrayBuffer>> {
+  const members: string[] = [];
+  for (const [name, value] of Object.entries(dryRun)) {
+    const text = name === 'resolved' ? yield* resolvedJson(dryRun.resolved) : JSON.stringify(value);
+    members.push(`${JSON.stringify(name)}:${text}`);
+  }
+  yield;
+  return encoder.encode(`{${members.join(',')}}`);
+}
+
+function* resolvedJson(resolved: DryRun['resolved']): InParts<string> {
+  const sets: string[] = [];
+  for (const [name, set] of Object.entries(resolved)) {
+    yield;
+    sets.push(`${JSON.stringify(name)}:${JSON.stringify(set)}`);
+  }
+  return `{${sets.join(',')}}`;
 }
 
 /** A condition as a JSON object, in pieces of some 64 KiB. */

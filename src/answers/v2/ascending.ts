@@ -18,3 +18,9 @@ export function firstNotBelow(values: Uint16Array | Uint32Array, bound: number, 
   }
   return low;
 }
+
+/** @returns the place of a value, -1 where it is missing */
+export function placeOf(values: Uint16Array | Uint32Array, value: number): number {
+  const place = firstNotBelow(values, value);
+  return values[place] === value ? place : -1;
+}

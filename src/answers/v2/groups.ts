@@ -26,54 +26,64 @@ export function groupsOf(
   neurons: Uint32Array,
   groupBy: readonly GroupLabel[],
 ): Groups {
-  const { ofPlaces, count } = divided(connectome, neurons, groupBy);
-  const sizes = new Uint32Array(count);
-  for (const group of ofPlaces) sizes[group]!++;
-
-  const ends = new Uint32Array(sizes.length);
-  for (let group = 0, end = 0; group < sizes.length; group++) ends[group] = end += sizes[group]!;
-  const next = ends.map((end, group) => end - sizes[group]!);
+  const isByNeuron = groupBy.includes('neuron');
+  const ranks: Ranks[] = [];
+  for (const label of groupBy) {
+    // They stand in their own order, and labels after that one divide nothing.
+    if (label === 'neuron') break;
+    ranks.push(ranksOf(connectome, label));
+  }
+  const places = placesInOrder(neurons, ranks);
+  const ofPlaces = new Uint32Array(neurons.length);
   const byGroup = new Uint32Array(neurons.length);
-  ofPlaces.forEach((group, place) => (byGroup[next[group]!++] = neurons[place]!));
+  /** Where each group begins in `byGroup`. */
+  const starts: number[] = [];
+  for (let at = 0; at < places.length; at++) {
+    const place = places[at]!;
+    byGroup[at] = neurons[place]!;
+    if (at === 0 || isByNeuron || differ(ranks, byGroup[at - 1]!, byGroup[at]!)) starts.push(at);
+    ofPlaces[place] = starts.length - 1;
+  }
+  const endOf = (group: number) => starts[group + 1] ?? byGroup.length;
   return {
-    count,
+    count: starts.length,
     ofPlaces,
-    sizes,
+    sizes: Uint32Array.from(starts, (start, group) => endOf(group) - start),
     labelsOf: (group) => {
-      const first = byGroup[ends[group]! - sizes[group]!]!;
+      const first = byGroup[starts[group]!]!;
       const labels: Partial<Record<keyof GroupLabels, string>> = {};
       for (const label of groupBy) {
         labels[label === 'neuron' ? 'root_id' : label] = labelOf(connectome, label, first);
       }
       return labels;
     },
-    neuronsOf: (group) => byGroup.slice(ends[group]! - sizes[group]!, ends[group]),
+    neuronsOf: (group) => byGroup.subarray(starts[group], endOf(group)),
   };
 }
 
-/** A report may read the whole brain, so this has loops in place of callbacks, and short ways where there are any. */
-function divided(
-  connectome: Connectome,
-  neurons: Uint32Array,
-  groupBy: readonly GroupLabel[],
-): Pick<Groups, 'ofPlaces' | 'count'> {
-  const ofPlaces = new Uint32Array(neurons.length);
-  if (groupBy.length === 0) return { ofPlaces, count: 1 };
-  if (groupBy[0] === 'neuron') {
-    for (let place = 0; place < neurons.length; place++) ofPlaces[place] = place;
-    return { ofPlaces, count: neurons.length };
+function differ(ranks: readonly Ranks[], a: number, b: number): boolean {
+  for (const { ofNeurons } of ranks) if (ofNeurons[a] !== ofNeurons[b]) return true;
+  return false;
+}
+
+/**
+ * Places in the list of neurons, in the order of the labels, then of the list: counted label by label, the last one
+ * first, because a report may read the whole brain.
+ */
+function placesInOrder(neurons: Uint32Array, ranks: readonly Ranks[]): Uint32Array {
+  let places = Uint32Array.from(neurons.keys());
+  for (const { count, ofNeurons } of [...ranks].reverse()) {
+    const next = new Uint32Array(count + 1);
+    for (let place = 0; place < neurons.length; place++) next[ofNeurons[neurons[place]!]! + 1]!++;
+    for (let rank = 0; rank < count; rank++) next[rank + 1]! += next[rank]!;
+    const sorted = new Uint32Array(neurons.length);
+    for (let at = 0; at < places.length; at++) {
+      const rank = ofNeurons[neurons[places[at]!]!]!;
+      sorted[next[rank]!++] = places[at]!;
+    }
+    places = sorted;
   }
-  const ranks = groupBy.map((label) => ranksOf(connectome, label));
-  // A double is exact up to 2^53: neurons and types have at most 18 and 16 bits, the others far less.
-  const keys = new Float64Array(neurons.length);
-  for (const { count, of } of ranks) {
-    for (let place = 0; place < keys.length; place++)
-      keys[place] = keys[place]! * count + of(neurons[place]!);
-  }
-  const distinct = Float64Array.from(new Set(keys)).sort();
-  const groupOfKey = new Map(Array.from(distinct, (key, group) => [key, group]));
-  for (let place = 0; place < keys.length; place++) ofPlaces[place] = groupOfKey.get(keys[place]!)!;
-  return { ofPlaces, count: distinct.length };
+  return places;
 }
 
 function labelOf(connectome: Connectome, label: GroupLabel, neuron: number): string {
@@ -90,38 +100,55 @@ function labelOf(connectome: Connectome, label: GroupLabel, neuron: number): str
   }
 }
 
+/** Of every neuron its number in the order of a label; equal labels have equal numbers. */
 interface Ranks {
   /** More than any rank. */
   readonly count: number;
-  readonly of: (neuron: number) => number;
+  readonly ofNeurons: Uint32Array;
 }
 
-/** Numbers in the order of a label; equal labels have equal numbers. */
-function ranksOf(connectome: Connectome, label: GroupLabel): Ranks {
-  const { types, classes } = connectome.metadata;
+type NamingLabel = Exclude<GroupLabel, 'neuron'>;
+
+/** Many reports are divided by the same labels. */
+const RANKS = new WeakMap<Connectome, Map<NamingLabel, Ranks>>();
+
+function ranksOf(connectome: Connectome, label: NamingLabel): Ranks {
+  const known = RANKS.get(connectome) ?? new Map<NamingLabel, Ranks>();
+  RANKS.set(connectome, known);
+  const ranks = known.get(label) ?? newRanks(connectome, label);
+  known.set(label, ranks);
+  return ranks;
+}
+
+function newRanks({ metadata, typeIndices, classIndices, sides }: Connectome, label: NamingLabel): Ranks {
+  const { types, classes } = metadata;
   switch (label) {
-    case 'neuron':
-      return { count: connectome.neuronCount, of: (neuron) => neuron };
-    case 'type': {
-      const ranks = namesRanked(types.map(({ name }) => name));
-      return { count: types.length, of: (neuron) => ranks[connectome.typeIndices[neuron]!]! };
-    }
+    case 'type':
+      return ranked(
+        types.map(({ name }) => name),
+        typeIndices,
+      );
     case 'side':
-      return { count: SIDES.length, of: (neuron) => connectome.sides[neuron]! };
-    case 'super_class': {
-      const ranks = namesRanked(classes.map(({ superClass }) => superClass));
-      return { count: classes.length, of: (neuron) => ranks[connectome.classIndices[neuron]!]! };
-    }
+      return { count: SIDES.length, ofNeurons: Uint32Array.from(sides) };
+    case 'super_class':
+      return ranked(
+        classes.map(({ superClass }) => superClass),
+        classIndices,
+      );
   }
+}
+
+/**
+ * By name; the empty one is last.
+ * @param indices of each neuron into the names
+ */
+function ranked(names: readonly string[], indices: ArrayLike<number>): Ranks {
+  const ordered = [...new Set(names)].sort((a, b) => (a === '' ? 1 : b === '' || a < b ? -1 : 1));
+  const rankOf = new Map(ordered.map((name, rank) => [name, rank]));
+  const ranks = names.map((name) => rankOf.get(name)!);
+  return { count: ordered.length, ofNeurons: Uint32Array.from(indices, (index) => ranks[index]!) };
 }
 
 function superClassOf({ metadata, classIndices }: Connectome, neuron: number): string {
   return metadata.classes[classIndices[neuron]!]!.superClass;
-}
-
-/** @returns the rank of each name; the empty one is last */
-function namesRanked(names: readonly string[]): number[] {
-  const ranked = [...new Set(names)].sort((a, b) => (a === '' ? 1 : b === '' || a < b ? -1 : 1));
-  const rankOf = new Map(ranked.map((name, rank) => [name, rank]));
-  return names.map((name) => rankOf.get(name)!);
 }

@@ -2,8 +2,10 @@ import { planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
 import { CodedError } from '../../errors.js';
+import { withoutPauses } from '../../parts.js';
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
 import { answerOf, localTrials } from '../../../test/support/open-experiments.js';
+import { dryRunJson } from './answer-json.js';
 
 function connectomeWith(metadata: Partial<ConnectomeMetadata> = {}) {
   const content = smallConnectome();
@@ -35,6 +37,12 @@ describe('what an experiment costs', () => {
     expect(plan.conditions).toBe(4);
     // 2 x (0.5 s + 1.5 s) x 5; 12 neurons at 100 Hz for 0.5 and 1.5 s, five times each.
     expect(plan.dryRun().cost).toEqual({ brain_seconds: 20, input_events: 5 * 12 * 100 * 2 });
+  });
+
+  it('stands in a dry run, which is JSON as a whole and in its parts', () => {
+    const dryRun = planOf(connectome, { node_sets: { mine: 'S_*' }, inputs: INPUT, trials: 5 }).dryRun();
+    const json = withoutPauses(dryRunJson(dryRun));
+    expect(new TextDecoder().decode(json)).toBe(JSON.stringify(dryRun));
   });
 
   it('counts given events that are within the window', () => {
@@ -263,6 +271,10 @@ describe('warnings', () => {
     };
     expect(codes(swept)).toContain('READOUT_STIMULATED');
     expect(codes({ inputs: { s: { node_set: 'S_song' } }, reports })).not.toContain('READOUT_STIMULATED');
+    const table = (nodeSet: string) => ({ table: { node_set: nodeSet, type: 'spikes' } });
+    expect(codes({ inputs: INPUT, reports: table('S_sugar') })).toContain('READOUT_STIMULATED');
+    expect(codes({ inputs: INPUT, reports: table('@all') })).not.toContain('READOUT_STIMULATED');
+    expect(codes({ inputs: INPUT, reports: { all: { node_set: '@all' } } })).toContain('READOUT_STIMULATED');
   });
 
   it('tell of what was skipped and of types that stand for measured cells', () => {

@@ -7,9 +7,11 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { modelId } from '../../connectome/model-id.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
 import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
+import { selectionOf } from '../../connectome/selection.js';
 import { CodedError } from '../../errors.js';
+import { type InParts, withoutPauses } from '../../parts.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
-import { firstNotBelow } from './ascending.js';
+import { firstNotBelow, placeOf } from './ascending.js';
 import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
 import { rounded, type SummarisedReport } from './condition-result.js';
@@ -35,6 +37,8 @@ const ID_HEX_DIGITS = 32;
 const MS_PER_SECOND = 1000;
 /** What a group takes beside its rates, as so many rates: labels, counts, means, standard deviations. */
 const RATES_OF_GROUP = 10;
+/** Adding up their cost takes a few milliseconds. */
+const CONDITIONS_IN_PART = 1000;
 const NOBODY = new Uint32Array(0);
 const NO_STEPS: readonly number[] = [];
 
@@ -73,18 +77,32 @@ interface PlannedReport extends SummarisedReport {
  * @param document complete, as parseDocument gives it
  * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
  */
-export function planExperiment(
+export function planExperiment(...all: Parameters<typeof planInParts>): ExperimentPlan {
+  return withoutPauses(planInParts(...all));
+}
+
+/** As planExperiment, in parts. */
+export function* planInParts(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: ExperimentLimits,
-): ExperimentPlan {
-  return new ExperimentPlan(
-    connectome,
-    document,
-    resolveDocument(connectome, document, resolver, limits),
-    limits,
-  );
+): InParts<ExperimentPlan> {
+  const resolved = yield* resolveDocument(connectome, document, resolver, limits);
+  yield;
+  const grid = new Grid(axesOf(connectome, document, resolved));
+  checkConditions(grid, limits);
+  const reports = yield* plannedReports(connectome, document, resolved);
+  yield;
+  return yield* ExperimentPlan.of(connectome, document, { resolved, grid, reports }, limits);
+}
+
+/** What planning a document has found. */
+interface PlannedParts {
+  readonly resolved: ResolvedDocument;
+  readonly grid: Grid;
+  /** In the order of the document. */
+  readonly reports: readonly PlannedReport[];
 }
 
 export class ExperimentPlan {
@@ -105,10 +123,10 @@ export class ExperimentPlan {
   readonly #silenced: Uint32Array;
   readonly #tableRows: number;
 
-  constructor(
+  private constructor(
     readonly connectome: Connectome,
     private readonly document: ExperimentDocument,
-    resolved: ResolvedDocument,
+    { resolved, grid, reports }: PlannedParts,
     private readonly limits: ExperimentLimits,
   ) {
     this.head = {
@@ -122,8 +140,7 @@ export class ExperimentPlan {
     this.trials = document.trials;
     this.inputNames = Object.keys(document.inputs);
     this.#silenced = resolved.neurons.get('silence') ?? NOBODY;
-    this.grid = new Grid(axesOf(connectome, document, resolved));
-    checkConditions(this.grid, limits);
+    this.grid = grid;
     this.#inputs = Object.entries(document.inputs).map(([name, input]) => ({
       name,
       input,
@@ -134,14 +151,39 @@ export class ExperimentPlan {
       delayAxis: this.#axisOf(`inputs.${name}.delay_ms`),
       windowAxis: this.#axisOf(`inputs.${name}.duration_ms`),
     }));
-    this.reports = plannedReports(connectome, document, resolved);
+    this.reports = reports;
     this.#tableRows = this.rowsOfTable(limits.tableRows);
     this.#durationsMs = new Float64Array(this.grid.size);
     this.#inputEvents = new Float64Array(this.grid.size);
-    const largestGroups = this.grid.axes.map((axis) => largestGroup(connectome, axis));
+    this.warnings = warningsBefore(
+      connectome,
+      resolved,
+      this.#inputs.map(({ neurons }) => neurons),
+      this.reports,
+      this.grid,
+    );
+    this.cite = citationsOf(connectome, resolved.sources);
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  static *of(
+    connectome: Connectome,
+    document: ExperimentDocument,
+    parts: PlannedParts,
+    limits: ExperimentLimits,
+  ): InParts<ExperimentPlan> {
+    const plan = new ExperimentPlan(connectome, document, parts, limits);
+    yield* plan.#addUpCost();
+    return plan;
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  *#addUpCost(): InParts<void> {
+    const largestGroups = this.grid.axes.map((axis) => largestGroup(this.connectome, axis));
     const ratesOf = new Map<number, number>();
     let rates = 0;
     for (let index = 0; index < this.grid.size; index++) {
+      if (index % CONDITIONS_IN_PART === 0) yield;
       const settings = this.#settingsAt(index);
       const { durationMs } = settings;
       this.#durationsMs[index] = durationMs;
@@ -154,14 +196,6 @@ export class ExperimentPlan {
       rates += own;
     }
     this.#checkCost(rates);
-    this.warnings = warningsBefore(
-      connectome,
-      resolved,
-      this.#inputs.map(({ neurons }) => neurons),
-      this.reports,
-      this.grid,
-    );
-    this.cite = citationsOf(connectome, resolved.sources);
   }
 
   get conditions(): number {
@@ -424,23 +458,26 @@ function inTrial({ neurons, train }: PlannedInput, trial: number): Input {
 }
 
 /** Reports that read the same groups of the same neurons share their arrays. */
-function plannedReports(
+function* plannedReports(
   connectome: Connectome,
   { reports }: ExperimentDocument,
   { neurons: resolved }: ResolvedDocument,
-): PlannedReport[] {
+): InParts<PlannedReport[]> {
   const known = new Map<string, Pick<PlannedReport, 'neurons' | 'groups' | 'groupOfPlaces'>>();
-  return Object.entries(reports).map(([name, document]) => {
+  const planned: PlannedReport[] = [];
+  for (const [name, document] of Object.entries(reports)) {
     const key = JSON.stringify([document.node_set, document.group_by]);
     let read = known.get(key);
     if (read === undefined) {
+      yield;
       const neurons = sharedArray(resolved.get(`reports.${name}`)!);
       const groups = groupsOf(connectome, neurons, document.group_by);
       read = { neurons, groups, groupOfPlaces: sharedArray(groups.ofPlaces) };
       known.set(key, read);
     }
-    return { name, document, ...read };
-  });
+    planned.push({ name, document, ...read });
+  }
+  return planned;
 }
 
 /**
@@ -517,10 +554,13 @@ function givenTrain(
   const within = (list: readonly number[]) =>
     list.map(stepsOf).filter((step) => step >= startStep && step < endStep);
   if (isList(times)) return { kind: 'spikes', steps: sharedStepLists([within(times)])[0]! };
-  const lists = Array.from(neurons, (neuron) => {
-    const id = connectome.neuronId(neuron);
-    return Object.hasOwn(times, id) ? within(times[id]!) : NO_STEPS;
-  });
+  const selection = selectionOf(connectome);
+  const lists = Array.from(neurons, () => NO_STEPS);
+  for (const [id, own] of Object.entries(times)) {
+    const neuron = selection.withId(id);
+    const place = neuron === undefined ? -1 : placeOf(neurons, neuron);
+    if (place >= 0) lists[place] = within(own);
+  }
   return { kind: 'spikes', steps: sharedStepLists(lists) };
 }
 

@@ -1,10 +1,13 @@
 /** Finds the neurons of every selector of a document. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
-import type { NodeSetResolver, SelectorAt } from '../../connectome/node-set-resolver.js';
+import { distinct, type NodeSetResolver, type SelectorAt } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-sets.js';
+import { selectionOf } from '../../connectome/selection.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
+import type { InParts } from '../../parts.js';
+import { placeOf } from './ascending.js';
 import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
 import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';
@@ -27,14 +30,14 @@ interface Use {
 }
 
 /** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
-export function resolveDocument(
+export function* resolveDocument(
   connectome: Connectome,
   document: ExperimentDocument,
-  resolver: Pick<NodeSetResolver, 'neuronsOfAll'>,
+  resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: { readonly selectedNeurons: number },
-): ResolvedDocument {
+): InParts<ResolvedDocument> {
   const uses = usesOf(document);
-  const resolved = resolver.neuronsOfAll(uses.flatMap(({ selectors }) => selectors));
+  const resolved = yield* resolver.resolving(uses.flatMap(({ selectors }) => selectors));
   const selected = resolved.reduce((sum, { neurons: { length } }) => sum + length, 0);
   if (selected > limits.selectedNeurons) {
     throw new CodedError(
@@ -48,6 +51,7 @@ export function resolveDocument(
   const neurons = new Map<string, Uint32Array>();
   let at = 0;
   for (const { name, selectors } of uses) {
+    yield;
     const parts = resolved.slice(at, (at += selectors.length));
     const own = unionOf(
       parts.map((part) => part.neurons),
@@ -55,7 +59,7 @@ export function resolveDocument(
     );
     neurons.set(name, own);
     const { types, sides } = labelCounts(connectome, own);
-    const missing = distinct(parts.flatMap((part) => part.missing));
+    const missing = distinct(parts.map((part) => part.missing));
     sets.set(name, { neurons: own.length, sides, types, missing });
   }
   const unused = Object.keys(document.inputs).flatMap((name) =>
@@ -64,9 +68,9 @@ export function resolveDocument(
   return {
     sets: Object.fromEntries(sets),
     neurons,
-    missing: distinct([...resolved.flatMap(({ missing }) => missing), ...unused]),
-    substituted: distinct(resolved.flatMap(({ substituted }) => substituted)),
-    sources: distinct(resolved.flatMap(({ sources }) => sources)),
+    missing: distinct([...resolved.map(({ missing }) => missing), unused]),
+    substituted: distinct(resolved.map(({ substituted }) => substituted)),
+    sources: distinct(resolved.map(({ sources }) => sources)),
   };
 }
 
@@ -108,10 +112,6 @@ function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: E
   ];
 }
 
-function distinct(names: readonly string[]): string[] {
-  return [...new Set(names)];
-}
-
 export function isResponders(each: EachAxis['each']): each is RespondersSelector {
   return typeof each === 'object' && 'responders_of' in each;
 }
@@ -128,8 +128,11 @@ function unusedTimes(
 ): string[] {
   const input = inputs[name]!;
   if (input.module !== 'spikes' || Array.isArray(input.times_ms)) return [];
-  const ids = new Set(Array.from(neurons, (neuron) => connectome.neuronId(neuron)));
-  const unused = Object.keys(input.times_ms).filter((id) => !ids.has(id));
+  const selection = selectionOf(connectome);
+  const unused = Object.keys(input.times_ms).filter((id) => {
+    const neuron = selection.withId(id);
+    return neuron === undefined || placeOf(neurons, neuron) < 0;
+  });
   if (unused.length > 0 && onMissing === 'error') {
     throw new CodedError(
       'UNKNOWN_NEURONS',

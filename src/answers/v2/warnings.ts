@@ -48,6 +48,8 @@ export function warningsBefore(
   }
   for (const { name, document, neurons } of reports) {
     if (document.type === 'inputs') continue;
+    // A table of all spikes is no readout: whoever asks for it wants those of the stimulated neurons as well.
+    if (document.type === 'spikes' && neurons.length === neuronCount) continue;
     let count = 0;
     for (const neuron of neurons) count += stimulated[neuron]!;
     if (count > 0) {

@@ -5,6 +5,7 @@ import { answerJson, dryRunJson } from '../../answers/v2/answer-json.js';
 import type { ColumnNames, TableName } from '../../answers/v2/formats/formats.js';
 import type { ExperimentEvent } from '../../answers/v2/result.js';
 import { describeValue } from '../../errors.js';
+import { withoutPauses } from '../../parts.js';
 import { plottingLibrary, renderSvg } from '../../plot/svg.js';
 import { defineCommand } from '../command.js';
 import { COMMAND_NAME, usageError } from '../experiment-usage.js';
@@ -65,7 +66,7 @@ export const OPEN_EXPERIMENTS = defineCommand({
     const source = await sourceOf(document, options, progress);
     if (options['dry-run']) {
       const dryRun = await source.dryRun();
-      process.stdout.write(json ? dryRunJson(dryRun) : dryRunTable(dryRun));
+      process.stdout.write(json ? withoutPauses(dryRunJson(dryRun)) : dryRunTable(dryRun));
       return 0;
     }
     if (plot !== undefined) await plottingLibrary();

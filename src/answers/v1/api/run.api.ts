@@ -93,6 +93,7 @@ export function ApiRun(): MethodDecorator {
         'WORKER_LOST',
       ],
       RATE_HEADERS,
+      { BODY_TOO_LARGE: { meaning: 'The request body is larger than 8 KiB.' } },
     ),
   );
 }

@@ -106,7 +106,8 @@ export const FAILURES_OF_V2: Partial<Record<PublicErrorCode, FailureDescription>
     },
   },
   QUEUE_FULL: {
-    meaning: 'Too many experiments or jobs are under way, of all clients or of this one.',
+    meaning:
+      'Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one.',
     example: { error: 'The queue is full: 4 experiments of this client are under way; try again shortly.' },
   },
 };

@@ -1,0 +1,112 @@
+const WORD_BITS = 32;
+const NO_BITS = new Uint32Array(0);
+
+/**
+ * A set of neurons of one brain; it never changes. A small one is a list of indices, a large one has a bit for each
+ * neuron of the brain: a selector may be made of hundreds of sets as large as the brain, or of thousands of types.
+ */
+export class NeuronSet {
+  private constructor(
+    private readonly count: number,
+    /** Ascending. */
+    private readonly list: Uint32Array | undefined,
+    /** Where there is no list. */
+    private readonly bits = NO_BITS,
+  ) {}
+
+  /**
+   * @param neurons indices, ascending
+   * @param count neurons of the whole brain
+   */
+  static of(neurons: Uint32Array, count: number): NeuronSet {
+    return isSmall(neurons.length, count)
+      ? new NeuronSet(count, neurons)
+      : NeuronSet.#ofBits(count, (bits) => setBits(bits, neurons));
+  }
+
+  /** @param sets at least one */
+  static union(sets: readonly NeuronSet[]): NeuronSet {
+    const { count } = sets[0]!;
+    if (sets.length === 1) return sets[0]!;
+    const total = sets.reduce((sum, { list }) => sum + (list?.length ?? count), 0);
+    if (isSmall(total, count)) {
+      const members = new Set(sets.flatMap(({ list }) => [...list!]));
+      return new NeuronSet(count, Uint32Array.from(members).sort());
+    }
+    return NeuronSet.#ofBits(count, (bits) => {
+      for (const { list, bits: own } of sets) {
+        if (list === undefined) for (let at = 0; at < bits.length; at++) bits[at]! |= own[at]!;
+        else setBits(bits, list);
+      }
+    });
+  }
+
+  /** @param sets at least one */
+  static intersection(sets: readonly NeuronSet[]): NeuronSet {
+    return sets.reduce((left, right) => {
+      const [small, other] = left.list === undefined ? [right, left] : [left, right];
+      if (small.list !== undefined) return small.#filtered((neuron) => other.has(neuron));
+      return NeuronSet.#ofBits(left.count, (bits) => {
+        for (let at = 0; at < bits.length; at++) bits[at] = left.bits[at]! & right.bits[at]!;
+      });
+    });
+  }
+
+  without(excepted: NeuronSet): NeuronSet {
+    if (this.list !== undefined) return this.#filtered((neuron) => !excepted.has(neuron));
+    return NeuronSet.#ofBits(this.count, (bits) => {
+      if (excepted.list !== undefined) setBits(bits, excepted.list);
+      const minus = excepted.list === undefined ? excepted.bits : bits;
+      for (let at = 0; at < bits.length; at++) bits[at] = this.bits[at]! & ~minus[at]!;
+    });
+  }
+
+  get isEmpty(): boolean {
+    return this.list === undefined ? this.bits.every((word) => word === 0) : this.list.length === 0;
+  }
+
+  has(neuron: number): boolean {
+    const { list } = this;
+    if (list === undefined) return (this.bits[neuron >>> 5]! & (1 << (neuron & 31))) !== 0;
+    let [low, high] = [0, list.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (list[middle]! < neuron) low = middle + 1;
+      else high = middle;
+    }
+    return list[low] === neuron;
+  }
+
+  /** Ascending. */
+  toIndices(): Uint32Array {
+    if (this.list !== undefined) return this.list;
+    const { bits } = this;
+    const indices = new Uint32Array(this.count);
+    let size = 0;
+    for (let at = 0; at < bits.length; at++) {
+      for (let left = bits[at]!; left !== 0; left &= left - 1) {
+        indices[size++] = at * WORD_BITS + 31 - Math.clz32(left & -left);
+      }
+    }
+    return indices.slice(0, size);
+  }
+
+  #filtered(isWanted: (neuron: number) => boolean): NeuronSet {
+    return new NeuronSet(this.count, this.list!.filter(isWanted));
+  }
+
+  static #ofBits(count: number, fill: (bits: Uint32Array) => void): NeuronSet {
+    const bits = new Uint32Array(Math.ceil(count / WORD_BITS));
+    fill(bits);
+    return new NeuronSet(count, undefined, bits);
+  }
+}
+
+/** Whether a list takes less than the bits. */
+function isSmall(size: number, count: number): boolean {
+  return size * WORD_BITS < count;
+}
+
+function setBits(bits: Uint32Array, neurons: Uint32Array): void {
+  for (let k = 0; k < neurons.length; k++) bits[neurons[k]! >>> 5]! |= 1 << (neurons[k]! & 31);
+}

@@ -1,0 +1,94 @@
+/** Documents are planned on the main thread: many at once must not keep anybody else from their answer. */
+import { startReadyService, type Service } from '../support/service.js';
+import { exchange, type RawResponse } from '../support/raw-http.js';
+
+/** Dear to plan and refused in the end, so the answer is short: 2000 conditions of 16 inputs, and too many rates. */
+const DEAR = JSON.stringify({
+  inputs: Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`i${i}`, { node_set: 'S_sugar' }])),
+  trials: 100,
+  duration_ms: 1,
+  reports: { all: { node_set: '@all', type: 'histogram', group_by: ['neuron'], bin_ms: 1 } },
+  sweep: [
+    { set: 'seed', from: 0, to: 99, step: 1 },
+    { set: 'inputs.i0.rate_hz', from: 1, to: 20, step: 1 },
+  ],
+});
+const CHEAP = '{"duration_ms":1,"reports":{"walk":{"node_set":"C_walk"}}}';
+/** Per connection; the service closes one with more than 64 unanswered requests. */
+const AT_ONCE = 50;
+
+const posted = (path: string, body: string, headers = '') =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${headers}` +
+  `Content-Length: ${body.length}\r\n\r\n${body}`;
+const from = (client: string) => `X-Forwarded-For: ${client}\r\n`;
+const document = (body: string, client: string) =>
+  posted('/api/v2/experiments?dry_run=true', body, from(client));
+
+let service: Service;
+afterEach(() => service.stop());
+
+/** All requests arrive together: they are one piece of bytes. */
+async function atOnce(requests: readonly string[]): Promise<RawResponse[]> {
+  return exchange(service.port, [requests.join('')], { endAfter: requests.length });
+}
+
+const statusesOf = (answers: readonly RawResponse[]) => answers.map(({ status }) => status);
+
+it('answers runs, health checks and documents of others before the last of a hundred documents', async () => {
+  service = await startReadyService({ TRUST_PROXY: 'loopback', EXPERIMENTS_PER_CLIENT: '13' });
+  const order: string[] = [];
+  const first = async (name: string, answers: Promise<RawResponse[]>) => {
+    const statuses = statusesOf(await answers);
+    order.push(name);
+    return statuses;
+  };
+  const many = Array.from({ length: AT_ONCE }, () => document(DEAR, '192.0.2.1'));
+  const answers = await Promise.all([
+    first('many', atOnce(many)),
+    first('many', atOnce(many)),
+    first('run', atOnce([posted('/api/v1/run', '{"duration_ms":50}')])),
+    first('health', atOnce(['GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'])),
+    first('other', atOnce([document(CHEAP, '192.0.2.2')])),
+  ]);
+  expect(answers).toEqual([
+    Array<number>(AT_ONCE).fill(422),
+    Array<number>(AT_ONCE).fill(422),
+    [200],
+    [200],
+    [200],
+  ]);
+  expect(order.slice(0, 3).sort()).toEqual(['health', 'other', 'run']);
+});
+
+it('lets a bounded number of documents of a client wait, and those of others beside them', async () => {
+  service = await startReadyService({
+    TRUST_PROXY: 'loopback',
+    EXPERIMENTS_PER_CLIENT: '1',
+    EXPERIMENTS_AT_ONCE: '2',
+  });
+  // 8 for each experiment that may be under way. They arrive in the same turn of the event loop, before one is planned.
+  const answers = await atOnce([
+    ...Array.from({ length: 10 }, () => document(CHEAP, '192.0.2.1')),
+    ...Array.from({ length: 7 }, () => document(CHEAP, '192.0.2.2')),
+    ...Array.from({ length: 2 }, (_, i) => document(CHEAP, `192.0.2.${3 + i}`)),
+    posted('/api/v1/run', '{"duration_ms":50}', from('192.0.2.1')),
+  ]);
+  expect(statusesOf(answers)).toEqual([
+    ...Array<number>(8).fill(200),
+    ...[503, 503],
+    ...Array<number>(8).fill(200),
+    503,
+    200,
+  ]);
+  const [refused, refusedOfAll] = [answers[8]!, answers[18]!];
+  expect(JSON.parse(refused.body)).toEqual({
+    error: 'The queue is full: 8 documents of this client are waiting; try again shortly.',
+    code: 'QUEUE_FULL',
+  });
+  expect(refused.headers['retry-after']).toBe('1');
+  expect(JSON.parse(refusedOfAll.body)).toMatchObject({
+    error: 'The queue is full: 16 documents are waiting; try again shortly.',
+  });
+  // Nobody waits any more.
+  expect(statusesOf(await atOnce([document(CHEAP, '192.0.2.1')]))).toEqual([200]);
+});
