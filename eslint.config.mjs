@@ -64,7 +64,7 @@ const mayImport = {
     'atlas/cell-card',
     // What figures show; how the command line draws them is no part of a page.
     'plot/heat-map',
-    'plot/parameter-label',
+    'plot/condition-labels',
     'config',
     'http',
   ],

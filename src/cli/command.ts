@@ -55,6 +55,8 @@ export interface Command<O extends Options> {
   readonly positionals?: Positionals;
   /** Shown at the end of --help. */
   readonly examples?: readonly Example[];
+  /** What --help says behind all of this; ends with a line end. */
+  readonly notes?: string;
   /**
    * @param progress of this command. It has to be ended before anything is written to standard output; in any case it
    *   is ended after the command and before an error is printed
@@ -175,7 +177,14 @@ export function usage(command: { readonly name: string }, what: string): CodedEr
   return new CodedError('USAGE', `${command.name}: ${what}. See npm run ${command.name} -- --help.`);
 }
 
-export function helpOf({ name, summary, options, positionals, examples = [] }: Command<Options>): string {
+export function helpOf({
+  name,
+  summary,
+  options,
+  positionals,
+  examples = [],
+  notes,
+}: Command<Options>): string {
   const described = [
     ...(positionals === undefined ? [] : [[positionals.name, positionals.help] as const]),
     ...Object.entries(options).map(([option, each]) => {
@@ -197,7 +206,8 @@ export function helpOf({ name, summary, options, positionals, examples = [] }: C
   const shown = examples.map(({ what, args }) => `  # ${what}\n  npm run ${name} -- ${args}\n`);
   return (
     `${summary}\n\nusage: npm run ${name} -- [options]${usageText}\n\n${lines.join('\n')}\n` +
-    (shown.length === 0 ? '' : `\nexamples:\n${shown.join('')}`)
+    (shown.length === 0 ? '' : `\nexamples:\n${shown.join('')}`) +
+    (notes === undefined ? '' : `\n${notes}`)
   );
 }
 

@@ -3,7 +3,7 @@
  */
 import type { ExperimentDocument, SetAxis } from '../answers/v2/document.js';
 import type { GroupResult, MeanSd, ParameterValue } from '../answers/v2/result.js';
-import { parameterLabel } from './parameter-label.js';
+import { parameterLabel } from './condition-labels.js';
 
 /** From silence to the highest rate, on white. They darken steadily, so a copy in grey reads the same. */
 export const HEAT_COLOURS = ['#fff4dd', '#fdc873', '#f08a30', '#c24a10', '#7a2010', '#32090f'] as const;

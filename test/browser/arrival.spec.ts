@@ -1,6 +1,6 @@
 /** What somebody meets who opens the page of the default brain: a run that plays, a gallery, few bytes. */
 import { describeWith } from '../support/requirements.js';
-import { expectText } from './page-reading.js';
+import { expectText, untilBrain } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
 const FIRST_LOAD_BYTES = 1_200_000;
@@ -67,6 +67,28 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     expect(bytes).toBeLessThan(FIRST_LOAD_BYTES);
     expect(await page.locator('#brain').getAttribute('data-draw-calls')).toBe(String(DRAW_CALLS));
     expect(await axeFindings(page)).toEqual([]);
+    await page.close();
+  });
+
+  it('names both sides of the brain where both are seen, and the nearer one from the side', async () => {
+    const { page } = await served.open('/', { width: 360, height: 740 });
+    await untilBrain(page);
+    const namesFrom = async (viewpoint: string) => {
+      await page.getByRole('button', { name: viewpoint, exact: true }).click();
+      await page.waitForTimeout(100);
+      const labels = await page.locator('.side-label:visible').all();
+      const boxes = await Promise.all(labels.map(async (label) => (await label.boundingBox())!));
+      const [one, other] = boxes.sort((a, b) => a.x - b.x);
+      if (other !== undefined) expect(one!.x + one!.width).toBeLessThan(other.x);
+      const moment = (await page.locator('#shown-moment').boundingBox())!;
+      for (const { y, height } of boxes) expect(y + height).toBeLessThanOrEqual(moment.y);
+      return page.locator('.side-label:visible').allInnerTexts();
+    };
+    // The fly's left is on the right of somebody who looks it in the face, and the side view is from there.
+    expect(await namesFrom('Side')).toEqual(['fly’s left']);
+    for (const viewpoint of ['Top', 'Front']) {
+      expect(await namesFrom(viewpoint)).toEqual(['fly’s left', 'fly’s right']);
+    }
     await page.close();
   });
 

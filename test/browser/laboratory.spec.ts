@@ -502,6 +502,26 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.close();
   });
 
+  it('begins one job where the answer to its request is lost and the request is tried again', async () => {
+    // A second job would be refused: the first one is not done.
+    const service = await startReadyService({ JOBS_PER_CLIENT: '1' });
+    const gateway = await startGateway(service);
+    const endless = { ...DOSE, duration_ms: 5000, trials: 100, sweep: undefined };
+    const { page } = await openPage(served.browser, gateway, pathOf(endless));
+    await page.getByLabel('Run as a job').check();
+    await priced(page);
+    gateway.wayOf = (path) => (path === EXPERIMENTS ? { losesAnswerOf: service } : service);
+    await page.locator('#run').click();
+    await expectText(page, '#alert', /No connection/);
+    gateway.wayOf = () => service;
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await page.waitForFunction(() => location.hash.startsWith('#job='));
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.close();
+    await gateway.stop();
+    await service.stop();
+  });
+
   it('says that a job is gone, and is of use all the same', async () => {
     const { page } = await served.open('/laboratory#job=AAAAAAAAAAAAAAAAAAAAAAAA');
     await expectText(page, '#alert', /This job has no results.*There is no job "AAAA/s);

@@ -58,7 +58,8 @@ describeWith(['chromium'], 'the fly on the page', () => {
   ])('keeps raised and beating wings in the picture: %s, %d px wide', async (stimulus, width) => {
     const { page } = await open({ ...LOOM, stimulus }, { width, height: 1024 });
     for (const timeMs of [20, 40, 60, 80, 100]) {
-      await pictureAt(page, timeMs);
+      await page.locator('#time').fill(String(timeMs));
+      await drawn(page);
       expect(await edgeColours(page)).toBeLessThan(MOST_OF_GROUND);
     }
     await page.close();
@@ -120,9 +121,14 @@ async function pictureAt(page: Page, timeMs: number): Promise<string> {
   return settled(page);
 }
 
-/** The digest of the picture after two animation frames: in the first the page draws what changed. */
-async function settled(page: Page): Promise<string> {
+/** Two animation frames: in the first the page draws what changed. */
+async function drawn(page: Page): Promise<void> {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+}
+
+/** The digest of the picture once it is drawn. */
+async function settled(page: Page): Promise<string> {
+  await drawn(page);
   // The caption stands on the picture, in one line or in two.
   const showCaption = (visibility: string) =>
     page.evaluate(`document.querySelector('#fly figcaption').style.visibility = '${visibility}'`);

@@ -46,8 +46,11 @@ interface Finished {
   readonly stderr: string;
 }
 
+/** Without `--url` on the small brain; with one worker where nothing else is said, as each takes longer to start than to run. */
 function experiment(args: readonly string[], input = ''): Promise<Finished> {
-  const own = args.some((arg) => arg === '--url') ? [] : ['--connectome', smallConnectomeFile()];
+  const own = args.includes('--url')
+    ? []
+    : ['--connectome', smallConnectomeFile(), ...(args.includes('--workers') ? [] : ['--workers', '1'])];
   const child = spawn(process.execPath, [COMMAND, ...args, ...own], { stdio: 'pipe' });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -289,7 +292,7 @@ describe('npm run experiment -- DOCUMENT.json --url with what is too large for o
       gateway.wayOf = (path) =>
         /\/experiments\?/.test(path) && ++posted === 2 ? { losesAnswerOf: service } : service;
       // A second job would be refused: the first one would not be done.
-      const sweep = ['--sweep', 'seed=1:40:1', '--trials', '20'];
+      const sweep = ['--sweep', 'seed=1:16:1', '--trials', '20'];
       const followed = await experiment([...LONGER.slice(0, 1), ...sweep, '--url', gateway.url]);
       expect([followed.status, posted]).toEqual([0, 3]);
     } finally {
@@ -431,20 +434,22 @@ describe('npm run experiment with the options of an open experiment', () => {
 });
 
 describe('npm run experiment -- DOCUMENT.json --plot', () => {
-  const plotted = async (name: string, args: readonly string[]) => {
+  /** The plot, which has to be the same twice, with the answer as a table and as JSON. */
+  const plotted = async (name: string, path: string) => {
     const [one, other] = [inDirectory(`${name}-1.svg`), inDirectory(`${name}-2.svg`)];
-    expect(await experiment([...args, '--plot', one])).toMatchObject({ status: 0 });
-    expect(await experiment([...args, '--plot', other, '--workers', '1'])).toMatchObject({ status: 0 });
+    const table = await experiment([path, '--plot', one]);
+    const json = await experiment([path, '--plot', other, '--workers', '2', '--json']);
+    expect([table.status, json.status]).toEqual([0, 0]);
     const svg = readFileSync(one, 'utf8');
     expect(svg).toBe(readFileSync(other, 'utf8'));
     expect(svg).toMatch(/^<svg [^]*<\/svg>\n$/);
-    return svg;
+    return { svg, table: table.stdout, json: json.stdout };
   };
   const marks = (svg: string, kind: string) =>
     [...svg.matchAll(new RegExp(`aria-roledescription="${kind}"`, 'g'))].length;
 
   it('draws a numeric sweep as curves: a point for each value and group', async () => {
-    const svg = await plotted('dose', [file]);
+    const { svg } = await plotted('dose', file);
     // The report by side has two groups, the histogram one; three rates.
     expect(marks(svg, 'point')).toBe(3 * 3);
     expect(svg).toContain('Rate of sugar (Hz)');
@@ -464,8 +469,8 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     };
     const gridFile = inDirectory('grid.json');
     writeFileSync(gridFile, JSON.stringify(grid));
-    const svg = await plotted('grid', [gridFile]);
-    const { conditions } = JSON.parse((await experiment([gridFile, '--json'])).stdout) as {
+    const { svg, json } = await plotted('grid', gridFile);
+    const { conditions } = JSON.parse(json) as {
       conditions: { reports: { walk: { rate_hz: { mean: number } }[] } }[];
     };
     const highest = Math.max(
@@ -486,16 +491,14 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
   });
 
   it('draws a screen as ranked bars with the baseline', async () => {
-    const { stdout } = await experiment([screenFile, '--json']);
-    const { conditions, unchanged } = JSON.parse(stdout) as { conditions: object[]; unchanged: object[] };
+    const { svg, table, json } = await plotted('screen', screenFile);
+    const { conditions, unchanged } = JSON.parse(json) as { conditions: object[]; unchanged: object[] };
     expect(unchanged.length).toBeGreaterThan(0);
     expect(conditions.length).toBeGreaterThan(2);
-    const svg = await plotted('screen', [screenFile]);
     expect(marks(svg, 'bar')).toBe(conditions.length);
     expect(svg).toContain('>none<');
     // A rule at the rate of the baseline, beside one for the sd of each bar.
     expect(marks(svg, 'rule mark')).toBe(conditions.length + 1);
-    const table = (await experiment([screenFile])).stdout;
     expect(table).toContain(`${unchanged.length} more groups never spike in the baseline`);
     expect(table).toContain('In the order of the change of walk; the baseline is none.');
   });
@@ -504,8 +507,8 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     const single = { ...DOCUMENT, trials: 2, sweep: [] };
     const singleFile = inDirectory('single.json');
     writeFileSync(singleFile, JSON.stringify(single));
-    const svg = await plotted('raster', [singleFile]);
-    const { conditions } = JSON.parse((await experiment([singleFile, '--json'])).stdout) as {
+    const { svg, json } = await plotted('raster', singleFile);
+    const { conditions } = JSON.parse(json) as {
       conditions: { reports: { spikes: { trial: number[] } } }[];
     };
     const spikes = conditions[0]!.reports.spikes.trial.filter((trial) => trial === 0).length;

@@ -1,5 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import {
   type ExperimentDocument,
   type ExperimentLine,
@@ -9,6 +8,7 @@ import {
   ServiceError,
 } from '../../clients/typescript/src/client.js';
 import { Admission } from '../../src/experiments/admission.js';
+import { answeredBy } from '../support/answered-by.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 const PATH = '/api/v2/experiments';
@@ -213,17 +213,6 @@ describe('jobs with the typed client', () => {
 });
 
 describe('the typed client and broken answers', () => {
-  async function answeredBy<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
-    const server = createServer(answer);
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    try {
-      return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  }
-
   const HEAD = '{"id":"a","experiment":{"name":"ü"}}\n';
   const LINES = [HEAD, '{"index":0}\n', '{"progress":{"trials":9}}\n', '{"index":3}\n', '{"cost":{}}\n'];
 

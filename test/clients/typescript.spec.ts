@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { NeuralExperimentClient, ServiceError } from '../../clients/typescript/src/client.js';
+import { answeredBy } from '../support/answered-by.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 const CLIENT_DIR = resolve('clients/typescript');
@@ -78,17 +77,6 @@ describe('the typed client', () => {
 });
 
 describe('the typed client before other servers', () => {
-  async function answeredBy<T>(answer: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
-    const server = createServer(answer);
-    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-    try {
-      return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  }
-
   it('waits and asks again where it may', async () => {
     let asked = 0;
     const run = await answeredBy(

@@ -4,6 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
+import { withoutPassword } from '../../src/config/redis-url.js';
 import { freePort } from '../support/free-port.js';
 import { sendRun } from '../support/load.js';
 import { startReadyService, startService, type Answer, type Service } from '../support/service.js';
@@ -234,7 +235,7 @@ it('a disk that is full under the log stops neither runs nor the end', async () 
 it('a start with an environment that cannot be used ends with 2 and one line that lists every fault', () => {
   const wrong = { PORT: '99999', RATE_LIMIT: 'many', TRUST_PROXY: 'everyone', REDIS_URL: 'http://redis' };
   const line = Object.entries(wrong).map(([name, value]) => `${name} must be [^;]*, got "?${value}"?`);
-  expect(() => startWrongly(wrong)).toThrow(
+  expect(() => startWith([], wrong)).toThrow(
     expect.objectContaining({
       status: 2,
       stdout: '',
@@ -260,20 +261,37 @@ it.each([
     'a URL that begins with redis://',
     '"redis://user:***@cache"',
   ],
-])('a start with what a library would refuse, %s=%s, ends so too', (name, value, allowed, got) => {
-  expect(() => startWrongly({ [name]: value })).toThrow(
+])(
+  'an environment that a library would refuse, %s=%s, cannot be used either',
+  (name, value, allowed, got) => {
+    const refused = (message: string) =>
+      expect.objectContaining({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) });
+    expect(() => readEnvironment({ [name]: value })).toThrow(refused(allowed));
+    expect(() => readEnvironment({ [name]: value })).toThrow(refused(`, got ${got}.`));
+  },
+);
+
+it('a start with arguments helps with the settings, or ends with 2, and serves nothing', () => {
+  const help = startWith(['--help']);
+  expect(help).toMatch(/^Starts the service: /);
+  for (const [name, meaning] of Object.entries(MEANINGS)) {
+    const shown = `  ${name}=${readEnvironment({})[name as keyof typeof MEANINGS]} ${meaning}\n`;
+    expect(help.replaceAll(/\n {6}/g, ' ')).toContain(shown);
+  }
+  expect(help).toContain('docs/operations.md');
+  expect(Math.max(...help.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(() => startWith(['--port', '80'])).toThrow(
     expect.objectContaining({
       status: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^The environment cannot be used: [^\n]*\.\n$/),
+      stderr: "start:prod: Unknown option '--port'. See npm run start:prod -- --help.\n",
     }),
   );
-  expect(() => readEnvironment({ [name]: value })).toThrow(allowed);
-  expect(() => readEnvironment({ [name]: value })).toThrow(`, got ${got}.`);
 });
 
-function startWrongly(variables: Record<string, string>): void {
-  execFileSync(process.execPath, [resolve('dist/main.js')], {
+/** @returns what it prints; throws unless it ends with 0 */
+function startWith(args: readonly string[], variables: Record<string, string> = {}): string {
+  return execFileSync(process.execPath, [resolve('dist/main.js'), ...args], {
     env: { PATH: process.env['PATH'], ...variables },
     encoding: 'utf8',
     stdio: 'pipe',
@@ -311,9 +329,15 @@ describe('npm run config', () => {
     ['redis://cache/1?password=secret&db=2', 'redis://cache/1?password=***&db=2'],
     ['redis://user@cache:6379', 'redis://user@cache:6379'],
   ])('keeps the password of %s to itself', (url, shown) => {
-    const text = config([], { REDIS_URL: url });
-    expect(/^REDIS_URL +(\S+) /m.exec(text)![1]).toBe(shown);
-    expect(text).not.toMatch(/secret|ret@/);
+    expect(withoutPassword(url)).toBe(shown);
+  });
+
+  it('keeps the passwords of both databases to itself', () => {
+    const [cache, jobs] = ['redis://user:secret@cache/1', 'redis://:secret@jobs'];
+    const text = config([], { REDIS_URL: cache, REDIS_JOBS_URL: jobs });
+    expect(/^REDIS_URL +(\S+) /m.exec(text)![1]).toBe('redis://user:***@cache/1');
+    expect(/^REDIS_JOBS_URL +(\S+) /m.exec(text)![1]).toBe('redis://:***@jobs');
+    expect(text).not.toContain('secret');
   });
 
   it('lists everything that is wrong at once and ends with 2', () => {

@@ -1,5 +1,27 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 
+/**
+ * Each page stands in a window of its own, and a window loads the suggestions of its address bar, two pages that nobody
+ * sees, in a process that takes as long as the page under test.
+ */
+const ADDRESS_BAR_FEATURES = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'];
+/** What Playwright turns off and tests rely on: of several lists, Chromium takes the last. */
+const PLAYWRIGHT_FEATURES = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
+
 /** Debian's Chromium, headless, with WebGL computed by the CPU and all the rest without it, and silent on the network. */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
@@ -11,6 +33,7 @@ export async function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${[...ADDRESS_BAR_FEATURES, ...PLAYWRIGHT_FEATURES].join(',')}`,
       '--disable-gpu-compositing',
       '--use-gl=angle',
       '--use-angle=swiftshader',

@@ -1,20 +1,19 @@
 /** The answer of an open experiment as text in 80 columns. */
 import type { ExperimentDocument } from '../../answers/v2/document.js';
 import type { ExperimentHead, ExperimentTotals, MeanSd } from '../../answers/v2/result.js';
+import { groupLabel, valueLabel } from '../../plot/condition-labels.js';
 import { bar } from '../bars.js';
 import {
   groupIn,
-  groupText,
   parameterOf,
   parametersText,
   screenOf,
   seriesOf,
-  valueText,
   type CollectedAnswer,
   type CollectedCondition,
   type Series,
 } from './collected-answer.js';
-import { counted, fitted, LINE_WIDTH, wrapped } from './text.js';
+import { counted, fitted, LINE_WIDTH, wrapped } from '../text.js';
 
 /** Rows of a sweep, and groups of a report: what is beyond stands in the files. */
 const MOST_ROWS = 40;
@@ -96,7 +95,7 @@ function sweepTable(answer: CollectedAnswer): string[] {
     ),
     ...rows.slice(0, MOST_ROWS).map((condition) =>
       line(
-        Object.values(condition.parameters).map(valueText),
+        Object.values(condition.parameters).map(valueLabel),
         shown.map((series) => spreadText(groupIn(condition, series).rate_hz)),
         respondingText(condition),
       ),
@@ -123,7 +122,7 @@ function parameterColumns(
     const labels =
       'set' in axis ? [] : axis.group_by.map((label) => (label === 'neuron' ? 'root_id' : label));
     const heading = [parameterOf(axis).replace(/^inputs\./, ''), ...labels].join(' ');
-    const values = conditions.map(({ parameters }) => valueText(Object.values(parameters)[at]!).length);
+    const values = conditions.map(({ parameters }) => valueLabel(Object.values(parameters)[at]!).length);
     const width = values.reduce((most, length) => Math.max(most, length), heading.length);
     return { heading, width: Math.min(WIDEST_PARAMETER, width) };
   });
@@ -163,7 +162,7 @@ function conditionTable(condition: CollectedCondition): string[] {
       `${fitted(report, 28)} ${'neurons'.padStart(7)} ${'responding'.padStart(10)}   Hz`,
       ...rows.map((group) =>
         [
-          `  ${fitted(groupText(group) || 'all', 26)}`,
+          `  ${fitted(groupLabel(group), 26)}`,
           String(group.neurons).padStart(7),
           (group.responding === null ? '' : group.responding.mean.toFixed(1)).padStart(10),
           `  ${fitted(spreadText(group.rate_hz), RATE_WIDTH)}`,

@@ -7,10 +7,9 @@ import type {
   ExperimentHead,
   ExperimentTotals,
   GroupResult,
-  ParameterValue,
   SpikeTable,
 } from '../../answers/v2/result.js';
-import { settingText } from '../../plot/parameter-label.js';
+import { groupSuffix, valueLabel } from '../../plot/condition-labels.js';
 
 /** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
@@ -90,36 +89,11 @@ export function screenOf({ sweep = [] }: ExperimentDocument): SweepAxis | undefi
   return sweep.length === 1 && axis !== undefined && 'each' in axis ? axis : undefined;
 }
 
-const NO_GROUP = 'none';
-const ONE_GROUP = 'all';
-
-/** A value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`, `none`. */
-export function valueText(value: ParameterValue): string {
-  if (value === null) return NO_GROUP;
-  return typeof value === 'number' ? String(value) : Object.values(value).join(' ') || ONE_GROUP;
-}
-
-/** What a panel of a figure is of: `rate of sugar 100 Hz, silence CB0889`, without the parameters of its own axes. */
-export function besideText({ parameters }: ConditionParameters, ownAxes: readonly string[]): string {
-  return Object.entries(parameters)
-    .filter(([name]) => !ownAxes.includes(name))
-    .map(([name, value]) =>
-      typeof value === 'number' ? settingText(name, value) : `${name} ${valueText(value)}`,
-    )
-    .join(', ');
-}
-
 /** `inputs.sugar.rate_hz=100, silence=CB0889`; empty without a sweep. */
 export function parametersText({ parameters }: ConditionParameters): string {
   return Object.entries(parameters)
-    .map(([name, value]) => `${name}=${valueText(value)}`)
+    .map(([name, value]) => `${name}=${valueLabel(value)}`)
     .join(', ');
-}
-
-/** The labels of a group, or nothing where all neurons are one. */
-export function groupText(group: GroupResult): string {
-  const { root_id: id, type, side, super_class: superClass } = group;
-  return [id, type, side, superClass].filter((label) => label !== undefined).join(' ');
 }
 
 /** A group of a report in all conditions. Groups of a report are the same in each. */
@@ -133,7 +107,7 @@ export interface Series {
 
 export function seriesOf({ conditions }: CollectedAnswer): Series[] {
   return Object.entries(conditions[0]?.groups ?? {}).flatMap(([report, groups]) =>
-    groups.map((each, group) => ({ name: `${report} ${groupText(each)}`.trim(), report, group })),
+    groups.map((each, group) => ({ name: `${report} ${groupSuffix(each)}`.trim(), report, group })),
   );
 }
 

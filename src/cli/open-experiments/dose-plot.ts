@@ -1,14 +1,8 @@
 /** Rates over the values of a swept parameter: mean, and a band of one standard deviation to either side. */
 import type { SetAxis } from '../../answers/v2/document.js';
-import { parameterLabel } from '../../plot/parameter-label.js';
+import { besideText, parameterLabel } from '../../plot/condition-labels.js';
 import { LEGEND, type Panel } from '../raster-panel.js';
-import {
-  besideText,
-  groupIn,
-  type CollectedAnswer,
-  type CollectedCondition,
-  type Series,
-} from './collected-answer.js';
+import { groupIn, type CollectedAnswer, type CollectedCondition, type Series } from './collected-answer.js';
 
 const WIDTH = 560;
 const HEIGHT = 300;
@@ -19,7 +13,7 @@ const MOST_PANELS = 12;
 
 /** @param axis whose values are the x axis; every value of the others is a panel of its own */
 export function dosePanels(answer: CollectedAnswer, axis: SetAxis, series: readonly Series[]): Panel {
-  const panelOf = (condition: CollectedCondition) => besideText(condition, [axis.set]);
+  const panelOf = (condition: CollectedCondition) => besideText(condition.parameters, [axis.set]);
   const panels = [...new Set(answer.conditions.map(panelOf))].slice(0, MOST_PANELS);
   const values = answer.conditions
     .filter((condition) => panels.includes(panelOf(condition)))

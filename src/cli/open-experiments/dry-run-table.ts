@@ -2,7 +2,7 @@
 import type { DryRun, ResolvedSet } from '../../answers/v2/result.js';
 import { closingOf, headingOf } from './answer-table.js';
 import { parametersText } from './collected-answer.js';
-import { counted, fitted, wrapped } from './text.js';
+import { counted, fitted, wrapped } from '../text.js';
 
 const MOST_CONDITIONS = 10;
 const MOST_TYPES = 5;

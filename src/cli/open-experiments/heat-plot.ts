@@ -1,9 +1,9 @@
 /** Heat maps of the rates over two swept parameters, in one row for each report. */
 import type { SetAxis } from '../../answers/v2/document.js';
-import type { GroupResult } from '../../answers/v2/result.js';
+import { besideText, groupSuffix } from '../../plot/condition-labels.js';
 import { HEAT_COLOURS, heatMapsOf, withoutSilent, type HeatMap, type HeatMaps } from '../../plot/heat-map.js';
 import type { Panel } from '../raster-panel.js';
-import { besideText, groupText, type CollectedAnswer } from './collected-answer.js';
+import type { CollectedAnswer } from './collected-answer.js';
 
 const [SMALLEST_CELL, LARGEST_CELL] = [16, 60];
 const MAP_SIZE = 300;
@@ -19,22 +19,21 @@ export function heatPanels(
   axes: readonly [SetAxis, SetAxis],
 ): readonly Panel[] {
   const parameters = axes.map(({ set }) => set);
-  const besides = [...new Set(conditions.map((condition) => besideText(condition, parameters)))].slice(
-    0,
-    MOST_ROWS,
-  );
+  const besides = [
+    ...new Set(conditions.map((condition) => besideText(condition.parameters, parameters))),
+  ].slice(0, MOST_ROWS);
   const reports = Object.entries(head.experiment.reports).filter(
     ([, { type }]) => type === 'rate' || type === 'histogram',
   );
   return besides
     .flatMap((beside) => {
-      const shown = conditions.filter((condition) => besideText(condition, parameters) === beside);
+      const shown = conditions.filter((condition) => besideText(condition.parameters, parameters) === beside);
       const all = reports.map(([report]) => {
         const readings = shown.map((condition) => ({
           parameters: condition.parameters,
           groups: condition.groups[report]!,
         }));
-        return heatMapsOf(report, axes, readings, (group: GroupResult) => groupText(group));
+        return heatMapsOf(report, axes, readings, groupSuffix);
       });
       return withoutSilent(all).map((maps) => rowOf(maps, beside));
     })

@@ -9,7 +9,7 @@ import { groupIn, screenOf, seriesOf, type CollectedAnswer, type Series } from '
 import { dosePanels } from './dose-plot.js';
 import { heatPanels } from './heat-plot.js';
 import { screenPanels } from './screen-plot.js';
-import { counted } from './text.js';
+import { counted } from '../text.js';
 
 /** Groups in one figure: more cannot be told apart, or would not fit on a page. */
 const MOST_CURVES = COLOURS.length;

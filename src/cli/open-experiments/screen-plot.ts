@@ -1,13 +1,8 @@
 /** A screen as ranked bars: the conditions that differ most from the baseline, and the baseline as a line. */
+import { valueLabel } from '../../plot/condition-labels.js';
 import { COLOURS, MUTED_COLOUR } from '../../plot/svg.js';
 import type { Panel } from '../raster-panel.js';
-import {
-  groupIn,
-  valueText,
-  type CollectedAnswer,
-  type CollectedCondition,
-  type Series,
-} from './collected-answer.js';
+import { groupIn, type CollectedAnswer, type CollectedCondition, type Series } from './collected-answer.js';
 
 const WIDTH = 420;
 const ROW_HEIGHT = 12;
@@ -25,7 +20,7 @@ function screenPanel(conditions: readonly CollectedCondition[], series: Series):
     const [value] = Object.values(condition.parameters);
     const { mean, sd } = rate;
     const isBaseline = value === null;
-    return [{ label: valueText(value!), isBaseline, mean, low: Math.max(0, mean - sd), high: mean + sd }];
+    return [{ label: valueLabel(value!), isBaseline, mean, low: Math.max(0, mean - sd), high: mean + sd }];
   });
   const baselineHz = bars.find(({ isBaseline }) => isBaseline)?.mean;
   const change = ({ mean }: { mean: number }) => Math.abs(mean - (baselineHz ?? 0));

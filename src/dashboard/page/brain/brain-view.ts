@@ -50,6 +50,8 @@ const MARK_EXPONENT = -0.24;
 const SMALLEST_MARK_PIXELS = 5;
 /** A canvas of this width or more has rings of full size; a smaller one has smaller rings. */
 const FULL_MARK_WIDTH = 600;
+/** Between the names of the two sides of the brain. */
+const LABEL_GAP_PIXELS = 8;
 
 /** Where the camera stands, as azimuth and polar angle. */
 export const VIEWPOINTS = {
@@ -87,6 +89,8 @@ export class BrainView {
   #changed = true;
   /** Of the canvas, in CSS pixels. Kept, since to ask for it makes the browser lay out the page. */
   #size = { width: 1, height: 1 };
+  /** Of the wider label and the gap beside it, in CSS pixels. */
+  #labelWidth = 0;
 
   /** @throws Error where the browser has no WebGL */
   constructor(
@@ -337,9 +341,18 @@ export class BrainView {
 
   #placeLabels(): void {
     const { width, height } = this.#size;
-    this.sideLabels.forEach((label, side) => {
-      const { x, y } = this.#sideCentres[side]!.clone().project(this.#camera);
-      label.style.transform = `translate(${((x + 1) / 2) * width}px, ${((1 - y) / 2) * height}px) translate(-50%, 20%)`;
+    const [left, right] = this.#sideCentres.map((centre) => {
+      const { x, y, z } = centre.clone().project(this.#camera);
+      return { x: ((x + 1) / 2) * width, y: ((1 - y) / 2) * height, depth: z };
+    });
+    // Seen from the side, one half hides the other, and so would the labels: the nearer one stays.
+    const isOneSeen = Math.abs(left!.x - right!.x) < this.#labelWidth;
+    const nearest = Math.min(left!.depth, right!.depth);
+    const middle = (left!.y + right!.y) / 2;
+    [left!, right!].forEach(({ x, y, depth }, side) => {
+      const { style } = this.sideLabels[side]!;
+      style.transform = `translate(${x}px, ${isOneSeen ? middle : y}px) translate(-50%, 20%)`;
+      style.visibility = isOneSeen && depth > nearest ? 'hidden' : '';
     });
   }
 
@@ -354,6 +367,7 @@ export class BrainView {
     const { clientWidth, clientHeight } = this.canvas.parentElement!;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.#size = { width: clientWidth, height: clientHeight };
+    this.#labelWidth = Math.max(...this.sideLabels.map(({ offsetWidth }) => offsetWidth)) + LABEL_GAP_PIXELS;
     const before = this.#fittingDistance();
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;

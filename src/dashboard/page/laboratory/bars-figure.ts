@@ -2,7 +2,7 @@
 import { scaleLinear } from 'd3-scale';
 import type { MeanSd } from '../../../answers/v2/result.js';
 import { type Palette, CHARACTER_PX, picture, shortened, svg, text } from './figure.js';
-import { rounded } from './labels.js';
+import { rounded } from './rounded-rate.js';
 
 export interface Bar extends MeanSd {
   readonly label: string;

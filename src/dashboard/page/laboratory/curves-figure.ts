@@ -1,6 +1,6 @@
 /** Curves: a panel for each report, a line for each group, and a band of one standard deviation to either side. */
 import { scaleLinear } from 'd3-scale';
-import { rounded } from './labels.js';
+import { rounded } from './rounded-rate.js';
 import { DASHES, MOST_SERIES, type Palette, picture, shortened, svg, text } from './figure.js';
 import type { Point, Series } from './readings.js';
 

@@ -19,7 +19,7 @@ import {
 } from './draft.js';
 import { isList, type Members, pointer } from './json.js';
 import { KEY, neuronList } from './neuron-list.js';
-import { parameterLabel } from '../../../plot/parameter-label.js';
+import { parameterLabel } from '../../../plot/condition-labels.js';
 
 const GROUPINGS: Readonly<Record<string, string>> = {
   '': 'all together',

@@ -3,7 +3,7 @@ import type { EachAxis, ExperimentDocument, SetAxis } from '../../../answers/v2/
 import type { TableName } from '../../../answers/v2/formats/formats.js';
 import type { ExperimentHead, ExperimentTotals } from '../../../answers/v2/result.js';
 import { heatAxesOf, heatMapsOf, withoutSilent } from '../../../plot/heat-map.js';
-import { parameterLabel } from '../../../plot/parameter-label.js';
+import { besideText, groupLabel, groupSuffix, parameterLabel } from '../../../plot/condition-labels.js';
 import { grouped } from '../dom.js';
 import type { NeuronIndex } from '../service/neuron-labels.js';
 import type { ConditionLine } from '../service/open-experiments.js';
@@ -11,10 +11,8 @@ import { type Bar, barsFigure } from './bars-figure.js';
 import { curvesFigure } from './curves-figure.js';
 import { MOST_SERIES, type Palette } from './figure.js';
 import { heatMapFigure } from './heat-map-figure.js';
-import { groupLabel } from './labels.js';
 import { rasterFigure, type RasterPanel } from './raster-figure.js';
 import {
-  besideOf,
   choicesBeside,
   columnsOf,
   doseSeries,
@@ -105,13 +103,13 @@ function heatMap(axes: readonly [SetAxis, SetAxis]): FigureKind {
     draw(findings, chosen, width, palette) {
       const { head, conditions } = findings;
       const beside = chosen(atChoice(findings, shown));
-      const those = conditions.filter((condition) => besideOf(condition, shown) === beside);
+      const those = conditions.filter((condition) => besideText(condition.parameters, shown) === beside);
       const all = rateReports(head.experiment).map((report) => {
         const readings = those.map((condition) => ({
           parameters: condition.parameters,
           groups: groupsOf(condition, report),
         }));
-        return heatMapsOf(report, axes, readings, (group) => groupLabel(group).replace(/^all$/, ''));
+        return heatMapsOf(report, axes, readings, groupSuffix);
       });
       const drawn = withoutSilent(all);
       const silent = all.filter((maps) => !drawn.includes(maps)).map(({ report }) => report);
@@ -260,7 +258,7 @@ function raster(hasSpikes: boolean): FigureKind {
   };
   const conditionOf = (findings: Findings, chosen: Chosen): ConditionLine => {
     const beside = chosen(atChoice(findings, []));
-    return findings.conditions.find((condition) => besideOf(condition, []) === beside)!;
+    return findings.conditions.find((condition) => besideText(condition.parameters, []) === beside)!;
   };
   return {
     name: hasSpikes ? 'spikes' : 'input events',

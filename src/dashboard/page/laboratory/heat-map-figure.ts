@@ -1,9 +1,9 @@
 /** Mean rates over two swept parameters as heat maps: one for each group, with the scale of its report. */
 import { scaleLinear } from 'd3-scale';
 import type { HeatAxis, HeatCell, HeatMap, HeatMaps } from '../../../plot/heat-map.js';
-import { settingText } from '../../../plot/parameter-label.js';
+import { settingText } from '../../../plot/condition-labels.js';
 import { CHARACTER_PX, type Palette, picture, shortened, svg, text } from './figure.js';
-import { rounded } from './labels.js';
+import { rounded } from './rounded-rate.js';
 
 const NARROWEST_MAP = 340;
 const WIDEST_MAP = 560;

@@ -4,7 +4,14 @@ import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
 import type { DryRun, ExperimentHead } from '../../../answers/v2/result.js';
 import { asFailure, fetchModel, ServiceFailure } from '../service/client.js';
-import { beginJob, dryRun, endJob, jobLines, requestLines } from '../service/open-experiments.js';
+import {
+  beginJob,
+  dryRun,
+  endJob,
+  jobLines,
+  requestLines,
+  submissionKey,
+} from '../service/open-experiments.js';
 import { documentHash, documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { documentOf, draftOf } from './draft.js';
@@ -306,13 +313,18 @@ async function start(): Promise<void> {
     present(() => outcome.follow(requestLines(document), priced?.conditions.length ?? 1));
     return;
   }
+  await submit(document, submissionKey());
+}
+
+/** @param key the same where this is tried again: the job may have begun although no answer came */
+async function submit(document: string, key: string): Promise<void> {
   run.disabled = true;
   try {
-    const begun = await beginJob(document);
+    const begun = await beginJob(document, key);
     history.pushState(null, '', jobHash(begun));
     follow(begun);
   } catch (error) {
-    onEnd(asFailure(error));
+    onEnd(asFailure(error), () => void submit(document, key));
   }
 }
 
@@ -347,7 +359,8 @@ function onHead({ experiment }: ExperimentHead): void {
   if (shown === undefined) showDocument(experiment as unknown as Json, 'address');
 }
 
-function onEnd(failure: ServiceFailure | undefined): void {
+/** @param again what the reader may try after a failure; by default, to go on where the experiment stopped */
+function onEnd(failure: ServiceFailure | undefined, again = goOn): void {
   const hadFocus = document.activeElement === stop;
   allowRun();
   if (hadFocus) run.focus({ preventScroll: true });
@@ -357,13 +370,15 @@ function onEnd(failure: ServiceFailure | undefined): void {
     allowRun();
     byId('other-fault').scrollIntoView({ behavior: stillness(), block: 'nearest' });
   } else {
-    notices.failure(failure, () => {
-      void outcome.goOn();
-      allowRun();
-    });
+    notices.failure(failure, again);
     // A job that is gone leaves no document; the page is of use all the same.
     if (shown === undefined && failure.kind === 'ended') showDocument(EXAMPLES[0]!.document, 'suggestion');
   }
+}
+
+function goOn(): void {
+  void outcome.goOn();
+  allowRun();
 }
 
 function stillness(): ScrollBehavior {

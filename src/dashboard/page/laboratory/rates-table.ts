@@ -2,8 +2,8 @@
 import type { ExperimentDocument } from '../../../answers/v2/document.js';
 import { element, grouped } from '../dom.js';
 import type { ConditionLine } from '../service/open-experiments.js';
-import { parameterLabel } from '../../../plot/parameter-label.js';
-import { groupLabel, rounded, valueLabel } from './labels.js';
+import { groupLabel, parameterLabel, valueLabel } from '../../../plot/condition-labels.js';
+import { rounded } from './rounded-rate.js';
 import { groupsOf, rateReports } from './readings.js';
 
 /** More rows make a page slow; the files have all. */

@@ -1,12 +1,11 @@
 /** What the figures and the table show of an experiment: the rates of its conditions, in the order of the answer. */
 import type { EachAxis, ExperimentDocument, ReportDocument, SetAxis } from '../../../answers/v2/document.js';
-import type { GroupResult, MeanSd, ParameterValue } from '../../../answers/v2/result.js';
+import type { GroupResult, MeanSd } from '../../../answers/v2/result.js';
 import { SIDES } from '../../../connectome/connectome.js';
 import type { TableColumns } from '../../../answers/v2/formats/table-columns.js';
-import { parameterLabel, settingText } from '../../../plot/parameter-label.js';
+import { besideText, groupLabel, valueLabel } from '../../../plot/condition-labels.js';
 import type { NeuronIndex } from '../service/neuron-labels.js';
 import type { ConditionLine } from '../service/open-experiments.js';
-import { groupLabel, valueLabel } from './labels.js';
 import type { RasterBand, RasterMarks } from './raster-figure.js';
 
 export interface Point {
@@ -79,10 +78,10 @@ export function doseSeries(
 ): Series[] {
   const series = new Map<string, Point[]>();
   for (const condition of conditions) {
-    const others = otherValues(condition.parameters, [parameter]);
+    const others = besideText(condition.parameters, [parameter]);
     for (const group of groupsOf(condition, report)) {
       if (group.rate_hz === null) continue;
-      const label = [groupLabel(group), ...others].join(', ');
+      const label = [groupLabel(group), others].filter(Boolean).join(', ');
       const points = series.get(label) ?? [];
       series.set(label, points);
       points.push({
@@ -105,7 +104,7 @@ export function timeSeries(
   return conditions.flatMap((condition) =>
     groupsOf(condition, report).flatMap((group) => {
       if (group.bins_hz == null) return [];
-      const label = [groupLabel(group), ...otherValues(condition.parameters, [])].join(', ');
+      const label = [groupLabel(group), besideText(condition.parameters, [])].filter(Boolean).join(', ');
       // The middle of a bin stands for it.
       const points = group.bins_hz.map((mean, bin) => ({ x: startMs + (bin + 0.5) * binMs!, mean }));
       return [{ label, points }];
@@ -118,12 +117,7 @@ export function timeSeries(
  * @param shown parameters of the figure's own axes
  */
 export function choicesBeside(conditions: readonly ConditionLine[], shown: readonly string[]): string[] {
-  return [...new Set(conditions.map((condition) => besideOf(condition, shown)))];
-}
-
-/** Which of these choices a condition belongs to. */
-export function besideOf({ parameters }: ConditionLine, shown: readonly string[]): string {
-  return otherValues(parameters, shown).join(', ');
+  return [...new Set(conditions.map(({ parameters }) => besideText(parameters, shown)))];
 }
 
 /** @param choice one of choicesBeside */
@@ -137,7 +131,7 @@ export function rankingOf(
   let baseline: MeanSd | undefined;
   const entries: Ranked[] = [];
   for (const condition of conditions) {
-    if (besideOf(condition, [axis.as]) !== choice) continue;
+    if (besideText(condition.parameters, [axis.as]) !== choice) continue;
     const rate = groupsOf(condition, report).find((each) => groupLabel(each) === group)?.rate_hz;
     if (rate == null) continue;
     const value = condition.parameters[axis.as]!;
@@ -147,14 +141,6 @@ export function rankingOf(
   const change = ({ mean }: Ranked): number => Math.abs(mean - (baseline?.mean ?? 0));
   const rank = axis.as === 'silence' ? change : ({ mean }: Ranked): number => mean;
   return { baseline, entries: entries.sort((a, b) => rank(b) - rank(a)) };
-}
-
-function otherValues(parameters: Readonly<Record<string, ParameterValue>>, but: readonly string[]): string[] {
-  return Object.entries(parameters)
-    .filter(([name]) => !but.includes(name))
-    .map(([name, value]) =>
-      typeof value === 'number' ? settingText(name, value) : `${parameterLabel(name)} ${valueLabel(value)}`,
-    );
 }
 
 export interface RasterRows {

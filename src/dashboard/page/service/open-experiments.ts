@@ -18,6 +18,9 @@ const SILENCE_MS = 30_000;
 /** Between two looks at a job, and so many times as long as the last look took. */
 const JOB_PAUSE_MS = 1500;
 const JOB_PAUSE_LOOKS = 4;
+const KEY_BYTES = 16;
+/** Asks for a job. */
+const AS_JOB = { prefer: 'respond-async' } as const;
 /** Of a search: with more neurons than these, their sides are not counted by type. */
 export const LISTED_NEURONS = 3000;
 
@@ -52,12 +55,26 @@ export type AnswerSource = (from: number, signal: AbortSignal) => AsyncIterable<
 /** Checks a document, resolves its neurons and says what it costs. Nothing is simulated or charged. */
 export async function dryRun(document: string, asJob: boolean, signal: AbortSignal): Promise<DryRun> {
   const url = `${EXPERIMENTS}?dry_run=true`;
-  return (await call(url, (response) => response.json(), { ...post(document, asJob), signal })) as DryRun;
+  return (await call(url, (response) => response.json(), {
+    ...post(document, asJob ? AS_JOB : {}),
+    signal,
+  })) as DryRun;
 }
 
-/** @returns the name of the job, which whoever knows it can read and end */
-export async function beginJob(document: string): Promise<string> {
-  const job = (await call(EXPERIMENTS, (response) => response.json(), post(document, true))) as JobState;
+/** @returns a new name for a submission of a job */
+export function submissionKey(): string {
+  // A page without TLS has no randomUUID.
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * @param key of this submission; repeated with it, the request begins no second job
+ * @returns the name of the job, which whoever knows it can read and end
+ */
+export async function beginJob(document: string, key: string): Promise<string> {
+  const request = post(document, { ...AS_JOB, 'idempotency-key': `"${key}"` });
+  const job = (await call(EXPERIMENTS, (response) => response.json(), request)) as JobState;
   return job.jobID;
 }
 
@@ -191,9 +208,8 @@ export function requestLines(document: string): AnswerSource {
   };
 }
 
-function post(document: string, asJob = false): RequestInit {
-  const headers = { 'content-type': 'application/json', ...(asJob && { prefer: 'respond-async' }) };
-  return { method: 'POST', headers, body: document };
+function post(document: string, headers: Readonly<Record<string, string>> = {}): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: document };
 }
 
 function broken(message: string): ServiceFailure {

@@ -1,0 +1,22 @@
+import { besideText, groupLabel } from './condition-labels.js';
+
+describe('besideText', () => {
+  it('names what no axis of the figure shows, in the order of the sweep', () => {
+    const parameters = {
+      'inputs.sugar.rate_hz': 100,
+      silence: { type: 'LC4', side: 'left' },
+      seed: 7,
+      duration_ms: 50,
+    };
+    expect(besideText(parameters, ['seed'])).toBe(
+      'rate of sugar 100 Hz, silence LC4 left, duration of a trial 50 ms',
+    );
+    expect(besideText({ silence: null, seed: 7 }, [])).toBe('silence none, seed 7');
+    expect(besideText({ seed: 7 }, ['seed'])).toBe('');
+  });
+
+  it('tells neurons without a type from all neurons', () => {
+    expect(besideText({ silence: { type: '' } }, [])).toBe('silence untyped');
+    expect([groupLabel({ type: '', side: 'left' }), groupLabel({})]).toEqual(['untyped left', 'all']);
+  });
+});

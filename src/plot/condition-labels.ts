@@ -1,0 +1,63 @@
+/** What swept parameters, their values and the groups of reports are called, on paper and on the page. */
+import type { GroupResult, ParameterValue } from '../answers/v2/result.js';
+
+const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
+  rate_hz: (input) => `Rate of ${input} (Hz)`,
+  delay_ms: (input) => `Start of ${input} (ms)`,
+  duration_ms: (input) => `Window of ${input} (ms)`,
+};
+const DOCUMENT_MEMBERS: Readonly<Record<string, string>> = {
+  duration_ms: 'Duration of a trial (ms)',
+  seed: 'Seed',
+};
+
+const WITH_UNIT = /^(.*) \((\w+)\)$/;
+
+/** @param parameter as a sweep names it: `inputs.sugar.rate_hz` */
+export function parameterLabel(parameter: string): string {
+  const [, input, member] = /^inputs\.([^.]+)\.(\w+)$/.exec(parameter) ?? [];
+  return (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? parameter);
+}
+
+type GroupLabels = Pick<GroupResult, 'root_id' | 'type' | 'side' | 'super_class'>;
+
+/** What a group of a report is called: `LC4 left`; `all` where its neurons are one group. */
+export function groupLabel(group: GroupLabels): string {
+  return groupSuffix(group) || 'all';
+}
+
+/** The same behind the name of a report, which needs nothing more where its neurons are one group. */
+export function groupSuffix({ root_id: id, type, side, super_class: superClass }: GroupLabels): string {
+  return [id, type, side, superClass]
+    .filter((label) => label !== undefined)
+    .map((label) => label || 'untyped')
+    .join(' ');
+}
+
+/** The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen. */
+export function valueLabel(value: ParameterValue): string {
+  if (value === null) return 'none';
+  return typeof value === 'number' ? String(value) : groupLabel(value);
+}
+
+/**
+ * A condition by its parameters, without those that are the axes of a figure:
+ * `rate of sugar 100 Hz, silence CB0889`. Empty where there are no others.
+ */
+export function besideText(
+  parameters: Readonly<Record<string, ParameterValue>>,
+  ownAxes: readonly string[],
+): string {
+  return Object.entries(parameters)
+    .filter(([name]) => !ownAxes.includes(name))
+    .map(([name, value]) => settingText(name, value))
+    .join(', ');
+}
+
+/** A parameter with one of its values: `rate of sugar 100 Hz`, `silence CB0889`. */
+export function settingText(parameter: string, value: ParameterValue): string {
+  if (typeof value !== 'number') return `${parameter} ${valueLabel(value)}`;
+  const label = parameterLabel(parameter);
+  const [, name = label, unit = ''] = WITH_UNIT.exec(label) ?? [];
+  return `${name === parameter ? name : name.charAt(0).toLowerCase() + name.slice(1)} ${value} ${unit}`.trimEnd();
+}
