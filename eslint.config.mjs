@@ -89,7 +89,7 @@ const mayImport = {
   ],
 };
 /** Files beside the folders that every layer may import. */
-const everyone = ['errors', 'parts', 'repeated-member', 'within'];
+const everyone = ['errors', 'parts', 'pauses', 'repeated-member', 'within'];
 
 const layers = Object.keys(mayImport);
 const layersInside = (layer) => layers.filter((other) => other.startsWith(`${layer}/`));

@@ -6,6 +6,13 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
+if (process.argv.length > 2) {
+  console.error(
+    'npm run up takes no arguments. Settings are environment variables: see npm run start:prod -- --help.',
+  );
+  process.exit(2);
+}
+
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';

@@ -33,6 +33,8 @@ export function experimentReportOf(request: FastifyRequest): ExperimentReport | 
 
 /** @param status of the request, which is over */
 export function outcomeOf({ outcome }: ExperimentReport, status: number): Outcome {
-  if (outcome !== 'under_way') return outcome;
-  return status === CLIENT_GONE_STATUS ? 'cancelled' : 'failed';
+  const hasLeft = status === CLIENT_GONE_STATUS;
+  // It may leave while its document waits to be planned.
+  if (outcome === 'under_way' || (outcome === 'refused' && hasLeft)) return hasLeft ? 'cancelled' : 'failed';
+  return outcome;
 }

@@ -4,9 +4,11 @@ import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiExperiments } from '../answers/v2/api/experiments.api.js';
 import { apiPath, type ApiVersion } from '../http/api-versions.js';
+import { ModelHealth } from '../health/model-health.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
 import { DOCUMENT_ROUTE } from '../http/document-route.js';
+import { withoutIdleLimit } from '../http/idle-limit.js';
 import { idempotencyKeyOf } from '../http/idempotency-key.js';
 import { prefersAsync } from '../http/preferences.js';
 import { JobsService } from '../jobs/jobs.service.js';
@@ -28,6 +30,7 @@ export class ExperimentsController {
     private readonly admission: Admission,
     private readonly budget: BrainBudget,
     private readonly jobs: JobsService,
+    private readonly health: ModelHealth,
   ) {}
 
   @Post()
@@ -40,6 +43,21 @@ export class ExperimentsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const report = openExperimentReport(request);
+    // A shutdown waits for what has arrived, also while it waits to be planned.
+    const endTask = this.health.beginLongTask();
+    try {
+      await this.#answer(query, request, reply, report);
+    } finally {
+      endTask();
+    }
+  }
+
+  async #answer(
+    query: ExperimentQuery,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    report: ExperimentReport,
+  ): Promise<void> {
     const isDryRun = query.dry_run === 'true';
     const format = answerFormat(query.format, request, isDryRun ? ['json'] : undefined);
     checkTable(query, format);
@@ -124,19 +142,12 @@ export class ExperimentsController {
     stopListening = whenGone(request, () => void end());
     // Also where the connection breaks while nobody asks for more of the answer.
     reply.raw.once('close', () => void end());
-    const { socket } = request.raw;
-    // Not that of the socket: an experiment before this one on its connection may have suspended it.
-    const idleMs = request.server.server.timeout;
-    // It is silent until the beginning of the answer is there, however long that takes.
-    socket.setTimeout(0);
     try {
-      const bytes = await run.bytes();
       // A line is sent when it is there.
-      const held = await holdBeginning(bytes, order.format === 'ndjson' ? 0 : HELD_BYTES);
-      socket.setTimeout(idleMs);
+      const heldBytes = order.format === 'ndjson' ? 0 : HELD_BYTES;
+      const held = await withoutIdleLimit(request, async () => holdBeginning(await run.bytes(), heldBytes));
       await sendAnswer(held, order.format, request, reply);
     } catch (error) {
-      socket.setTimeout(idleMs);
       await end();
       throw error;
     }

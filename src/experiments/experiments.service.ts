@@ -13,6 +13,7 @@ import type { ExperimentEvent } from '../answers/v2/result.js';
 import { runExperiment, type ExperimentProgress } from '../answers/v2/run-experiment.js';
 import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
+import { withoutIdleLimit } from '../http/idle-limit.js';
 import { documentIn } from '../http/request-body.js';
 import { type LoadedModel, ModelHealth } from '../health/model-health.js';
 import type { Job } from '../jobs/job.js';
@@ -62,12 +63,12 @@ export class ExperimentsService {
    * @throws CodedError with the path of what is wrong, or one with status 503
    */
   async prepare(request: FastifyRequest, order: AnswerOrder): Promise<PreparedExperiment> {
-    return this.turns.take(request, this.#preparing(request, this.health.modelForRuns(), order));
+    return this.#planned(request, (model) => this.#preparing(request, model, order));
   }
 
   /** @throws CodedError as prepare; what a job may be is bounded on its own */
   async prepareJob(request: FastifyRequest, from: number): Promise<Omit<JobOrder, 'client'>> {
-    return this.turns.take(request, this.#preparingJob(request, this.health.modelForRuns(), from));
+    return this.#planned(request, (model) => this.#preparingJob(request, model, from));
   }
 
   /**
@@ -76,11 +77,23 @@ export class ExperimentsService {
    * @throws CodedError as prepare and prepareJob
    */
   async dryRun(request: FastifyRequest, order: AnswerOrder, isJob: boolean): Promise<DryRunAnswer> {
-    const model = this.health.modelForRuns();
-    const preparing = isJob
-      ? this.#preparingJob(request, model, order.from)
-      : this.#preparing(request, model, order);
-    return this.turns.take(request, writtenDryRun(preparing));
+    return this.#planned(request, (model) =>
+      writtenDryRun(
+        isJob ? this.#preparingJob(request, model, order.from) : this.#preparing(request, model, order),
+      ),
+    );
+  }
+
+  /** A document waits for its turn. Meanwhile the model may fail, or the time of a shutdown be over. */
+  async #planned<T>(request: FastifyRequest, planning: (model: LoadedModel) => InParts<T>): Promise<T> {
+    const planned = await this.#inTurn(request, planning(this.health.modelForRuns()));
+    this.health.ending.throwIfAborted();
+    this.health.model();
+    return planned;
+  }
+
+  async #inTurn<T>(request: FastifyRequest, planning: InParts<T>): Promise<T> {
+    return withoutIdleLimit(request, () => this.turns.take(request, planning));
   }
 
   *#preparing({ body }: FastifyRequest, model: LoadedModel, order: AnswerOrder): InParts<PreparedExperiment> {
@@ -130,7 +143,7 @@ export class ExperimentsService {
         `The results are those of the model ${record.model}, which is no longer served.`,
       );
     }
-    const plan = await this.turns.take(request, planJob(record, model.connectome));
+    const plan = await this.#inTurn(request, planJob(record, model.connectome));
     checkOrder(order, plan);
     if (order.from < record.from) {
       throw new CodedError(

@@ -4,7 +4,8 @@ import { Environment } from '../config/environment.js';
 import { CodedError } from '../errors.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
-import { type InParts, othersServed, withPauses } from '../parts.js';
+import type { InParts } from '../parts.js';
+import { othersServed, withPauses } from '../pauses.js';
 import { RoundRobin } from '../pool/round-robin.js';
 import { queueFull } from './admission.js';
 
@@ -58,9 +59,9 @@ export class PlanningTurns {
     const { EXPERIMENTS_AT_ONCE, EXPERIMENTS_PER_CLIENT } = this.environment;
     const ofAll = EXPERIMENTS_AT_ONCE * WAITING_FOR_EACH;
     const ofClient = EXPERIMENTS_PER_CLIENT * WAITING_FOR_EACH;
-    if (this.#waiting.size >= ofAll) throw queueFull(`${ofAll} documents are waiting`, RETRY_AFTER_S);
+    if (this.#waiting.size >= ofAll) throw queueFull(`${ofAll} documents wait to be planned`, RETRY_AFTER_S);
     if (this.#waiting.sizeOf(client) >= ofClient) {
-      throw queueFull(`${ofClient} documents of this client are waiting`, RETRY_AFTER_S);
+      throw queueFull(`${ofClient} documents of this client wait to be planned`, RETRY_AFTER_S);
     }
   }
 }

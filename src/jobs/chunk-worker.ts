@@ -106,9 +106,10 @@ export class ChunkWorker implements ChunkWork {
   }
 
   async #compute(chunk: Chunk, model: LoadedModel, count: { trials: number }): Promise<void> {
-    if (!(await this.#untilTaken(() => this.store.begin(chunk.job)))) return;
     const opened = await this.#open(chunk.job, model);
+    // From here on, whoever ends the job ends this chunk; a job that was ended before does not begin.
     this.#computed.set(chunk, opened);
+    if (!(await this.#untilTaken(() => this.store.begin(chunk.job)))) return;
     const { record, plan, phases, conditions, stop } = opened;
     const wanted = phases[chunk.phase]!.slice(chunk.from, chunk.to);
     const there = await this.store.outcomes(record.id, wanted);

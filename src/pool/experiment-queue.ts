@@ -344,6 +344,7 @@ export class ExperimentQueue {
     if (areRunsNext) return;
     const urgent = this.#urgentTrials.candidates(room);
     const trials = [...urgent, ...this.#backgroundTrials.candidates(room - urgent.length)];
+    if (trials.length < fewest) return;
     const ofTrials = stage.batchOf(trials.map(({ batchJob }) => batchJob));
     const prepared = this.#urgentTrials.prepared + this.#backgroundTrials.prepared;
     if (ofTrials >= fewest && prepared <= ofTrials)

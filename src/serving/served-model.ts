@@ -9,7 +9,7 @@ import { selectionOf } from '../connectome/selection.js';
 import type { CodedError } from '../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { LoadedModel, WorkerCounts } from '../health/model-health.js';
-import { withPauses } from '../parts.js';
+import { withPauses } from '../pauses.js';
 import { ExperimentPool } from '../pool/experiment-pool.js';
 import { ExperimentQueue } from '../pool/experiment-queue.js';
 import type { GpuStage, GpuState } from '../pool/gpu/gpu-stage.js';

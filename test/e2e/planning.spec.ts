@@ -1,4 +1,5 @@
 /** Documents are planned on the main thread: many at once must not keep anybody else from their answer. */
+import { ModelHealth } from '../../src/health/model-health.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { exchange, type RawResponse } from '../support/raw-http.js';
 
@@ -82,13 +83,24 @@ it('lets a bounded number of documents of a client wait, and those of others bes
   ]);
   const [refused, refusedOfAll] = [answers[8]!, answers[18]!];
   expect(JSON.parse(refused.body)).toEqual({
-    error: 'The queue is full: 8 documents of this client are waiting; try again shortly.',
+    error: 'The queue is full: 8 documents of this client wait to be planned; try again shortly.',
     code: 'QUEUE_FULL',
   });
   expect(refused.headers['retry-after']).toBe('1');
   expect(JSON.parse(refusedOfAll.body)).toMatchObject({
-    error: 'The queue is full: 16 documents are waiting; try again shortly.',
+    error: 'The queue is full: 16 documents wait to be planned; try again shortly.',
   });
   // Nobody waits any more.
   expect(statusesOf(await atOnce([document(CHEAP, '192.0.2.1')]))).toEqual([200]);
+});
+
+it('plans and computes the documents that wait when a shutdown begins', async () => {
+  service = await startReadyService({ TRUST_PROXY: 'loopback' });
+  const beginLongTask = jest.spyOn(service.app.get(ModelHealth), 'beginLongTask');
+  const experiments = Array.from({ length: 4 }, () => posted('/api/v2/experiments', CHEAP));
+  const dear = Array.from({ length: 20 }, () => document(DEAR, '192.0.2.1'));
+  const answers = atOnce([...dear, ...experiments]);
+  while (beginLongTask.mock.calls.length < 24) await new Promise((resolve) => setTimeout(resolve, 1));
+  await service.stop();
+  expect(statusesOf(await answers)).toEqual([...Array<number>(20).fill(422), ...Array<number>(4).fill(200)]);
 });

@@ -164,7 +164,9 @@ export class GpuEngine {
       const result = await this.#run(trials, shape);
       const mostSpikes = mostSpikesOf(result.spikes, shape);
       const wanted = powerOfTwo(Math.max(FEWEST_SPIKES, SPARE_SPIKES * mostSpikes));
-      if (wanted > shape.spikes || SPIKES_TOO_MANY * wanted <= shape.spikes) this.#spikes = wanted;
+      const isTooMany = SPIKES_TOO_MANY * wanted <= shape.spikes;
+      // A busier batch may have raised it while this one was in flight.
+      if (wanted > this.#spikes || (isTooMany && shape.spikes === this.#spikes)) this.#spikes = wanted;
       if (mostSpikes < shape.spikes) return { runs: this.#runsOf(trials, shape, result), shape, result };
     }
   }
