@@ -1,4 +1,9 @@
+import { placeOf } from './ascending.js';
+
 const WORD_BITS = 32;
+/** Of a neuron, to its word and to its bit there. */
+const WORD_SHIFT = Math.log2(WORD_BITS);
+const BIT_MASK = WORD_BITS - 1;
 const NO_BITS = new Uint32Array(0);
 
 /**
@@ -67,14 +72,8 @@ export class NeuronSet {
 
   has(neuron: number): boolean {
     const { list } = this;
-    if (list === undefined) return (this.bits[neuron >>> 5]! & (1 << (neuron & 31))) !== 0;
-    let [low, high] = [0, list.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (list[middle]! < neuron) low = middle + 1;
-      else high = middle;
-    }
-    return list[low] === neuron;
+    if (list !== undefined) return placeOf(list, neuron) >= 0;
+    return (this.bits[neuron >>> WORD_SHIFT]! & (1 << (neuron & BIT_MASK))) !== 0;
   }
 
   /** Ascending. */
@@ -85,7 +84,7 @@ export class NeuronSet {
     let size = 0;
     for (let at = 0; at < bits.length; at++) {
       for (let left = bits[at]!; left !== 0; left &= left - 1) {
-        indices[size++] = at * WORD_BITS + 31 - Math.clz32(left & -left);
+        indices[size++] = at * WORD_BITS + BIT_MASK - Math.clz32(left & -left);
       }
     }
     return indices.slice(0, size);
@@ -108,5 +107,5 @@ function isSmall(size: number, count: number): boolean {
 }
 
 function setBits(bits: Uint32Array, neurons: Uint32Array): void {
-  for (let k = 0; k < neurons.length; k++) bits[neurons[k]! >>> 5]! |= 1 << (neurons[k]! & 31);
+  for (let k = 0; k < neurons.length; k++) bits[neurons[k]! >>> WORD_SHIFT]! |= 1 << (neurons[k]! & BIT_MASK);
 }

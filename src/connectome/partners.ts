@@ -1,4 +1,5 @@
 /** With whom neurons connect, counted by cell type. */
+import { firstNotBelow } from './ascending.js';
 import type { Connectome } from './connectome.js';
 
 /** Connections with the neurons of one type. */
@@ -69,14 +70,6 @@ export class Partners {
 
   /** The neuron whose row holds a connection: the last row that starts at it or before. */
   #sourceOf(connection: number): number {
-    const { rowStart, neuronCount } = this.connectome;
-    let low = 0;
-    let high = neuronCount;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (rowStart[middle + 1]! > connection) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return firstNotBelow(this.connectome.rowStart, connection + 1) - 1;
   }
 }

@@ -11,7 +11,7 @@ import { selectionOf } from '../../connectome/selection.js';
 import { CodedError } from '../../errors.js';
 import { type InParts, withoutPauses } from '../../parts.js';
 import { STEPS_PER_MS, type GivenTrain, type Input, type PoissonTrain } from '../../experiment/protocol.js';
-import { firstNotBelow, placeOf } from './ascending.js';
+import { firstNotBelow, placeOf } from '../../connectome/ascending.js';
 import { allNeurons } from './baselines.js';
 import { citationsOf } from './citations.js';
 import { rounded, type SummarisedReport } from './condition-result.js';

@@ -3,7 +3,7 @@ import type { Connectome } from '../../connectome/connectome.js';
 import type { SimulationEngine, SpikeRaster, Trial } from '../../engine/simulation.js';
 import type { DrawInputEvents, InputEvents } from '../../experiment/input-events.js';
 import type { Protocol } from '../../experiment/protocol.js';
-import { firstNotBelow } from './ascending.js';
+import { firstNotBelow } from '../../connectome/ascending.js';
 import {
   binCount,
   type HistogramReading,

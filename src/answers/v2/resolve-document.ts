@@ -7,7 +7,7 @@ import { selectionOf } from '../../connectome/selection.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
 import type { InParts } from '../../parts.js';
-import { placeOf } from './ascending.js';
+import { placeOf } from '../../connectome/ascending.js';
 import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
 import { invalid, memberOf, WHOLE } from './place.js';
 import type { ResolvedSet } from './result.js';

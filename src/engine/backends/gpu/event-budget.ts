@@ -1,3 +1,4 @@
+import { firstNotBelow } from '../../../connectome/ascending.js';
 import { DELAY_STEPS } from '../../network.js';
 import type { SimulationOptions, SpikeRaster, Trial } from '../../simulation.js';
 
@@ -15,14 +16,14 @@ export function withDeliveredEvents(
   const { steps, neurons } = raster;
   const events = silenced.length === 0 ? outDegree : outDegree.slice();
   for (const neuron of silenced) events[neuron] = 0;
-  const arriving = firstAfter(steps, durationSteps - DELAY_STEPS - 1);
+  const arriving = firstNotBelow(steps, durationSteps - DELAY_STEPS);
   let deliveredEvents = 0;
   for (let spike = 0; spike < arriving; spike++) {
     deliveredEvents += events[neurons[spike]!]!;
     const isLastOfStep = steps[spike + 1] !== steps[spike];
     if (isLastOfStep && deliveredEvents > eventBudget) {
       const step = steps[spike]! + DELAY_STEPS;
-      const end = firstAfter(steps, step);
+      const end = firstNotBelow(steps, step + 1);
       return {
         steps: steps.slice(0, end),
         neurons: neurons.slice(0, end),
@@ -32,16 +33,4 @@ export function withDeliveredEvents(
     }
   }
   return { ...raster, deliveredEvents };
-}
-
-/** The first spike behind a step. */
-function firstAfter(steps: Uint16Array, step: number): number {
-  let low = 0;
-  let high = steps.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle]! <= step) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
