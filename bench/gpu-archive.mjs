@@ -50,6 +50,7 @@ copy('dist/experiment');
 copy('dist/answers/v1');
 copy('dist/pool/kernel-file.js');
 copy('dist/pool/gpu/batch-stage.js');
+copy('dist/pool/gpu/batch-stream.js');
 packagesBelow(PACKAGES).forEach(copy);
 writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
 cpSync(values.connectome, join(root, basename(values.connectome)));

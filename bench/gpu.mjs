@@ -23,7 +23,7 @@ import { v1Protocol } from '../dist/experiment/protocol.js';
 import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
 import { CodedError, describeValue } from '../dist/errors.js';
-import { BATCHES_IN_FLIGHT } from '../dist/pool/gpu/batch-stage.js';
+import { streamMs } from '../dist/pool/gpu/batch-stream.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
@@ -273,20 +273,6 @@ async function timed(work) {
   const startedMs = performance.now();
   await work();
   return performance.now() - startedMs;
-}
-
-/** The time of a batch while another one is in flight, as they are in the service under load. */
-async function streamMs(rounds, work) {
-  const endsMs = [];
-  let left = rounds + 1;
-  const oneAfterTheOther = async () => {
-    while (left-- > 0) {
-      await work();
-      endsMs.push(performance.now());
-    }
-  };
-  await Promise.all(Array.from({ length: BATCHES_IN_FLIGHT }, oneAfterTheOther));
-  return (endsMs.at(-1) - endsMs[0]) / rounds;
 }
 
 async function medianMs(rounds, work) {

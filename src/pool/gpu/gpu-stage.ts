@@ -8,6 +8,7 @@ import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
 import { BATCHES_IN_FLIGHT, type BatchJob, type BatchStage } from './batch-stage.js';
+import { streamMs } from './batch-stream.js';
 import { GpuHost, type HostOpening } from './gpu-host.js';
 import type { BatchResult, GpuDescription } from '../task.js';
 
@@ -48,7 +49,6 @@ export interface GpuStageOptions {
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 300_000;
 const CPU_ROUNDS = 3;
-/** Even: batches in flight may end in pairs. */
 const GPU_ROUNDS = 4;
 /** Batches that keep it busy: those in flight, and one that waits or whose answers the workers are writing. */
 const BATCHES_AHEAD = BATCHES_IN_FLIGHT + 1;
@@ -196,7 +196,7 @@ export class GpuStage implements BatchStage {
       for (const sample of new Set([quietest, busiest])) {
         const jobs = new Array<BatchJob>(width).fill(samples[sample]!);
         await simulate(jobs);
-        const ms = await streamMs(() => simulate(jobs));
+        const ms = await streamMs(GPU_ROUNDS, () => simulate(jobs));
         measured.push({ load: batchLoad(new Array<Load>(width).fill(loads[sample]!)), ms });
         // A wider batch takes no less time, so it cannot be worth it where this one takes longer than the widest may.
         isWorthIt ||= ms <= batchTimeoutMs && ms <= (widths.at(-1)! * onCpu[sample]!.ms) / cpuWorkers;
@@ -255,20 +255,6 @@ function publicReason(error: unknown): string {
   if (!(error instanceof CodedError)) return ERRORS.INTERNAL.meaning;
   const isOfGpu = error.code === 'GPU_FAILED' || error.code === 'GPU_UNAVAILABLE';
   return isOfGpu ? error.message : ERRORS[error.code].meaning;
-}
-
-/** @returns the time of a batch while others are in flight, as they are under load */
-async function streamMs(simulate: () => Promise<void>): Promise<number> {
-  const endsMs: number[] = [];
-  let left = GPU_ROUNDS + 1;
-  const oneAfterTheOther = async () => {
-    while (left-- > 0) {
-      await simulate();
-      endsMs.push(performance.now());
-    }
-  };
-  await Promise.all(Array.from({ length: BATCHES_IN_FLIGHT }, oneAfterTheOther));
-  return (endsMs.at(-1)! - endsMs[0]!) / GPU_ROUNDS;
 }
 
 async function medianOf(rounds: number, measure: () => Promise<number>): Promise<number> {
