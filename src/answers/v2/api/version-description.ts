@@ -18,11 +18,11 @@ RateLimit-Limit says otherwise. They are charged before the experiment begins; w
 there is a line. Where a connection breaks, \`from\` goes on at a condition. A client that disconnects ends its
 experiment.
 
-**Jobs.** What is too large for one request, up to 20,000 conditions and 300,000 brain seconds, is sent with \`Prefer:
-respond-async\`. The answer is 202 with the Location of a job: GET says how far it is, GET with /results gives its
-results in every format (those of the conditions that are done, until all are), DELETE ends it. Jobs are computed when
-no other request needs the workers. They cost no brain seconds of the minute; those of the unfinished jobs of a client
-are bounded together. A job is kept for a day after its end. A POST that begins a job may be repeated if it has an
+**Jobs.** What is too large for one request, up to 20,000 conditions and 300,000 brain seconds, is sent with
+\`Prefer: respond-async\`. The answer is 202 with the Location of a job: GET says how far it is, GET with /results gives
+its results in every format (those of the conditions that are done, until all are), DELETE ends it. Jobs are computed
+when no other request needs the workers. They cost no brain seconds of the minute; those of the unfinished jobs of a
+client are bounded together. A job is kept for a day after its end. A POST that begins a job may be repeated if it has an
 \`Idempotency-Key\`, such as a random UUID: the same key and document begin the job once, for a day.
 
 **Neurons.** A selector is the name of a node set of the document, a published one (@sugar, see /api/v2/node-sets), a
