@@ -33,7 +33,7 @@ export class GpuBatches {
     const { connectome, checks, allowSoftware } = options;
     const { name, largestArrayBytes, largestBufferBytes } = await requestGpuAdapter({ allowSoftware });
     const engine = new GpuEngine(connectome, { mode: 'webgpu', largestArrayBytes, largestBufferBytes });
-    const batches = new GpuBatches({ adapter: name, widths: engine.widths }, engine, options);
+    const batches = new GpuBatches({ adapter: name, widths: engine.room.widths }, engine, options);
     await batches.#check(checks);
     return batches;
   }
