@@ -14,6 +14,7 @@ import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { FIELDS } from '../dist/answers/v1/fields.js';
 import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
 import { STEPS_PER_MS } from '../dist/engine/network.js';
+import { copyOf } from '../dist/engine/simulation.js';
 import { rasterDigest } from '../dist/answers/v1/readout.js';
 import { ReferenceEngine } from '../dist/engine/reference-engine.js';
 import { MAXIMUM_TRIAL_STEPS } from '../dist/experiment/protocol.js';
@@ -94,7 +95,7 @@ function measure(connectome, trials, rounds) {
   for (let round = -1; round < rounds; round++) {
     for (const each of cases) {
       const [kernelMs, raster] = timed(() => kernel.simulate(each.inputEvents, each));
-      each.raster = raster;
+      each.raster = copyOf(raster);
       // Round -1 warms up.
       if (round >= 0) each.kernelMs.push(kernelMs);
       if (round >= 0 && round < REFERENCE_ROUNDS) {

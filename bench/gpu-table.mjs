@@ -22,6 +22,7 @@ import {
 } from '../dist/engine/backends/gpu/number-format.js';
 import { mostSpikesOf, rastersOf } from '../dist/engine/backends/gpu/spike-lists.js';
 import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
+import { copyOf } from '../dist/engine/simulation.js';
 import {
   INPUT_EVENT_MV,
   MEMBRANE_DECAY,
@@ -119,7 +120,7 @@ async function count(options) {
   const trials = drawAll().map((events) => {
     const [ms, trial] = timed(() => cpu.simulate(events, { durationSteps, silenced }));
     cpuMs.push(ms);
-    return { events, trial };
+    return { events, trial: copyOf(trial) };
   });
   const incoming = incomingConnections(connectome);
   const counted = countWindows(connectome, incoming, trials, silenced, durationSteps);

@@ -22,6 +22,7 @@ import { drawInputEvents } from '../dist/experiment/input-events.js';
 import { v1Protocol } from '../dist/experiment/protocol.js';
 import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
 import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
+import { copyOf } from '../dist/engine/simulation.js';
 import { CodedError, describeValue } from '../dist/errors.js';
 import { streamMs } from '../dist/pool/gpu/batch-stream.js';
 import { compileKernel } from '../dist/pool/kernel-file.js';
@@ -131,7 +132,7 @@ async function measure(options) {
   async function checkOf({ name, trials, golden }) {
     const compared = [...(golden ? [golden] : []), ...trials(seeds)];
     const runs = await engine.simulateBatch(compared);
-    const expected = compared.map(onCpu);
+    const expected = compared.map((trial) => copyOf(onCpu(trial)));
     expected.forEach((raster) => digest.update(raster.steps).update(raster.neurons));
     // What Brian 2 has found stands above what the CPU engine finds.
     if (golden) expected[0] = { ...expected[0], ...golden.spikes };
@@ -198,7 +199,9 @@ function goldenCase(connectome, file) {
 /** A worker of the CPU: simulates what it is sent. */
 function serve() {
   const engine = new KernelEngine(compileKernel(), viewConnectome(workerData));
-  parentPort.on('message', ({ events, options }) => parentPort.postMessage(engine.simulate(events, options)));
+  parentPort.on('message', ({ events, options }) =>
+    parentPort.postMessage(copyOf(engine.simulate(events, options))),
+  );
   parentPort.postMessage('ready');
 }
 

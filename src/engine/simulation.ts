@@ -25,10 +25,15 @@ export interface Trial extends SpikeRaster {
 /** Simulates one network again and again. Trials share no state: equal input events give equal spikes. */
 export interface SimulationEngine {
   /**
-   * @returns arrays that belong to the caller
+   * @returns arrays that hold until the next trial of this engine, which may overwrite them: who keeps a trial longer
+   *   takes a `copyOf` it. Spikes are read at once and once, and a copy of them took 4 % of a run.
    * @throws RangeError for a duration that is not 1 to MAXIMUM_TRIAL_STEPS
    */
   simulate(events: InputEvents, options: SimulationOptions): Trial;
+}
+
+export function copyOf(trial: Trial): Trial {
+  return { ...trial, steps: trial.steps.slice(), neurons: trial.neurons.slice() };
 }
 
 /** @throws RangeError */

@@ -5,6 +5,7 @@
 import { workerData } from 'node:worker_threads';
 import { viewConnectome } from '../../dist/connectome/sections.js';
 import { KernelEngine } from '../../dist/engine/backends/cpu/kernel-engine.js';
+import { copyOf } from '../../dist/engine/simulation.js';
 import { compiledDrawing } from '../../dist/experiment/compiled-drawing.js';
 import { compileDrawingKernel, compileKernel } from '../../dist/pool/kernel-file.js';
 
@@ -37,7 +38,7 @@ function seedOf({ inputs: [input] }) {
 
 function simulate(protocol) {
   const events = draw(protocol, (i) => connectome.neuronId(i));
-  return engine.simulate(events, protocol);
+  return copyOf(engine.simulate(events, protocol));
 }
 
 function failure(message) {

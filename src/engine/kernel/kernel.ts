@@ -208,11 +208,20 @@ class Candidates {
   }
 }
 
-/** All waiting neurons become candidates again. */
+/**
+ * All waiting neurons become candidates again, each once. A neuron is listed as waiting again whenever it is excited, and
+ * leaving it out here takes a fifth of the instructions of a visit.
+ */
 function review(): void {
-  const end = Entry.at(candidates, candidateCount);
-  for (let q: u32 = 0; q < waitingCount; q++) end.plus(q).neuron = Entry.at(waitingNeurons, q).neuron;
-  candidateCount += waitingCount;
+  const visit = Visit.next();
+  let end = Entry.at(candidates, candidateCount);
+  const endOfWaiting = Entry.at(waitingNeurons, waitingCount);
+  for (let waiting = Entry.at(waitingNeurons, 0); waiting != endOfWaiting; waiting = waiting.plus(1)) {
+    const neuron = waiting.neuron;
+    end.neuron = neuron;
+    end = end.plus(Visit.record(neuron, visit));
+  }
+  candidateCount = end.placeIn(candidates);
   waitingCount = 0;
 }
 

@@ -120,8 +120,8 @@ export class KernelEngine implements SimulationEngine {
       const spikeCount = kernel.simulate(durationSteps, steps.length, eventBudget);
       const deliveredEvents = kernel.deliveredEvents.value;
       return {
-        steps: this.#view(Uint16Array, kernel.rasterSteps, spikeCount).slice(),
-        neurons: this.#view(Uint32Array, kernel.rasterNeurons, spikeCount).slice(),
+        steps: this.#view(Uint16Array, kernel.rasterSteps, spikeCount),
+        neurons: this.#view(Uint32Array, kernel.rasterNeurons, spikeCount),
         deliveredEvents,
         ...(deliveredEvents > eventBudget && { stoppedAtStep: kernel.stepCount.value - 1 }),
       };
@@ -167,7 +167,7 @@ export class KernelEngine implements SimulationEngine {
     for (let i = 0; i < neuronCount; i++) this.#restore(rows, i);
   }
 
-  /** Growing memory detaches its buffer, so a view lives no longer than the call that makes it. */
+  /** Memory that grows detaches its buffer, so a view lives until the kernel is called again. */
   #view<T>(
     TypedArray: new (buffer: ArrayBuffer, byteOffset: number, length: number) => T,
     section: WebAssembly.Global,
