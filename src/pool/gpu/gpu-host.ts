@@ -1,17 +1,23 @@
 import { fork, type ChildProcess } from 'node:child_process';
-import type { Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
 import type { GivenTrain, Protocol } from '../../experiment/protocol.js';
 import { within } from '../../within.js';
-import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from '../task.js';
+import type { Outcome } from '../task.js';
+import type { BatchResult } from './batch-stage.js';
+import type { GpuWanted } from './gpu-task.js';
 
-export interface HostOpening {
+export interface HostOpening extends GpuWanted {
   readonly connectomeFile: string;
   /** Of the connectome that the service holds; the host refuses another one. */
   readonly digest: string;
-  readonly allowSoftware: boolean;
-  /** Of the worker, as a URL. */
-  readonly workerFile: string;
+  /** Of the threads, as a URL: for tests. */
+  readonly workerFile?: string;
+}
+
+export interface GpuDescription {
+  readonly adapter: string;
+  /** Protocols that a batch may hold, ascending. */
+  readonly widths: readonly number[];
 }
 
 /** What the process is asked, and what it answers. */
@@ -20,7 +26,7 @@ export interface HostQuestion {
   readonly task:
     | { readonly kind: 'adapter'; readonly allowSoftware: boolean }
     | ({ readonly kind: 'open' } & HostOpening)
-    | BatchTask;
+    | { readonly kind: 'batch'; readonly protocols: readonly Protocol[] };
 }
 export interface HostAnswer {
   readonly id: number;
@@ -107,8 +113,7 @@ export class GpuHost {
   static async open(opening: HostOpening, signal?: AbortSignal): Promise<[GpuHost, GpuDescription]> {
     const host = new GpuHost(signal);
     try {
-      const probe = await host.#ask<ResultOf['probe']>({ kind: 'open', ...opening }, OPEN_TIMEOUT_MS);
-      return [host, probe.gpu!];
+      return [host, await host.#ask<GpuDescription>({ kind: 'open', ...opening }, OPEN_TIMEOUT_MS)];
     } catch (error) {
       await host.close();
       throw error;
@@ -137,7 +142,7 @@ export class GpuHost {
   async simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
     const task = { kind: 'batch', protocols: protocols.map(unshared) } as const;
     const trials = await this.#ask<BatchResult>(task, timeoutMs);
-    return trials.map((trial) => trial && sharedTrial(trial));
+    return sharedTrials(trials);
   }
 
   /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */
@@ -182,14 +187,20 @@ export class GpuHost {
 
 /**
  * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer along:
- * 32 times 4 MB for a batch of busy trials.
+ * 32 times 4 MB for a batch of busy trials. Views of shared memory take nothing along.
  */
-function sharedTrial(trial: Trial): Trial {
-  const steps = new Uint16Array(new SharedArrayBuffer(trial.steps.byteLength));
-  const neurons = new Uint32Array(new SharedArrayBuffer(trial.neurons.byteLength));
-  steps.set(trial.steps);
-  neurons.set(trial.neurons);
-  return { ...trial, steps, neurons };
+function sharedTrials(trials: BatchResult): BatchResult {
+  const spikes = trials.reduce((sum, trial) => sum + (trial?.steps.length ?? 0), 0);
+  const steps = new Uint16Array(new SharedArrayBuffer(spikes * Uint16Array.BYTES_PER_ELEMENT));
+  const neurons = new Uint32Array(new SharedArrayBuffer(spikes * Uint32Array.BYTES_PER_ELEMENT));
+  let at = 0;
+  return trials.map((trial) => {
+    if (trial === undefined) return undefined;
+    steps.set(trial.steps, at);
+    neurons.set(trial.neurons, at);
+    const [from, to] = [at, (at += trial.steps.length)];
+    return { ...trial, steps: steps.subarray(from, to), neurons: neurons.subarray(from, to) };
+  });
 }
 
 /** Shared memory cannot be sent to another process, so it is copied. */

@@ -7,10 +7,9 @@ import { MAXIMUM_STEPS } from '../../engine/network.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
-import { BATCHES_IN_FLIGHT, type BatchJob, type BatchStage } from './batch-stage.js';
+import { BATCHES_IN_FLIGHT, type BatchJob, type BatchResult, type BatchStage } from './batch-stage.js';
 import { streamMs } from './batch-stream.js';
-import { GpuHost, type HostOpening } from './gpu-host.js';
-import type { BatchResult, GpuDescription } from '../task.js';
+import { GpuHost, type GpuDescription, type HostOpening } from './gpu-host.js';
 
 export type GpuState =
   | { readonly name: 'off'; readonly reason: string }
@@ -195,7 +194,6 @@ export class GpuStage implements BatchStage {
       let isWorthIt = false;
       for (const sample of new Set([quietest, busiest])) {
         const jobs = new Array<BatchJob>(width).fill(samples[sample]!);
-        await simulate(jobs);
         const ms = await streamMs(GPU_ROUNDS, () => simulate(jobs));
         measured.push({ load: batchLoad(new Array<Load>(width).fill(loads[sample]!)), ms });
         // A wider batch takes no less time, so it cannot be worth it where this one takes longer than the widest may.

@@ -27,9 +27,7 @@ export interface GpuEngineOptions {
 }
 
 const DEFAULT_WIDTHS = [1, 8, 32, 64];
-/** Batches that should be in flight: one that the GPU computes, and one that is submitted meanwhile. */
-export const BATCHES_SUBMITTED = 2;
-/** Pipelines compiled; each holds the wiring and the state on the GPU. More only while more batches are in flight. */
+/** Pipelines kept compiled; each holds the wiring and the state on the GPU. */
 const PIPELINES = 4;
 /** A batch with more to read back is split: this thread needs the memory twice. */
 const LARGEST_READBACK_BYTES = 2 ** 29;
