@@ -14,10 +14,10 @@ import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.
 /** Batches that the GPU's thread has: one that the GPU computes, and one that is submitted meanwhile. */
 const BATCHES_SUBMITTED = 2;
 /**
- * Threads that prepare and read batches. For a busy batch both together take up to twice the time of the GPU's thread, see
- * docs/gpu.md; that one and the main thread want a core each.
+ * Threads that prepare and read batches: for a busy batch they take three times as long as the GPU's thread, see
+ * docs/gpu.md. That one and the main thread want a core each.
  */
-const HELPERS = Math.max(1, Math.min(2, availableParallelism() - 2));
+const HELPERS = Math.max(1, Math.min(3, availableParallelism() - 2));
 
 export interface GpuBatchesOptions {
   /** The bytes of the connectome file. */

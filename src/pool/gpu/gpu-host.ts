@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process';
+import type { Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
 import type { GivenTrain, Protocol } from '../../experiment/protocol.js';
 import { within } from '../../within.js';
@@ -46,6 +47,7 @@ const REMEMBERED_OUTPUT = 2_000;
 const END_WITHIN_MS = 3_000;
 
 interface Pending {
+  readonly timer: NodeJS.Timeout;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: CodedError) => void;
 }
@@ -76,6 +78,8 @@ export class GpuHost {
     this.#process.on('message', ({ id, outcome }: HostAnswer) => {
       const pending = this.#pending.get(id);
       this.#pending.delete(id);
+      // What was asked later has waited for this answer.
+      for (const [later, { timer }] of this.#pending) if (later > id) timer.refresh();
       if (outcome.ok) pending?.resolve(outcome.result);
       else pending?.reject(CodedError.fromFailure(outcome.failure));
     });
@@ -135,14 +139,14 @@ export class GpuHost {
   }
 
   /**
-   * @param timeoutMs a batch that takes longer ends the process
+   * @param timeoutMs a batch that takes longer ends the process; its time begins anew when one before it is answered
    * @returns trials whose spikes lie in shared memory: sending them to a worker copies nothing
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
   async simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
     const task = { kind: 'batch', protocols: protocols.map(unshared) } as const;
     const trials = await this.#ask<BatchResult>(task, timeoutMs);
-    return sharedTrials(trials);
+    return trials.map((trial) => trial && sharedTrial(trial));
   }
 
   /** Ends the process at once, or as soon as its driver lets it; what it still computes is lost. */
@@ -159,14 +163,13 @@ export class GpuHost {
   async #ask<Result>(task: HostQuestion['task'], timeoutMs: number): Promise<Result> {
     if (this.#end !== undefined) throw this.#end;
     const id = this.#nextId++;
-    let timer: NodeJS.Timeout | undefined;
+    const timer = setTimeout(() => {
+      this.#fail(`The GPU process did not answer within ${timeoutMs} ms and was ended.`);
+      this.#process.kill('SIGKILL');
+    }, timeoutMs);
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject });
-        timer = setTimeout(() => {
-          this.#fail(`The GPU process did not answer within ${timeoutMs} ms and was ended.`);
-          this.#process.kill('SIGKILL');
-        }, timeoutMs);
+        this.#pending.set(id, { timer, resolve: resolve as (result: unknown) => void, reject });
         this.#process.send({ id, task } satisfies HostQuestion, (error) => {
           if (error !== null) this.#fail(`The GPU process cannot be reached: ${error.message}`);
         });
@@ -187,20 +190,14 @@ export class GpuHost {
 
 /**
  * The arrays of a message are views of its one buffer. Sent to a worker, each would take a copy of the whole buffer along:
- * 32 times 4 MB for a batch of busy trials. Views of shared memory take nothing along.
+ * 32 times 4 MB for a batch of busy trials.
  */
-function sharedTrials(trials: BatchResult): BatchResult {
-  const spikes = trials.reduce((sum, trial) => sum + (trial?.steps.length ?? 0), 0);
-  const steps = new Uint16Array(new SharedArrayBuffer(spikes * Uint16Array.BYTES_PER_ELEMENT));
-  const neurons = new Uint32Array(new SharedArrayBuffer(spikes * Uint32Array.BYTES_PER_ELEMENT));
-  let at = 0;
-  return trials.map((trial) => {
-    if (trial === undefined) return undefined;
-    steps.set(trial.steps, at);
-    neurons.set(trial.neurons, at);
-    const [from, to] = [at, (at += trial.steps.length)];
-    return { ...trial, steps: steps.subarray(from, to), neurons: neurons.subarray(from, to) };
-  });
+function sharedTrial(trial: Trial): Trial {
+  const steps = new Uint16Array(new SharedArrayBuffer(trial.steps.byteLength));
+  const neurons = new Uint32Array(new SharedArrayBuffer(trial.neurons.byteLength));
+  steps.set(trial.steps);
+  neurons.set(trial.neurons);
+  return { ...trial, steps, neurons };
 }
 
 /** Shared memory cannot be sent to another process, so it is copied. */

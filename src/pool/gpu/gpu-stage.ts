@@ -62,7 +62,6 @@ export class GpuStage implements BatchStage {
   #plan: BatchPlan | undefined;
   /** What is known of the jobs survives the host. */
   readonly #activity = new Activity();
-  /** The first is computed, the others come next. */
   readonly #inFlight = new Set<readonly BatchJob[]>();
   #wasReady = false;
   readonly #closing = new AbortController();
@@ -99,8 +98,8 @@ export class GpuStage implements BatchStage {
   async simulate(jobs: readonly BatchJob[]): Promise<BatchResult> {
     const host = this.#host;
     this.#inFlight.add(jobs);
-    // Its turn comes after the others.
-    const timeoutMs = [...this.#inFlight].reduce((sum, batch) => sum + this.#timeoutMsOf(batch), 0);
+    // Its turn comes after the others, and its time begins anew with the answer of each.
+    const timeoutMs = Math.max(...[...this.#inFlight].map((batch) => this.#timeoutMsOf(batch)));
     try {
       const trials = await host!.simulate(
         jobs.map(({ protocol }) => protocol),
@@ -175,7 +174,7 @@ export class GpuStage implements BatchStage {
     const { samples, cpuWorkers, batchTimeoutMs } = this.options;
     const simulate = async (jobs: readonly BatchJob[]) => {
       const protocols = jobs.map(({ protocol }) => protocol);
-      this.#learn(jobs, await host.simulate(protocols, BATCHES_IN_FLIGHT * MEASURING_TIMEOUT_MS));
+      this.#learn(jobs, await host.simulate(protocols, MEASURING_TIMEOUT_MS));
     };
     // The first one compiles. All of them tell how many synaptic events a sample delivers.
     for (const sample of samples) await simulate([sample]);
