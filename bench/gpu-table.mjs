@@ -1,6 +1,7 @@
 /**
  * npm run bench:gpu:table: what a window of 18 steps costs on a GPU, on paper. Counts threads, bytes and operations of each
- * kernel from the spikes that the CPU engine finds in a batch of trials; says nothing about any GPU that was measured.
+ * kernel from the spikes that the CPU engine finds in a batch of trials; says nothing about any GPU that was measured. Times
+ * what the other threads do for the batch, as far as it needs no GPU.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -82,7 +83,8 @@ const THRESHOLD_SYNAPSES = Number(THRESHOLD_UNITS) / 2 ** 32;
 
 await runCommand({
   name: 'bench:gpu:table',
-  summary: 'Counts bytes and operations of the GPU kernels for a batch of trials.',
+  summary:
+    'Counts bytes and operations of the GPU kernels for a batch of trials, and times what the host does for it.',
   options: {
     connectome: {
       type: 'string',

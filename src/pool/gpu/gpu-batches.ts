@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { Connectome } from '../../connectome/connectome.js';
+import { KernelEngine } from '../../engine/backends/cpu/kernel-engine.js';
 import { simulateInParts } from '../../engine/backends/gpu/batch-parts.js';
 import type { BatchRoom } from '../../engine/backends/gpu/pipeline-shape.js';
-import type { SimulationEngine, Trial } from '../../engine/simulation.js';
+import type { Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
-import type { DrawInputEvents } from '../../experiment/input-events.js';
+import { compiledDrawing } from '../../experiment/compiled-drawing.js';
 import type { Protocol } from '../../experiment/protocol.js';
+import { compileDrawingKernel, compileKernel } from '../kernel-file.js';
 import type { Outcome } from '../task.js';
 import type { BatchResult } from './batch-stage.js';
 import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.js';
@@ -26,9 +28,6 @@ export interface GpuBatchesOptions {
   readonly wanted: GpuWanted;
   /** What all threads run. */
   readonly workerFile: string;
-  /** Of the same connectome: what the GPU is compared with. */
-  readonly cpu: SimulationEngine;
-  readonly draw: DrawInputEvents;
   /** Tried in turn until one has a certificate and can be compared. */
   readonly checks: readonly Protocol[];
 }
@@ -70,7 +69,9 @@ export class GpuBatches {
     });
   }
 
-  async #check({ checks, cpu, draw, connectome }: GpuBatchesOptions): Promise<void> {
+  async #check({ checks, connectome }: GpuBatchesOptions): Promise<void> {
+    const cpu = new KernelEngine(compileKernel(), connectome);
+    const draw = compiledDrawing(compileDrawingKernel());
     for (const protocol of checks) {
       const [trial] = await this.simulate([protocol]);
       if (trial === undefined) continue;

@@ -4,11 +4,8 @@ import { trialExperiment } from '../../answers/v1/presets.js';
 import { protocolOf } from '../../answers/v1/protocol.js';
 import { readConnectomeFile } from '../../connectome/connectome-file.js';
 import { openConnectome } from '../../connectome/format.js';
-import { KernelEngine } from '../../engine/backends/cpu/kernel-engine.js';
 import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
 import { CodedError, failureOf } from '../../errors.js';
-import { compiledDrawing } from '../../experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../kernel-file.js';
 import { GpuBatches } from './gpu-batches.js';
 import type { GpuDescription, HostAnswer, HostQuestion } from './gpu-host.js';
 
@@ -58,8 +55,6 @@ async function open({
     connectome,
     wanted,
     workerFile,
-    cpu: new KernelEngine(compileKernel(), connectome),
-    draw: compiledDrawing(compileDrawingKernel()),
     checks: CHECK_SEEDS.map((seed) => protocolOf(connectome, { ...shortest, seed })),
   });
   return { adapter: batches.adapter, widths: batches.room.widths };
