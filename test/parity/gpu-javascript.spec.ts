@@ -24,6 +24,18 @@ describe('GpuEngine', () => {
     await engine.destroy();
   });
 
+  it('keeps the pipelines that are in use, however many others are needed meanwhile', async () => {
+    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1] });
+    const durations = [18, 36, 54, 72, 90, 108, 18, 36];
+    const batches = durations.map((steps) => trialsOf(trains.slice(0, 1), steps));
+    const together = await Promise.all(batches.map((batch) => engine.simulateBatch(batch)));
+    const alone = [];
+    for (const batch of batches) alone.push(await engine.simulateBatch(batch));
+    expect(together).toEqual(alone);
+    expect(together.flat()).not.toContain(undefined);
+    await engine.destroy();
+  });
+
   it('simulates one after the other what is too much to be read back at once', async () => {
     const roomy = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2] });
     // Five windows of 128 places, and the number of neurons without a flag.
