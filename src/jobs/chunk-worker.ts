@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
 import { encodeOutcome } from '../answers/v2/outcomes.js';
 import { CodedError, failureOf, type Failure } from '../errors.js';
@@ -9,11 +8,9 @@ import { RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
 import type { JobStore } from './job-store.js';
 import { isOfRedis, isRefusedWrite, jobsUnavailable } from './jobs-redis.js';
-import { JobEnded, openJob, type OpenedJob } from './opened-job.js';
+import { JobEnded, OpenedJobs, type OpenedJob } from './opened-job.js';
 import { chunkLength, chunksOf } from './phases.js';
 
-/** Jobs whose plans are kept: more than are computed in turn, as a rule. */
-const OPENED_JOBS = 8;
 /** What happens to a process or its model, not to a job: the chunk is tried again. */
 const TEMPORARY: readonly string[] = ['MODEL_LOADING', 'MODEL_FAILED', 'DRAINING', 'WORKER_LOST'];
 /** A model whose workers have ended is found to have failed a moment later. */
@@ -33,8 +30,7 @@ export interface ChunkReport {
 /** Computes the chunks of jobs with the workers that nothing else needs. */
 export class ChunkWorker implements ChunkWork {
   readonly #log = new Logger('jobs');
-  /** By model and job. */
-  readonly #opened = new LRUCache<string, OpenedJob>({ max: OPENED_JOBS });
+  readonly #opened: OpenedJobs;
   /** Jobs of which a chunk is being computed here, once for each chunk. */
   readonly #computed = new Map<Chunk, OpenedJob>();
   #computing = 0;
@@ -45,7 +41,9 @@ export class ChunkWorker implements ChunkWork {
     private readonly health: ModelHealth,
     private readonly store: JobStore,
     private readonly queue: ChunkQueue,
-  ) {}
+  ) {
+    this.#opened = new OpenedJobs(store);
+  }
 
   /** Chunks that are being computed. */
   get computing(): number {
@@ -106,7 +104,7 @@ export class ChunkWorker implements ChunkWork {
   }
 
   async #compute(chunk: Chunk, model: LoadedModel, count: { trials: number }): Promise<void> {
-    const opened = await this.#open(chunk.job, model);
+    const opened = await this.#opened.open(chunk.job, model);
     // From here on, whoever ends the job ends this chunk; a job that was ended before does not begin.
     this.#computed.set(chunk, opened);
     if (!(await this.#untilTaken(() => this.store.begin(chunk.job)))) return;
@@ -175,17 +173,6 @@ export class ChunkWorker implements ChunkWork {
     const length = chunkLength(await this.store.highestCostMs(id));
     const fixed = await this.store.fixChunkLength(id, phase + 1, length);
     await this.queue.add(chunksOf(record, phases, phase + 1, fixed));
-  }
-
-  async #open(id: string, model: LoadedModel): Promise<OpenedJob> {
-    const key = `${model.id} ${id}`;
-    const known = this.#opened.get(key);
-    if (known !== undefined && !known.stop.signal.aborted) return known;
-    const job = await this.store.find(id);
-    if (job === undefined || job.record.model !== model.id) throw new JobEnded();
-    const opened = await openJob(job.record, model.connectome, this.store);
-    this.#opened.set(key, opened);
-    return opened;
   }
 
   /** Whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */

@@ -1,8 +1,10 @@
+import { LRUCache } from 'lru-cache';
 import { ConditionsApart } from '../answers/v2/run-apart.js';
 import { decodeOutcome } from '../answers/v2/outcomes.js';
 import { planInParts, type ExperimentPlan } from '../answers/v2/plan.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
+import type { LoadedModel } from '../health/model-health.js';
 import type { InParts } from '../parts.js';
 import { withPauses } from '../pauses.js';
 import type { JobRecord } from './job.js';
@@ -22,8 +24,41 @@ export interface OpenedJob {
   readonly stop: AbortController;
 }
 
+/** Jobs whose plans are kept: more than are computed in turn, as a rule. */
+const OPENED_JOBS = 8;
+
+/** The jobs that a process has opened last. Chunks of a job that begin together wait for one plan. */
+export class OpenedJobs {
+  /** By model and job. */
+  readonly #opened = new LRUCache<string, Promise<OpenedJob>>({ max: OPENED_JOBS });
+
+  constructor(private readonly store: JobStore) {}
+
+  /** @throws JobEnded where there is no such job of this model */
+  async open(id: string, model: Pick<LoadedModel, 'id' | 'connectome'>): Promise<OpenedJob> {
+    const key = `${model.id} ${id}`;
+    const known = this.#opened.get(key);
+    if (known !== undefined && !(await known).stop.signal.aborted) return known;
+    // While this one waited, another chunk may have opened it anew.
+    const newer = this.#opened.get(key);
+    if (newer !== undefined && newer !== known) return newer;
+    const opening = this.#open(id, model);
+    this.#opened.set(key, opening);
+    opening.catch(() => {
+      if (this.#opened.peek(key) === opening) this.#opened.delete(key);
+    });
+    return opening;
+  }
+
+  async #open(id: string, { id: modelId, connectome }: Pick<LoadedModel, 'id' | 'connectome'>) {
+    const job = await this.store.find(id);
+    if (job === undefined || job.record.model !== modelId) throw new JobEnded();
+    return openJob(job.record, connectome, this.store);
+  }
+}
+
 /** @throws CodedError where the document does not fit the connectome, which the service that accepted it has ruled out */
-export async function openJob(
+async function openJob(
   record: JobRecord,
   connectome: Connectome,
   store: JobStore,
