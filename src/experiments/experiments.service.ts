@@ -80,6 +80,7 @@ export class ExperimentsService {
     return this.#planned(request, (model) =>
       writtenDryRun(
         isJob ? this.#preparingJob(request, model, order.from) : this.#preparing(request, model, order),
+        order.from,
       ),
     );
   }
@@ -203,10 +204,13 @@ export interface DryRunAnswer {
   readonly json: Buffer;
 }
 
-function* writtenDryRun(preparing: InParts<{ readonly plan: ExperimentPlan }>): InParts<DryRunAnswer> {
+function* writtenDryRun(
+  preparing: InParts<{ readonly plan: ExperimentPlan }>,
+  from: number,
+): InParts<DryRunAnswer> {
   const { plan } = yield* preparing;
   yield;
-  return { id: plan.head.id, json: Buffer.from(yield* dryRunJson(plan.dryRun())) };
+  return { id: plan.head.id, json: Buffer.from(yield* dryRunJson(plan.dryRun(from))) };
 }
 
 /**

@@ -55,6 +55,8 @@ describe('a job', () => {
     await expect(jobs.open('a', model)).rejects.toThrow(JobEnded);
     await store.create(record);
     expect((await jobs.open('a', model)).record).toEqual(record);
-    await expect(jobs.open('a', { ...model, id: 'another' })).rejects.toThrow(JobEnded);
+    await expect(jobs.open('a', { ...model, id: 'another' })).rejects.toThrow(
+      'The job was begun with the model model, which is no longer served.',
+    );
   });
 });

@@ -4,6 +4,7 @@ import { decodeOutcome } from '../answers/v2/outcomes.js';
 import { planInParts, type ExperimentPlan } from '../answers/v2/plan.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
+import { CodedError } from '../errors.js';
 import type { LoadedModel } from '../health/model-health.js';
 import type { InParts } from '../parts.js';
 import { withPauses } from '../pauses.js';
@@ -34,7 +35,7 @@ export class OpenedJobs {
 
   constructor(private readonly store: JobStore) {}
 
-  /** @throws JobEnded where there is no such job of this model */
+  /** @throws JobEnded where there is no such job, CodedError MODEL_FAILED where it is another model's */
   async open(id: string, model: Pick<LoadedModel, 'id' | 'connectome'>): Promise<OpenedJob> {
     const key = `${model.id} ${id}`;
     const known = this.#opened.get(key);
@@ -52,7 +53,14 @@ export class OpenedJobs {
 
   async #open(id: string, { id: modelId, connectome }: Pick<LoadedModel, 'id' | 'connectome'>) {
     const job = await this.store.find(id);
-    if (job === undefined || job.record.model !== modelId) throw new JobEnded();
+    if (job === undefined) throw new JobEnded();
+    if (job.record.model !== modelId) {
+      // Another process may serve it still. Where there is none, the job fails after some tries.
+      throw new CodedError(
+        'MODEL_FAILED',
+        `The job was begun with the model ${job.record.model}, which is no longer served.`,
+      );
+    }
     return openJob(job.record, connectome, this.store);
   }
 }

@@ -234,14 +234,16 @@ export class ExperimentPlan {
     return Math.max(1, Math.floor(tableRows / Math.max(1, this.grid.size * tables)));
   }
 
-  /** The answer without results. Of an axis of responders only the baseline is known. */
-  dryRun(): DryRun {
-    const indices = Array.from({ length: this.grid.size }, (_, index) => index);
+  /** The answer from a condition on, without results. Of an axis of responders only the baseline is known. */
+  dryRun(from = 0): DryRun {
+    const needed = this.grid.neededFrom(from);
+    const indices = Array.from({ length: this.grid.size - from }, (_, place) => from + place);
     const known = indices.filter((index) =>
       this.grid
         .placesOf(index)
         .every((place, at) => place === 0 || this.grid.axes[at]!.kind !== 'responders'),
     );
+    const inputEvents = this.#inputEvents.reduce((sum, events, index) => sum + needed[index]! * events, 0);
     return {
       ...this.head,
       conditions: known.map((index) => ({
@@ -252,8 +254,8 @@ export class ExperimentPlan {
       })),
       unchanged: [],
       cost: {
-        brain_seconds: this.brainSeconds(),
-        input_events: Math.round(this.trials * this.#inputEvents.reduce((sum, events) => sum + events, 0)),
+        brain_seconds: this.brainSeconds(from),
+        input_events: Math.round(this.trials * inputEvents),
       },
       warnings: this.warnings,
       cite: this.cite,

@@ -101,6 +101,9 @@ describe('runExperiment', () => {
     expect(conditions).toHaveLength(plan.conditions - 1);
     expect(totals.cost.brain_seconds).toBeCloseTo(conditions.length * 3 * 0.06, 10);
     expect(plan.brainSeconds(1)).toBeCloseTo(totals.cost.brain_seconds, 10);
+    const dryRun = plan.dryRun(1);
+    expect(dryRun.cost.brain_seconds).toBeCloseTo(totals.cost.brain_seconds, 10);
+    expect(dryRun.conditions.map(({ index }) => index)).toEqual(conditions.map(({ index }) => index));
   });
 
   it('leaves out lesions that change nothing, and they do change nothing', async () => {

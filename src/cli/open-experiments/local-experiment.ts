@@ -42,7 +42,7 @@ export class LocalExperiment implements ExperimentSource {
   }
 
   dryRun(): Promise<DryRun> {
-    return Promise.resolve(this.#plan.dryRun());
+    return Promise.resolve(this.#plan.dryRun(this.from));
   }
 
   async *events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {

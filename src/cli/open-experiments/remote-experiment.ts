@@ -56,7 +56,7 @@ export class RemoteExperiment implements ExperimentSource {
   }
 
   async dryRun(): Promise<DryRun> {
-    const path = `${PATH}?dry_run=true`;
+    const path = `${PATH}?dry_run=true&from=${this.from}`;
     const asked = async (request: ServiceRequest) =>
       parsedBody<DryRun>(path, await this.service.bytes(path, request), ['id', 'resolved', 'cost']);
     const post = this.#post();
