@@ -23,7 +23,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const LARGEST_BYTES = 60 * 2 ** 20;
-const PACKAGES = ['ajv', 'gpu.js', 'webgpu', 'lru-cache'];
+const PACKAGES = ['ajv', 'gpu.js', 'webgpu', 'piscina'];
 
 const { values } = parseArgs({
   options: {
@@ -40,7 +40,7 @@ const repository = resolve(import.meta.dirname, '..');
 const work = mkdtempSync(join(tmpdir(), 'gpu-bench-'));
 const root = join(work, 'gpu-bench');
 
-['gpu', 'experiments', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
+['gpu', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
 copy('dist/cli/command.js');
 copy('dist/cli/progress.js');
 copy('dist/errors.js');
@@ -48,9 +48,10 @@ copy('dist/connectome');
 copy('dist/engine');
 copy('dist/experiment');
 copy('dist/answers/v1');
+copy('dist/within.js');
+copy('dist/pool/gpu');
 copy('dist/pool/kernel-file.js');
-copy('dist/pool/gpu/batch-stage.js');
-copy('dist/pool/gpu/batch-stream.js');
+copy('dist/pool/moved.js');
 packagesBelow(PACKAGES).forEach(copy);
 writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
 cpSync(values.connectome, join(root, basename(values.connectome)));

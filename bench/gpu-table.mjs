@@ -1,6 +1,7 @@
 /**
  * npm run bench:gpu:table: what a window of 18 steps costs on a GPU, on paper. Counts threads, bytes and operations of each
- * kernel from the spikes that the CPU engine finds in a batch of trials; says nothing about any GPU that was measured.
+ * kernel from the spikes that the CPU engine finds in a batch of trials; says nothing about any GPU that was measured. Times
+ * what the other threads do for the batch, as far as it needs no GPU.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -9,8 +10,9 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
+import { outDegreesOf, runsOf } from '../dist/engine/backends/gpu/batch-runs.js';
+import { batchTables, FEWEST_SPIKES } from '../dist/engine/backends/gpu/batch-tables.js';
 import { BLOCK_CELLS, STATE_PARTS, STEP_BITS } from '../dist/engine/backends/gpu/cells.js';
-import { withDeliveredEvents } from '../dist/engine/backends/gpu/event-budget.js';
 import { CHUNK_SUMS, GROUP_CONNECTIONS, incomingConnections } from '../dist/engine/backends/gpu/incoming.js';
 import {
   LIGHT_FLOAT_BELOW,
@@ -20,7 +22,8 @@ import {
   THRESHOLD_UNITS,
   WINDOW_STEPS,
 } from '../dist/engine/backends/gpu/number-format.js';
-import { mostSpikesOf, rastersOf } from '../dist/engine/backends/gpu/spike-lists.js';
+import { BLOCK_WORDS, WORD_NEURONS } from '../dist/engine/backends/gpu/pipeline-shape.js';
+import { mostSpikesOf } from '../dist/engine/backends/gpu/spike-lists.js';
 import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
 import { copyOf } from '../dist/engine/simulation.js';
 import {
@@ -44,10 +47,7 @@ const SECTOR = 32;
 const OPERATIONS_PER_S = 132 * 128 * 1.7e9;
 /** From the end of a pass to the beginning of the next: a barrier and a start. */
 const DISPATCH_US = 4;
-const WORDS_BITS = 24;
-const BLOCK_WORDS = 64;
 /** Places for the spikes of a trial in a window, as gpu-engine.ts chooses them. */
-const FEWEST_SPIKES = 128;
 const SPARE_SPIKES = 1.25;
 /** How often what the host does is timed. */
 const ROUNDS = 25;
@@ -83,7 +83,8 @@ const THRESHOLD_SYNAPSES = Number(THRESHOLD_UNITS) / 2 ** 32;
 
 await runCommand({
   name: 'bench:gpu:table',
-  summary: 'Counts bytes and operations of the GPU kernels for a batch of trials.',
+  summary:
+    'Counts bytes and operations of the GPU kernels for a batch of trials, and times what the host does for it.',
   options: {
     connectome: {
       type: 'string',
@@ -124,7 +125,8 @@ async function count(options) {
   });
   const incoming = incomingConnections(connectome);
   const counted = countWindows(connectome, incoming, trials, silenced, durationSteps);
-  const { places, lists } = listsOf(trials, durationSteps);
+  const lists = listsOf(connectome, trials, durationSteps);
+  const { places } = lists;
   const rows = tableOf(connectome, incoming, batch, { ...counted, places });
   const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
   const usAt = (key) =>
@@ -135,11 +137,11 @@ async function count(options) {
     eventsOfTrial: median(trials.map(({ trial }) => trial.deliveredEvents)),
     ...Object.fromEntries(Object.entries(counted).map(([key, value]) => [key, rounded(value, 0)])),
     placesOfTrial: places,
-    readbackMegabytes: rounded(lists.reduce((bytes, { byteLength }) => bytes + byteLength, 0) / 1e6, 1),
-    drawingMsOfBatch: fastestMs(drawAll),
-    rastersMsOfBatch: fastestMs(
-      rastersOfBatch(connectome, { lists, places, batch, durationSteps, silenced }),
+    readbackMegabytes: rounded(
+      lists.windows.reduce((bytes, { byteLength }) => bytes + byteLength, 0) / 1e6,
+      1,
     ),
+    ...hostMs(connectome, incoming, { drawAll, lists, options: { durationSteps, silenced } }),
     megabytesOfWindow: rounded(sum('megabytes'), 1),
     windowUsAt3: rounded(usAt('us3'), 0),
     windowUsAt5: rounded(usAt('us5'), 0),
@@ -165,7 +167,9 @@ async function count(options) {
     false,
   );
   console.log();
-  for (const [key, value] of Object.entries(summary)) console.log(`${key}: ${value}`);
+  for (const [key, value] of Object.entries(summary)) {
+    console.log(`${key}: ${typeof value === 'object' ? JSON.stringify(value) : value}`);
+  }
   return 0;
 }
 
@@ -361,7 +365,7 @@ function countWindows(connectome, incoming, trials, silenced, durationSteps) {
 }
 
 /** What a pipeline reads back of these trials, see `spikes` in kernels.ts. */
-function listsOf(trials, durationSteps) {
+function listsOf({ neuronCount }, trials, durationSteps) {
   const windows = Array.from({ length: Math.ceil(durationSteps / WINDOW_STEPS) }, () => trials.map(() => []));
   trials.forEach(({ trial: { steps, neurons } }, at) =>
     steps.forEach((step, spike) => {
@@ -382,17 +386,47 @@ function listsOf(trials, durationSteps) {
     });
     return floats;
   });
-  return { places, lists };
+  const sound = new Float32Array(trials.length).fill(neuronCount);
+  return { width: trials.length, places, windows: lists, sound };
 }
 
-/** What the thread of the GPU does with the lists of a batch. */
-function rastersOfBatch({ neuronCount, rowStart }, { lists, places, batch, durationSteps, silenced }) {
-  const outDegree = Uint32Array.from({ length: neuronCount }, (_, i) => rowStart[i + 1] - rowStart[i]);
-  const shape = { width: batch, spikes: places };
-  return () => {
-    mostSpikesOf(lists, shape);
-    const rasters = rastersOf(lists, shape, new Array(batch).fill(durationSteps));
-    for (const raster of rasters) withDeliveredEvents(raster, outDegree, { durationSteps, silenced });
+/**
+ * What threads without a GPU do for a batch, and what the GPU's thread does beside recording and submitting passes: gpu.js
+ * copies the tables twice and the binding once, then gpu.js copies what comes back, window by window.
+ */
+function hostMs(connectome, { groupCount, chunkCount }, { drawAll, lists, options }) {
+  const limits = { largestArrayBytes: Infinity, largestReadbackBytes: Infinity };
+  const { neuronCount } = connectome;
+  const room = { neuronCount, groupCount, chunkCount, widths: [lists.width], ...limits };
+  const trials = drawAll().map((events) => ({ events, options }));
+  const tables = batchTables(trials, room);
+  const scratch = new Float32Array(tables.inputs.length);
+  const mapped = new ArrayBuffer(lists.windows.length * lists.windows[0].byteLength);
+  const outDegree = outDegreesOf(connectome);
+  const read = () =>
+    runsOf(
+      lists,
+      trials.map(() => options),
+      outDegree,
+    );
+  return {
+    helperMs: {
+      draw: fastestMs(drawAll),
+      tables: fastestMs(() => batchTables(trials, room)),
+      read: fastestMs(read),
+    },
+    gpuThreadMs: {
+      tables: fastestMs(() => {
+        scratch.set(tables.inputs.slice());
+        scratch.slice();
+      }),
+      copyBack: fastestMs(() =>
+        lists.windows.map(({ byteLength }, window) =>
+          mapped.slice(window * byteLength, (window + 1) * byteLength),
+        ),
+      ),
+      check: fastestMs(() => mostSpikesOf(lists)),
+    },
   };
 }
 
@@ -407,7 +441,7 @@ function tableOf({ neuronCount }, incoming, width, counted) {
   const hubGroups = chunks === 0 ? 0 : groupsOfChunk.reduce((sum, groups) => sum + groups, 0);
   // A warp has 32 cells in nextStatuses, and all parts of 8 cells in nextStates.
   const lanes = Math.max(32, width);
-  const words = neuronCount / WORDS_BITS;
+  const words = neuronCount / WORD_NEURONS;
   const blocks = words / BLOCK_WORDS;
   const cells = neuronCount * width;
   const statuses = cells * FLOAT;
@@ -479,7 +513,7 @@ function tableOf({ neuronCount }, incoming, width, counted) {
       listed,
       (listed + blocks * width + counted.activeNeurons * width) * FLOAT + counts,
       // Unused places go past all blocks, the others half of them.
-      listed * (OPERATIONS.bit * (blocks + BLOCK_WORDS / 2 + WORDS_BITS) + OPERATIONS.spike),
+      listed * (OPERATIONS.bit * (blocks + BLOCK_WORDS / 2 + WORD_NEURONS) + OPERATIONS.spike),
     ],
   ];
   return passes.map(([kernel, threads, bytes, operations]) => {

@@ -58,11 +58,7 @@ export class OpenedJobs {
 }
 
 /** @throws CodedError where the document does not fit the connectome, which the service that accepted it has ruled out */
-async function openJob(
-  record: JobRecord,
-  connectome: Connectome,
-  store: JobStore,
-): Promise<OpenedJob> {
+async function openJob(record: JobRecord, connectome: Connectome, store: JobStore): Promise<OpenedJob> {
   const plan = await withPauses(planJob(record, connectome));
   const load = async (index: number) => {
     const [bytes] = await store.outcomes(record.id, [index]);

@@ -5,7 +5,7 @@
 import { CodedError } from '../errors.js';
 import { within } from '../within.js';
 import { PoolWorker } from './pool-worker.js';
-import type { AtlasTask, Backend, ResultOf, V1RunTask, WorkerData } from './task.js';
+import type { AtlasTask, ResultOf, V1RunTask, WorkerData } from './task.js';
 import { isUnderWay, newTicket } from './ticket.js';
 
 /** For all workers to open the connectome: many times what it takes. */
@@ -27,7 +27,6 @@ export interface PoolOptions {
 export class ExperimentPool {
   /** The workers one by one, for the queue, which chooses the worker of each run. */
   readonly members: readonly PoolWorker[];
-  #backend: Backend = 'cpu';
   #lostInARow = 0;
   #closed = false;
 
@@ -83,18 +82,13 @@ export class ExperimentPool {
     return this.#lostInARow;
   }
 
-  get backend(): Backend {
-    return this.#backend;
-  }
-
   /**
    * Resolves once every worker has answered; starts those that are missing.
    * @throws CodedError WORKER_LOST when one ends instead, DEADLINE_PASSED when they do not answer in time
    */
   async probe(withinMs: number): Promise<void> {
     const probes = this.members.map((member) => member.run({ kind: 'probe' }));
-    const [answer] = await within(withinMs, Promise.all(probes), silence(withinMs));
-    this.#backend = answer!.backend;
+    await within(withinMs, Promise.all(probes), silence(withinMs));
   }
 
   /**

@@ -18,10 +18,10 @@
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import type { Trial as SimulatedTrial } from '../engine/simulation.js';
 import { CodedError } from '../errors.js';
-import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
+import type { BatchJob, BatchResult, BatchStage } from './gpu/batch-stage.js';
 import { TrialLine } from './gpu/trial-line.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
-import type { BatchResult, V1RunResult, V1RunTask, V2TrialTask } from './task.js';
+import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
 
 /**
  * A worker that computes a trial for longer has hung. What bounds a trial is its event budget: with the default one

@@ -4,11 +4,9 @@
  */
 import { workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
-import { FIELDS, QUERY_FIELDS } from '../answers/v1/fields.js';
-import { availableStimuli, trialExperiment } from '../answers/v1/presets.js';
-import { protocolOf } from '../answers/v1/protocol.js';
+import { QUERY_FIELDS } from '../answers/v1/fields.js';
+import { availableStimuli } from '../answers/v1/presets.js';
 import { ExperimentRunner } from '../answers/v1/run-body.js';
 import { trialOf } from '../answers/v2/readout.js';
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
@@ -17,13 +15,11 @@ import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import type { SimulationEngine } from '../engine/simulation.js';
 import { failureOf } from '../errors.js';
 import { compiledDrawing } from '../experiment/compiled-drawing.js';
-import type { DrawInputEvents } from '../experiment/input-events.js';
 import { MAXIMUM_RATE_HZ } from '../experiment/protocol.js';
-import type { GpuBatches } from './gpu/gpu-batches.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
+import { moved } from './moved.js';
 import type { AtlasResult, Outcome, ResultOf, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
 import { begin, end, type Ticket } from './ticket.js';
 
@@ -34,8 +30,6 @@ const ATLAS_GZIP_LEVEL = 6;
 const WARM_UP_ROUNDS = 3;
 const WARM_UP_TRIAL_STEPS = 1000;
 const WARM_UP_TRIAL_NEURONS = 20;
-/** Seeds that are tried until the GPU certifies a run that can be compared. */
-const GPU_CHECK_SEEDS = [1, 2, 3, 4];
 
 /** Nobody reads it: whoever withdrew the task knows. */
 const WITHDRAWN: Outcome<never> = {
@@ -45,49 +39,34 @@ const WITHDRAWN: Outcome<never> = {
 
 type Answer = (task: Task) => unknown;
 
-// Piscina waits for this promise before it hands a task over, and rejects tasks where it is rejected.
 export default start(workerData as WorkerData);
 
-async function start({ connectome: buffer, gpu }: WorkerData): Promise<Answer> {
+function start({ connectome: buffer }: WorkerData): Answer {
   const connectome = viewConnectome(buffer);
   const engine = new KernelEngine(compileKernel(), connectome);
   const draw = compiledDrawing(compileDrawingKernel());
   const runner = new ExperimentRunner(connectome, engine, { draw });
   const runTrial = trialOf(connectome, engine, draw);
   warmUp(connectome, runner, runTrial);
-  let batches: GpuBatches | undefined;
-  return async (task) => {
+  return (task) => {
     try {
       switch (task.kind) {
         case 'v1-run':
           return ticketed(task.ticket, () => {
             const result = runExperiment(runner, task);
-            return moved<'v1-run'>(result, [result.body, result.gzip]);
+            return moved(result, [result.body, result.gzip]);
           });
         case 'v2-trial':
           return ticketed(task.ticket, () => {
             const reading = runTrial(task.trial, task.simulated);
-            return moved<'v2-trial'>(reading, arraysOf(reading));
+            return moved(reading, arraysOf(reading));
           });
         case 'atlas': {
           const result = writeAtlas(connectome);
-          return moved<'atlas'>(result, Object.values(result) as Uint8Array[]);
+          return moved(result, Object.values(result) as Uint8Array[]);
         }
         case 'probe':
-          // Here and not above: an error thrown at the start of a worker loses its code.
-          if (gpu !== undefined) batches ??= await openGpu(connectome, engine, draw, gpu);
-          return {
-            ok: true,
-            result: { backend: batches ? 'gpu' : 'cpu', gpu: batches?.description },
-          } satisfies Outcome<ResultOf['probe']>;
-        case 'batch': {
-          if (batches === undefined) throw new Error('a worker without a GPU received a batch');
-          const rasters = await batches.simulate(task.protocols);
-          return moved<'batch'>(
-            rasters,
-            rasters.flatMap((raster) => (raster === undefined ? [] : [raster.steps, raster.neurons])),
-          );
-        }
+          return { ok: true, result: undefined } satisfies Outcome<ResultOf['probe']>;
       }
     } catch (error) {
       return { ok: false, failure: failureOf(error) } satisfies Outcome<never>;
@@ -137,19 +116,6 @@ function ticketed(ticket: Ticket | undefined, compute: () => unknown): unknown {
   }
 }
 
-/** CPU workers never load the GPU's packages. */
-async function openGpu(
-  connectome: Connectome,
-  cpu: SimulationEngine,
-  draw: DrawInputEvents,
-  { allowSoftware }: WorkerData['gpu'] & object,
-): Promise<GpuBatches> {
-  const { GpuBatches } = await import('./gpu/gpu-batches.js');
-  const shortest = { ...trialExperiment(connectome.metadata), duration_ms: FIELDS.duration_ms.allowed[0] };
-  const checks = GPU_CHECK_SEEDS.map((seed) => protocolOf(connectome, { ...shortest, seed }));
-  return GpuBatches.open({ connectome, draw, cpu, checks, allowSoftware });
-}
-
 function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
   const startedMs = performance.now();
   const inputEvents = runner.inputEventsOf(task.experiment);
@@ -185,15 +151,4 @@ function writeAtlas(connectome: Connectome): AtlasResult {
 /** In memory of its own: a slice of Node's buffer pool cannot be moved to another thread. */
 function compressed(bytes: Uint8Array, level: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(gzipSync(bytes, { level }));
-}
-
-/** Transfers the memory of the result instead of copying it. */
-function moved<Kind extends keyof ResultOf>(
-  result: ResultOf[Kind],
-  arrays: readonly (ArrayBufferView | undefined)[],
-): unknown {
-  const outcome: Outcome<ResultOf[Kind]> = { ok: true, result };
-  const buffers = arrays.filter((array) => array !== undefined).map(({ buffer }) => buffer);
-  // Piscina reads these two members in the worker; its types know single transferables only.
-  return move({ [transferableSymbol]: buffers, [valueSymbol]: outcome } as never);
 }

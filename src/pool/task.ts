@@ -6,15 +6,12 @@ import type { Experiment, View } from '../answers/v1/experiment.js';
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import type { Trial } from '../engine/simulation.js';
 import type { Failure } from '../errors.js';
-import type { Protocol } from '../experiment/protocol.js';
 import type { Ticket } from './ticket.js';
 
 /** What every worker is given once, at its start. */
 export interface WorkerData {
   /** The bytes of a connectome file that this process has already verified. */
   readonly connectome: SharedArrayBuffer;
-  /** Set for the one worker of the GPU host, which holds kernels beside its CPU engine. */
-  readonly gpu?: { readonly allowSoftware: boolean };
 }
 
 /** A run of version 1, from the experiment to the bytes of the response. */
@@ -50,13 +47,7 @@ export interface AtlasTask {
   readonly kind: 'atlas';
 }
 
-/** Simulates protocols of any version on the GPU; for the worker of the GPU host alone. */
-export interface BatchTask {
-  readonly kind: 'batch';
-  readonly protocols: readonly Protocol[];
-}
-
-export type Task = V1RunTask | V2TrialTask | ProbeTask | AtlasTask | BatchTask;
+export type Task = V1RunTask | V2TrialTask | ProbeTask | AtlasTask;
 
 /** What simulates; never shows in a body. */
 export type Backend = 'cpu' | 'gpu';
@@ -82,21 +73,11 @@ export interface AtlasResult {
   readonly binaryGzip: Uint8Array<ArrayBuffer>;
 }
 
-/** In the order of the protocols; undefined where the GPU has no certified trial and the CPU must simulate. */
-export type BatchResult = readonly (Trial | undefined)[];
-
-export interface GpuDescription {
-  readonly adapter: string;
-  /** Protocols that a batch may hold, ascending. */
-  readonly widths: readonly number[];
-}
-
 export interface ResultOf {
   readonly 'v1-run': V1RunResult;
   readonly 'v2-trial': TrialReading;
-  readonly probe: { readonly backend: Backend; readonly gpu?: GpuDescription };
+  readonly probe: undefined;
   readonly atlas: AtlasResult;
-  readonly batch: BatchResult;
 }
 
 export type Outcome<Result> =

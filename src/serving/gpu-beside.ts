@@ -15,7 +15,6 @@ const SHARE_OF_TIMEOUT = 1 / 3;
 
 export interface GpuBesideOptions {
   readonly environment: Environment;
-  readonly workerFile: URL;
   readonly degradations: Degradations;
   /** Held by the workers. */
   readonly connectome: Connectome;
@@ -25,7 +24,7 @@ export interface GpuBesideOptions {
 /** The GPU that helps a pool of workers, not yet started; undefined where the environment wants none. */
 export function gpuBeside(
   pool: ExperimentPool,
-  { environment, workerFile, degradations, connectome, onChange }: GpuBesideOptions,
+  { environment, degradations, connectome, onChange }: GpuBesideOptions,
 ): GpuStage | undefined {
   const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
   if (BACKEND === 'cpu') return undefined;
@@ -35,7 +34,6 @@ export function gpuBeside(
       connectomeFile: CONNECTOME_FILE,
       digest: connectome.digest,
       allowSoftware: GPU_ALLOW_SOFTWARE === 1,
-      workerFile: workerFile.href,
     },
     insists: BACKEND === 'gpu',
     batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * SHARE_OF_TIMEOUT),

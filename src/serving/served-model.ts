@@ -77,7 +77,6 @@ export class ServedModel implements LoadedModel {
       if (indexed.status === 'rejected') throw indexed.reason;
       const gpu = gpuBeside(pool, {
         environment,
-        workerFile,
         degradations,
         connectome,
         onChange: () => model?.queue.dispatch(),

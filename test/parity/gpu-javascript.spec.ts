@@ -1,3 +1,4 @@
+import { batchTables } from '../../src/engine/backends/gpu/batch-tables.js';
 import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
 import type { InputEvents } from '../../src/experiment/input-events.js';
 import { randomNetwork } from '../support/random-network.js';
@@ -21,6 +22,30 @@ describe('GpuEngine', () => {
     expect(await engine.simulateBatch(trialsOf(trains))).toEqual(alone);
     expect(await engine.simulateBatch(trialsOf(trains.toReversed()))).toEqual(alone.toReversed());
     await engine.destroy();
+  });
+
+  it('keeps the pipelines that are in use, however many others are needed meanwhile', async () => {
+    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1] });
+    const durations = [18, 36, 54, 72, 90, 108, 18, 36];
+    const batches = durations.map((steps) => trialsOf(trains.slice(0, 1), steps));
+    const together = await Promise.all(batches.map((batch) => engine.simulateBatch(batch)));
+    const alone = [];
+    for (const batch of batches) alone.push(await engine.simulateBatch(batch));
+    expect(together).toEqual(alone);
+    expect(together.flat()).not.toContain(undefined);
+    await engine.destroy();
+  });
+
+  it('simulates one after the other what is too much to be read back at once', async () => {
+    const roomy = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2] });
+    // Five windows of 128 places, and the number of neurons without a flag.
+    const largestBufferBytes = (5 * 128 + 1) * Float32Array.BYTES_PER_ELEMENT;
+    const narrow = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2], largestBufferBytes });
+    const tables = batchTables(trialsOf(trains.slice(0, 2)), roomy.room)!;
+    expect(await narrow.simulate(tables)).toBeUndefined();
+    expect(await narrow.simulateBatch(trialsOf(trains))).toEqual(await roomy.simulateBatch(trialsOf(trains)));
+    await roomy.destroy();
+    await narrow.destroy();
   });
 
   it('refuses a wiring whose sums would not be exact', () => {

@@ -1,6 +1,6 @@
 /**
- * The GPU beside the workers, with a real host process, real workers and a real line, and a worker in the host
- * that only pretends to hold a GPU: so every fault can be had, on every machine.
+ * The GPU beside the workers, with a real host process, real workers and a real line, and a thread in the host that only
+ * pretends to hold a GPU: so every fault can be had, on every machine.
  */
 import { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
 import { protocolOf } from '../../src/answers/v1/protocol.js';
 import { trialOf } from '../../src/answers/v2/readout.js';
 import { sharedArray, type TrialReading, type TrialTask } from '../../src/answers/v2/trial.js';
+import { MAXIMUM_STEPS } from '../../src/engine/network.js';
 import { ReferenceEngine } from '../../src/engine/reference-engine.js';
 import { drawInputEvents } from '../../src/experiment/input-events.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
@@ -30,6 +31,10 @@ const UNCERTIFIED_SEED = 1_001;
 const CRASH_SEED = 1_002;
 const HANG_SEED = 1_003;
 const DEVICE_LOST_SEED = 1_004;
+const NO_ROOM_SEED = 1_005;
+const ZEROS_SEED = 1_006;
+const UNPREPARED_SEED = 1_007;
+const UNREAD_SEED = 1_008;
 const GPU_LIKE_WORKER = pathToFileURL(resolve('test/support/gpu-like.worker.mjs')).href;
 const BATCH_TIMEOUT_MS = 1_000;
 
@@ -112,22 +117,22 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
   return { stage, queue, states, until };
 }
 
-/** @returns a worker of the host that sleeps before batches of a size or more, for ever if `ms` is undefined */
-function slowFrom(size: number, ms: string): string {
+/** @returns threads of the host that sleep before batches of a width or more, for ever if `ms` is undefined */
+function slowFrom(width: number, ms: string): string {
   const worker = join(mkdtempSync(join(tmpdir(), 'gpu-stage-')), 'slow.worker.mjs');
   writeFileSync(
     worker,
     `import answer from '${GPU_LIKE_WORKER}';
      const cell = new Int32Array(new SharedArrayBuffer(4));
      export default (task) => {
-       if (task.kind === 'batch' && task.protocols.length >= ${size}) Atomics.wait(cell, 0, 0, ${ms});
+       if (task.kind === 'simulate' && task.tables.shape.width >= ${width}) Atomics.wait(cell, 0, 0, ${ms});
        return answer(task);
      };`,
   );
   return pathToFileURL(worker).href;
 }
 
-/** @returns a worker of the host that answers a full batch only when it has two of them */
+/** @returns threads of the host that answer a full batch only when there are two of them, the second one first */
 function onlyInPairs(): string {
   const worker = join(mkdtempSync(join(tmpdir(), 'gpu-stage-')), 'pairs.worker.mjs');
   writeFileSync(
@@ -135,7 +140,7 @@ function onlyInPairs(): string {
     `import answer from '${GPU_LIKE_WORKER}';
      let release;
      export default async (task) => {
-       if (task.kind === 'batch' && task.protocols.length === 4) {
+       if (task.kind === 'simulate' && task.tables.shape.width === 4) {
          if (release === undefined) await new Promise((resolve) => (release = resolve));
          else release = release();
        }
@@ -213,6 +218,18 @@ describe('GpuStage', () => {
     expect(await run(queue, [5])).toEqual(['gpu']);
   });
 
+  it.each([
+    ['returns zeros', ZEROS_SEED, /refused a batch/],
+    ['loses the thread that prepares', UNPREPARED_SEED, /A thread of the GPU process ended/],
+    ['loses the thread that reads', UNREAD_SEED, /A thread of the GPU process ended/],
+  ])('a host that %s costs no run and is told', async (_, seed, reason) => {
+    const { queue, stage, until } = open();
+    await until('ready');
+    expect(await run(queue, [1, seed, 3, 4])).toEqual(['gpu', 'cpu', 'cpu', 'cpu']);
+    expect(stage.runs.lost).toBe(3);
+    expect(await until('lost')).toMatchObject({ reason: expect.stringMatching(reason) as string });
+  });
+
   it('a host that cannot be ended costs no run either', async () => {
     const { queue, stage, until } = open();
     const state = await until('ready');
@@ -251,7 +268,7 @@ describe('GpuStage', () => {
        import answer from '${GPU_LIKE_WORKER}';
        const failure = { code: 'GPU_FAILED', message: 'The shader does not compile.' };
        export default (task) => {
-         if (task.kind !== 'probe' || !existsSync('${refuse}')) return answer(task);
+         if (task.kind !== 'open' || !existsSync('${refuse}')) return answer(task);
          unlinkSync('${refuse}');
          return { ok: false, failure };
        };`,
@@ -285,7 +302,7 @@ describe('GpuStage', () => {
     it('reads of them what the reference engine computes, however they are simulated', async () => {
       const { queue, stage, until } = open();
       await until('ready');
-      expect(queue.trialsInFlight).toBe(2 + 3 * 4);
+      expect(queue.trialsInFlight).toBe(2 + 5 * 4);
       const tasks = [1, 2, UNCERTIFIED_SEED, 4, 5, 6].map((seed) => trialTask(seed));
       const stopped = { ...trialTask(7), protocol: { ...trialTask(7).protocol, eventBudget: 200 } };
       const readings = await Promise.all(
@@ -298,7 +315,7 @@ describe('GpuStage', () => {
       expect(queue.trials).toEqual({ waiting: 0, running: 0 });
     });
 
-    it('has two full batches at once, and gives the second one time for both', async () => {
+    it('has several batches at once', async () => {
       const simulate = jest.spyOn(GpuHost.prototype, 'simulate');
       const opening = { connectomeFile, digest, allowSoftware: true, workerFile: onlyInPairs() };
       const { queue, stage, until } = open({ opening });
@@ -307,23 +324,52 @@ describe('GpuStage', () => {
       const readings = await Promise.all(tasks.map((task) => queue.runTrial(task, { owner: 'somebody' })));
       expect(readings).toEqual(tasks.map((task) => expectedReading(task)));
       // The first goes alone, since nothing else waits yet.
-      expect(simulate.mock.calls.map(([{ length }, timeoutMs]) => [length, timeoutMs])).toEqual([
-        [1, BATCH_TIMEOUT_MS],
-        [4, 2 * BATCH_TIMEOUT_MS],
-        [4, 2 * BATCH_TIMEOUT_MS],
-      ]);
+      expect(simulate.mock.calls.map(([{ length }]) => length)).toEqual([1, 4, 4]);
       simulate.mockRestore();
       expect(stage.runs).toEqual({ certified: 9, repeated: 0, lost: 0 });
     });
 
-    it('computes both batches on the CPU that a crash has taken', async () => {
+    it('gives a batch its time anew when one before it is answered, and the time of the longest', async () => {
+      const simulate = jest.spyOn(GpuHost.prototype, 'simulate');
+      // Two batches, one after the other, take longer than one may.
+      const opening = { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(1, '800') };
+      const batchTimeoutMs = 1_500;
+      const { stage, until } = open({ opening, batchTimeoutMs });
+      await until('ready');
+      const { protocol } = trialTask(1);
+      const long = { ...protocol, durationSteps: 2 * MAXIMUM_STEPS };
+      const batches = [protocol, protocol, long].map((each) =>
+        stage.simulate([{ protocol: each, group: 'all' }]),
+      );
+      expect((await Promise.all(batches)).flat()).not.toContain(undefined);
+      expect(simulate.mock.calls.map(([, timeoutMs]) => timeoutMs / batchTimeoutMs)).toEqual([1, 1, 2]);
+      simulate.mockRestore();
+      expect(stage.runs).toEqual({ certified: 3, repeated: 0, lost: 0 });
+    });
+
+    it('computes all batches on the CPU that a crash has taken', async () => {
       const opening = { connectomeFile, digest, allowSoftware: true, workerFile: onlyInPairs() };
       const { queue, stage, until } = open({ opening });
       await until('ready');
       const tasks = [1, 2, 3, 4, 5, 6, CRASH_SEED, 8, 9].map((seed) => trialTask(seed));
       const readings = await Promise.all(tasks.map((task) => queue.runTrial(task, { owner: 'somebody' })));
       expect(readings).toEqual(tasks.map((task) => expectedReading(task)));
-      expect(stage.runs).toEqual({ certified: 1, repeated: 0, lost: 8 });
+      expect(stage.runs.certified).toBeLessThan(2);
+      expect(stage.runs.lost).toBeGreaterThan(7);
+    });
+
+    it('simulates one after the other what has no room side by side', async () => {
+      const { stage, until } = open();
+      await until('ready');
+      const tasks = [1, NO_ROOM_SEED, 3, 4].map((seed) => trialTask(seed));
+      const trials = await stage.simulate(tasks.map(({ protocol }) => ({ protocol, group: 'all' })));
+      const reference = new ReferenceEngine(connectome);
+      expect(trials).toEqual(
+        tasks.map(({ protocol }) => {
+          const events = drawInputEvents(protocol, (i) => connectome.neuronId(i));
+          return reference.simulate(events, protocol);
+        }),
+      );
     });
 
     it('returns spikes in shared memory, which workers are sent without a copy', async () => {
@@ -354,15 +400,16 @@ describe('GpuStage', () => {
       const { queue, stage, until } = open();
       await until('ready');
       const order: string[] = [];
-      const trials = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((seed) =>
+      // More than are in flight when the runs come.
+      const trials = Array.from({ length: 25 }, (_, seed) =>
         queue.runTrial(trialTask(seed), { owner: 'a' }).then(() => order.push('trial')),
       );
       const runs = [1, 2].map((seed) =>
         queue.submit(runTask(seed), 'b').result.then(() => order.push('run')),
       );
       await Promise.all([...trials, ...runs]);
-      expect(order.lastIndexOf('run')).toBeLessThan(8);
-      expect(stage.runs.certified).toBe(11);
+      expect(order.lastIndexOf('run')).toBeLessThan(20);
+      expect(stage.runs.certified).toBe(27);
     });
   });
 
@@ -392,7 +439,8 @@ describe('GpuStage', () => {
     it('takes no batch that would take longer than one may, and loses no host over finding out', async () => {
       const { stage, states, until } = open({
         insists: false,
-        opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, '1_500') },
+        batchTimeoutMs: 200,
+        opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, '250') },
       });
       expect(await until('ready')).toMatchObject({ batchFrom: 1 });
       expect(states.map(({ name }) => name)).toEqual(['starting', 'ready']);

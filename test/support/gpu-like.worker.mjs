@@ -1,46 +1,127 @@
 /**
- * A worker that pretends to hold a GPU: its batches are simulated by the CPU engine. It has the faults of a real
- * one, each for protocols of a seed of its own.
+ * The threads of the GPU process, without a GPU: batches are prepared and read as they are with one, but what the GPU's
+ * thread would find in the tables it finds with the CPU engine. It has the faults of a real GPU, each for protocols of a
+ * seed of its own.
  */
 import { workerData } from 'node:worker_threads';
+import { valueSymbol } from 'piscina';
 import { viewConnectome } from '../../dist/connectome/sections.js';
 import { KernelEngine } from '../../dist/engine/backends/cpu/kernel-engine.js';
-import { copyOf } from '../../dist/engine/simulation.js';
-import { compiledDrawing } from '../../dist/experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../dist/pool/kernel-file.js';
+import { STEP_BITS } from '../../dist/engine/backends/gpu/cells.js';
+import { WINDOW_STEPS } from '../../dist/engine/backends/gpu/number-format.js';
+import { NO_NEURON } from '../../dist/engine/backends/gpu/pipeline-shape.js';
+import { compileKernel } from '../../dist/pool/kernel-file.js';
+import answerReally from '../../dist/pool/gpu/gpu.worker.js';
 
 const UNCERTIFIED_SEED = 1_001;
 const CRASH_SEED = 1_002;
 const HANG_SEED = 1_003;
 const DEVICE_LOST_SEED = 1_004;
+const NO_ROOM_SEED = 1_005;
+const ZEROS_SEED = 1_006;
+const UNPREPARED_SEED = 1_007;
+const UNREAD_SEED = 1_008;
+
+const WIDTHS = [1, 4];
+/** Places for the spikes of an experiment in a window; the brains of the tests have fewer neurons. */
+const PLACES = 512;
 
 const connectome = viewConnectome(workerData.connectome);
 const engine = new KernelEngine(compileKernel(), connectome);
-const draw = compiledDrawing(compileDrawingKernel());
 
-export default (task) => {
-  if (task.kind === 'probe') {
-    return { ok: true, result: { backend: 'gpu', gpu: { adapter: 'a pretended GPU', widths: [1, 4] } } };
+export default async (task) => {
+  switch (task.kind) {
+    case 'open':
+      return done({ adapter: 'a pretended GPU', room: roomOf(connectome) });
+    case 'prepare': {
+      const seeds = seedsOf(task);
+      if (seeds.includes(UNPREPARED_SEED)) process.exit();
+      const answer = await answerReally(task);
+      // Along with the tables, so that the GPU's thread knows which fault is wanted.
+      answer[valueSymbol].result.seeds = seeds;
+      return answer;
+    }
+    case 'read':
+      if (seedsOf(task).includes(UNREAD_SEED)) process.exit();
+      return answerReally(task);
+    case 'simulate':
+      return simulate(task.tables);
   }
-  const seeds = new Set(task.protocols.map(seedOf));
-  if (seeds.has(CRASH_SEED)) process.kill(process.pid, 'SIGSEGV');
-  if (seeds.has(HANG_SEED)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  if (seeds.has(DEVICE_LOST_SEED)) return failure('The device was lost.');
-  const result = task.protocols.map((protocol) =>
-    seedOf(protocol) === UNCERTIFIED_SEED ? undefined : simulate(protocol),
-  );
-  return { ok: true, result };
 };
 
-function seedOf({ inputs: [input] }) {
-  return input?.train.seed;
+function roomOf({ neuronCount }) {
+  const counts = { neuronCount, groupCount: 1, chunkCount: 1 };
+  return { ...counts, widths: WIDTHS, largestArrayBytes: Infinity, largestReadbackBytes: Infinity };
 }
 
-function simulate(protocol) {
-  const events = draw(protocol, (i) => connectome.neuronId(i));
-  return copyOf(engine.simulate(events, protocol));
+const done = (result) => ({ ok: true, result });
+
+function seedsOf({ protocols }) {
+  return protocols.map(({ inputs: [input] }) => input?.train.seed);
 }
 
-function failure(message) {
-  return { ok: false, failure: { code: 'GPU_FAILED', message } };
+function simulate({ seeds, shape, silenced, inputs }) {
+  if (seeds.includes(CRASH_SEED)) process.kill(process.pid, 'SIGSEGV');
+  if (seeds.includes(HANG_SEED)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  if (seeds.includes(DEVICE_LOST_SEED)) {
+    return { ok: false, failure: { code: 'GPU_FAILED', message: 'The device was lost.' } };
+  }
+  if (seeds.includes(NO_ROOM_SEED) && shape.width > 1) return done(undefined);
+  const { width, windows } = shape;
+  const lists = Array.from({ length: windows }, () => new Float32Array(width * PLACES).fill(1));
+  const sound = new Float32Array(width);
+  seeds.forEach((seed, experiment) => {
+    const events = eventsOf(inputs, shape, experiment);
+    const cut = silenced.subarray(experiment * shape.silenced, (experiment + 1) * shape.silenced);
+    const options = {
+      durationSteps: windows * WINDOW_STEPS,
+      silenced: Uint32Array.from(cut.filter((neuron) => neuron !== NO_NEURON)),
+    };
+    listSpikes(engine.simulate(events, options), lists, experiment);
+    sound[experiment] = seed === UNCERTIFIED_SEED ? 0 : connectome.neuronCount;
+  });
+  if (seeds.includes(ZEROS_SEED)) for (const list of lists) list.fill(0);
+  return done({ width, places: PLACES, windows: lists, sound });
+}
+
+/** The input events of one experiment, out of its tables. */
+function eventsOf(inputs, { width, windows, stimulated: places, layers }, experiment) {
+  const row = (number) =>
+    inputs.subarray((number * width + experiment) * places, (number * width + experiment + 1) * places);
+  const stimulated = Uint32Array.from(row(0).filter((neuron) => neuron !== NO_NEURON));
+  const events = [];
+  for (let window = 0; window < windows; window++) {
+    for (let layer = 0; layer < layers; layer++) {
+      const bits = row(1 + window * layers + layer);
+      stimulated.forEach((neuron, place) => {
+        for (let step = 0; step < WINDOW_STEPS; step++) {
+          if ((bits[place] >> step) & 1) events.push([window * WINDOW_STEPS + step, neuron]);
+        }
+      });
+    }
+  }
+  events.sort(([stepA, a], [stepB, b]) => stepA - stepB || a - b);
+  return {
+    stimulated,
+    steps: Uint16Array.from(events, ([step]) => step),
+    neurons: Uint32Array.from(events, ([, neuron]) => neuron),
+  };
+}
+
+/** Of each window: 1 + the number of spikes, then the spikes by neuron, then that number again. */
+function listSpikes({ steps, neurons }, lists, experiment) {
+  lists.forEach((list, window) => {
+    const numbers = [];
+    steps.forEach((step, spike) => {
+      if (Math.floor(step / WINDOW_STEPS) !== window) return;
+      numbers.push(1 + (step % WINDOW_STEPS) + neurons[spike] * 2 ** STEP_BITS);
+    });
+    if (numbers.length >= PLACES) throw new Error(`${numbers.length} spikes in a window of the tests`);
+    const own = list.subarray(experiment * PLACES, (experiment + 1) * PLACES);
+    own.fill(1 + numbers.length);
+    own.set(
+      numbers.sort((a, b) => a - b),
+      1,
+    );
+  });
 }

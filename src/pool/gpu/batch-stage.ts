@@ -1,5 +1,5 @@
+import type { Trial } from '../../engine/simulation.js';
 import type { Protocol } from '../../experiment/protocol.js';
-import type { BatchResult } from '../task.js';
 
 /** What the queue offers to the GPU: a run or a trial that waits. */
 export interface BatchJob {
@@ -8,10 +8,11 @@ export interface BatchJob {
   readonly group: object | string;
 }
 
-/**
- * Batches that the GPU may have: while it computes one, its thread prepares the next, and makes rasters of the last.
- */
-export const BATCHES_IN_FLIGHT = 2;
+/** In the order of the jobs; undefined where the GPU has no certified trial and the CPU must simulate. */
+export type BatchResult = readonly (Trial | undefined)[];
+
+/** Batches that the GPU process may have: one is prepared, one submitted, one computed, one read. */
+export const BATCHES_IN_FLIGHT = 4;
 
 /** Simulates waiting jobs, many at once. */
 export interface BatchStage {

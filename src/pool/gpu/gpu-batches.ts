@@ -1,28 +1,44 @@
+import { availableParallelism } from 'node:os';
+import { Piscina } from 'piscina';
 import type { Connectome } from '../../connectome/connectome.js';
-import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
-import { GpuEngine } from '../../engine/backends/gpu/gpu-engine.js';
-import type { SimulationEngine, Trial } from '../../engine/simulation.js';
+import { KernelEngine } from '../../engine/backends/cpu/kernel-engine.js';
+import { simulateInParts } from '../../engine/backends/gpu/batch-parts.js';
+import type { BatchRoom } from '../../engine/backends/gpu/pipeline-shape.js';
+import type { Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
-import type { DrawInputEvents, InputEvents } from '../../experiment/input-events.js';
+import { compiledDrawing } from '../../experiment/compiled-drawing.js';
 import type { Protocol } from '../../experiment/protocol.js';
-import type { BatchResult, GpuDescription } from '../task.js';
+import { compileDrawingKernel, compileKernel } from '../kernel-file.js';
+import type { Outcome } from '../task.js';
+import type { BatchResult } from './batch-stage.js';
+import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.js';
+
+/** Batches that the GPU's thread has: one that the GPU computes, and one that is submitted meanwhile. */
+const BATCHES_SUBMITTED = 2;
+/**
+ * Threads that prepare and read batches: for a busy batch they take three times as long as the GPU's thread, see
+ * docs/gpu.md. That one and the main thread want a core each.
+ */
+const HELPERS = Math.max(1, Math.min(3, availableParallelism() - 2));
 
 export interface GpuBatchesOptions {
+  /** The bytes of the connectome file. */
+  readonly buffer: SharedArrayBuffer;
   readonly connectome: Connectome;
-  readonly draw: DrawInputEvents;
-  /** Of the same connectome: what the GPU is compared with. */
-  readonly cpu: SimulationEngine;
+  readonly wanted: GpuWanted;
+  /** What all threads run. */
+  readonly workerFile: string;
   /** Tried in turn until one has a certificate and can be compared. */
   readonly checks: readonly Protocol[];
-  readonly allowSoftware: boolean;
 }
 
-/** The GPU of a worker: takes protocols and returns the rasters that are certified. */
+/** The threads of the GPU process: takes protocols and returns the trials that are certified. */
 export class GpuBatches {
   private constructor(
-    readonly description: GpuDescription,
-    private readonly engine: GpuEngine,
-    private readonly options: GpuBatchesOptions,
+    readonly adapter: string,
+    readonly room: BatchRoom,
+    private readonly gpu: Piscina,
+    private readonly helpers: Piscina,
   ) {}
 
   /**
@@ -30,41 +46,88 @@ export class GpuBatches {
    * @throws CodedError GPU_UNAVAILABLE when there is no adapter to be used, or it computes something else
    */
   static async open(options: GpuBatchesOptions): Promise<GpuBatches> {
-    const { connectome, checks, allowSoftware } = options;
-    const { name, largestArrayBytes, largestBufferBytes } = await requestGpuAdapter({ allowSoftware });
-    const engine = new GpuEngine(connectome, { mode: 'webgpu', largestArrayBytes, largestBufferBytes });
-    const batches = new GpuBatches({ adapter: name, widths: engine.widths }, engine, options);
-    await batches.#check(checks);
+    const { buffer, wanted } = options;
+    const gpu = threads(options, { connectome: buffer, gpu: wanted }, 1, BATCHES_SUBMITTED);
+    const helpers = threads(options, { connectome: buffer }, HELPERS, 1);
+    const { adapter, room } = await run(gpu, { kind: 'open' });
+    const batches = new GpuBatches(adapter, room, gpu, helpers);
+    await batches.#check(options);
     return batches;
   }
 
-  async simulate(protocols: readonly Protocol[]): Promise<BatchResult> {
-    const trials = protocols.map((options) => ({ events: this.#draw(options), options }));
-    const runs = await this.engine.simulateBatch(trials);
-    return runs.map((run) => (run?.certified === true ? run.trial : undefined));
+  /**
+   * May be called again before it has resolved: the threads then work on several batches at once.
+   * @throws CodedError GPU_FAILED when the batch was not computed, or a thread has ended
+   */
+  simulate(protocols: readonly Protocol[]): Promise<BatchResult> {
+    const { room, gpu, helpers } = this;
+    return simulateInParts<Protocol, Trial | undefined>(protocols, room, {
+      prepare: (batch) => run(helpers, { kind: 'prepare', protocols: batch, room }),
+      simulate: (tables) => run(gpu, { kind: 'simulate', tables }, [tables.silenced, tables.inputs]),
+      read: (lists, batch) =>
+        run(helpers, { kind: 'read', lists, protocols: batch }, [...lists.windows, lists.sound]),
+    });
   }
 
-  #draw(protocol: Protocol): InputEvents {
-    const { draw, connectome } = this.options;
-    return draw(protocol, (i) => connectome.neuronId(i));
-  }
-
-  async #check(protocols: readonly Protocol[]): Promise<void> {
-    for (const protocol of protocols) {
+  async #check({ checks, connectome }: GpuBatchesOptions): Promise<void> {
+    const cpu = new KernelEngine(compileKernel(), connectome);
+    const draw = compiledDrawing(compileDrawingKernel());
+    for (const protocol of checks) {
       const [trial] = await this.simulate([protocol]);
       if (trial === undefined) continue;
-      const expected = this.options.cpu.simulate(this.#draw(protocol), protocol);
+      const expected = cpu.simulate(
+        draw(protocol, (i) => connectome.neuronId(i)),
+        protocol,
+      );
       if (areEqual(trial, expected)) return;
       throw new CodedError(
         'GPU_UNAVAILABLE',
-        `${this.description.adapter} computes ${trial.steps.length} spikes where the CPU computes ${expected.steps.length}; it is not used.`,
+        `${this.adapter} computes ${trial.steps.length} spikes where the CPU computes ${expected.steps.length}; it is not used.`,
       );
     }
     throw new CodedError(
       'GPU_UNAVAILABLE',
-      `None of ${protocols.length} runs on ${this.description.adapter} was certified; it is not used.`,
+      `None of ${checks.length} runs on ${this.adapter} was certified; it is not used.`,
     );
   }
+}
+
+function threads(
+  { workerFile }: GpuBatchesOptions,
+  workerData: GpuThreadData,
+  count: number,
+  concurrentTasksPerWorker: number,
+): Piscina {
+  const pool = new Piscina({
+    filename: workerFile,
+    minThreads: count,
+    maxThreads: count,
+    concurrentTasksPerWorker,
+    workerData,
+    // The binding looks after the GPU in the event loop of its thread, which must not be blocked meanwhile.
+    atomics: 'disabled',
+    recordTiming: false,
+  });
+  pool.on('error', (error: Error) => console.error(error));
+  return pool;
+}
+
+/** @param arrays of the task, whose memory is transferred */
+async function run<Kind extends GpuTask['kind']>(
+  pool: Piscina,
+  task: GpuTask & { readonly kind: Kind },
+  arrays: readonly Float32Array<ArrayBuffer>[] = [],
+): Promise<GpuResultOf[Kind]> {
+  let outcome: Outcome<GpuResultOf[Kind]>;
+  try {
+    outcome = (await pool.run(task, { transferList: arrays.map(({ buffer }) => buffer) })) as typeof outcome;
+  } catch (error) {
+    throw new CodedError('GPU_FAILED', `A thread of the GPU process ended: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  if (!outcome.ok) throw CodedError.fromFailure(outcome.failure);
+  return outcome.result;
 }
 
 /** Spikes, synaptic events and the step in which the budget ended the trial. */

@@ -3,15 +3,22 @@ import type { Trial } from '../../engine/simulation.js';
 import { CodedError } from '../../errors.js';
 import type { GivenTrain, Protocol } from '../../experiment/protocol.js';
 import { within } from '../../within.js';
-import type { BatchResult, BatchTask, GpuDescription, Outcome, ResultOf } from '../task.js';
+import type { Outcome } from '../task.js';
+import type { BatchResult } from './batch-stage.js';
+import type { GpuWanted } from './gpu-task.js';
 
-export interface HostOpening {
+export interface HostOpening extends GpuWanted {
   readonly connectomeFile: string;
   /** Of the connectome that the service holds; the host refuses another one. */
   readonly digest: string;
-  readonly allowSoftware: boolean;
-  /** Of the worker, as a URL. */
-  readonly workerFile: string;
+  /** Of the threads, as a URL: for tests. */
+  readonly workerFile?: string;
+}
+
+export interface GpuDescription {
+  readonly adapter: string;
+  /** Protocols that a batch may hold, ascending. */
+  readonly widths: readonly number[];
 }
 
 /** What the process is asked, and what it answers. */
@@ -20,7 +27,7 @@ export interface HostQuestion {
   readonly task:
     | { readonly kind: 'adapter'; readonly allowSoftware: boolean }
     | ({ readonly kind: 'open' } & HostOpening)
-    | BatchTask;
+    | { readonly kind: 'batch'; readonly protocols: readonly Protocol[] };
 }
 export interface HostAnswer {
   readonly id: number;
@@ -40,6 +47,7 @@ const REMEMBERED_OUTPUT = 2_000;
 const END_WITHIN_MS = 3_000;
 
 interface Pending {
+  readonly timer: NodeJS.Timeout;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: CodedError) => void;
 }
@@ -70,6 +78,8 @@ export class GpuHost {
     this.#process.on('message', ({ id, outcome }: HostAnswer) => {
       const pending = this.#pending.get(id);
       this.#pending.delete(id);
+      // What was asked later has waited for this answer.
+      for (const [later, { timer }] of this.#pending) if (later > id) timer.refresh();
       if (outcome.ok) pending?.resolve(outcome.result);
       else pending?.reject(CodedError.fromFailure(outcome.failure));
     });
@@ -107,8 +117,7 @@ export class GpuHost {
   static async open(opening: HostOpening, signal?: AbortSignal): Promise<[GpuHost, GpuDescription]> {
     const host = new GpuHost(signal);
     try {
-      const probe = await host.#ask<ResultOf['probe']>({ kind: 'open', ...opening }, OPEN_TIMEOUT_MS);
-      return [host, probe.gpu!];
+      return [host, await host.#ask<GpuDescription>({ kind: 'open', ...opening }, OPEN_TIMEOUT_MS)];
     } catch (error) {
       await host.close();
       throw error;
@@ -130,7 +139,7 @@ export class GpuHost {
   }
 
   /**
-   * @param timeoutMs a batch that takes longer ends the process
+   * @param timeoutMs a batch that takes longer ends the process; its time begins anew when one before it is answered
    * @returns trials whose spikes lie in shared memory: sending them to a worker copies nothing
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
@@ -154,14 +163,13 @@ export class GpuHost {
   async #ask<Result>(task: HostQuestion['task'], timeoutMs: number): Promise<Result> {
     if (this.#end !== undefined) throw this.#end;
     const id = this.#nextId++;
-    let timer: NodeJS.Timeout | undefined;
+    const timer = setTimeout(() => {
+      this.#fail(`The GPU process did not answer within ${timeoutMs} ms and was ended.`);
+      this.#process.kill('SIGKILL');
+    }, timeoutMs);
     try {
       return await new Promise<Result>((resolve, reject) => {
-        this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject });
-        timer = setTimeout(() => {
-          this.#fail(`The GPU process did not answer within ${timeoutMs} ms and was ended.`);
-          this.#process.kill('SIGKILL');
-        }, timeoutMs);
+        this.#pending.set(id, { timer, resolve: resolve as (result: unknown) => void, reject });
         this.#process.send({ id, task } satisfies HostQuestion, (error) => {
           if (error !== null) this.#fail(`The GPU process cannot be reached: ${error.message}`);
         });

@@ -7,10 +7,9 @@ import { MAXIMUM_STEPS } from '../../engine/network.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
-import { BATCHES_IN_FLIGHT, type BatchJob, type BatchStage } from './batch-stage.js';
+import { BATCHES_IN_FLIGHT, type BatchJob, type BatchResult, type BatchStage } from './batch-stage.js';
 import { streamMs } from './batch-stream.js';
-import { GpuHost, type HostOpening } from './gpu-host.js';
-import type { BatchResult, GpuDescription } from '../task.js';
+import { GpuHost, type GpuDescription, type HostOpening } from './gpu-host.js';
 
 export type GpuState =
   | { readonly name: 'off'; readonly reason: string }
@@ -63,7 +62,6 @@ export class GpuStage implements BatchStage {
   #plan: BatchPlan | undefined;
   /** What is known of the jobs survives the host. */
   readonly #activity = new Activity();
-  /** The first is computed, the others come next. */
   readonly #inFlight = new Set<readonly BatchJob[]>();
   #wasReady = false;
   readonly #closing = new AbortController();
@@ -100,8 +98,8 @@ export class GpuStage implements BatchStage {
   async simulate(jobs: readonly BatchJob[]): Promise<BatchResult> {
     const host = this.#host;
     this.#inFlight.add(jobs);
-    // Its turn comes after the others.
-    const timeoutMs = [...this.#inFlight].reduce((sum, batch) => sum + this.#timeoutMsOf(batch), 0);
+    // Its turn comes after the others, and its time begins anew with the answer of each.
+    const timeoutMs = Math.max(...[...this.#inFlight].map((batch) => this.#timeoutMsOf(batch)));
     try {
       const trials = await host!.simulate(
         jobs.map(({ protocol }) => protocol),
@@ -176,7 +174,7 @@ export class GpuStage implements BatchStage {
     const { samples, cpuWorkers, batchTimeoutMs } = this.options;
     const simulate = async (jobs: readonly BatchJob[]) => {
       const protocols = jobs.map(({ protocol }) => protocol);
-      this.#learn(jobs, await host.simulate(protocols, BATCHES_IN_FLIGHT * MEASURING_TIMEOUT_MS));
+      this.#learn(jobs, await host.simulate(protocols, MEASURING_TIMEOUT_MS));
     };
     // The first one compiles. All of them tell how many synaptic events a sample delivers.
     for (const sample of samples) await simulate([sample]);
@@ -195,7 +193,6 @@ export class GpuStage implements BatchStage {
       let isWorthIt = false;
       for (const sample of new Set([quietest, busiest])) {
         const jobs = new Array<BatchJob>(width).fill(samples[sample]!);
-        await simulate(jobs);
         const ms = await streamMs(GPU_ROUNDS, () => simulate(jobs));
         measured.push({ load: batchLoad(new Array<Load>(width).fill(loads[sample]!)), ms });
         // A wider batch takes no less time, so it cannot be worth it where this one takes longer than the widest may.

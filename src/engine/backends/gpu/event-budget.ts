@@ -7,6 +7,7 @@ import type { SimulationOptions, SpikeRaster, Trial } from '../../simulation.js'
  * the CPU engines end it: after the first step with more events in all than the budget.
  * @param raster with all spikes of the first `durationSteps` steps, and no others
  * @param outDegree of each neuron the number of its connections
+ * @returns a trial whose arrays are views of the raster's
  */
 export function withDeliveredEvents(
   raster: SpikeRaster,
@@ -25,8 +26,8 @@ export function withDeliveredEvents(
       const step = steps[spike]! + DELAY_STEPS;
       const end = firstNotBelow(steps, step + 1);
       return {
-        steps: steps.slice(0, end),
-        neurons: neurons.slice(0, end),
+        steps: steps.subarray(0, end),
+        neurons: neurons.subarray(0, end),
         deliveredEvents,
         stoppedAtStep: step,
       };

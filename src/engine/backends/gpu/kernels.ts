@@ -37,6 +37,7 @@
  */
 import gpujs, { type GPU, type GPUVariableType, type IGPUKernelSettings } from 'gpu.js';
 import { REFRACTORY_STEPS } from '../../network.js';
+import type { BatchTables } from './batch-tables.js';
 import { cellsOf, STEP_BITS, type Cells } from './cells.js';
 import { CHUNK_GROUPS, CHUNK_SUMS, GROUP_CONNECTIONS, type IncomingConnections } from './incoming.js';
 import {
@@ -55,6 +56,20 @@ import {
   WINDOW_STEPS,
   type Limbs,
 } from './number-format.js';
+import {
+  arrivalsOf,
+  BLOCK_WORDS,
+  blocksOf,
+  FLAG_NEURONS,
+  hubSumsAt,
+  inputRows,
+  placesOf,
+  soundChunks,
+  WORD_NEURONS,
+  wordsOf,
+  type PipelineShape,
+} from './pipeline-shape.js';
+import type { BatchLists } from './spike-lists.js';
 
 const { Input } = gpujs;
 
@@ -72,15 +87,6 @@ export function statusHasState(status: number): boolean {
   const code = (Math.abs(status) >> WINDOW_STEPS) & 31;
   return code === FREE || code === STIMULATED;
 }
-/** Neurons whose activity stands in one float. */
-const WORD_NEURONS = 24;
-/** Words that one thread counts up. */
-const BLOCK_WORDS = 64;
-/** Neurons that one thread searches for flags. */
-const FLAG_NEURONS = 256;
-/** Greater than every neuron: fills the unused places of a list. */
-export const NO_NEURON = 2 ** 24 - 1;
-
 /** Numbers that count, shift and mask: integers in the GPU's code. */
 function integersOf(cells: Cells, incoming: IncomingConnections, shape: PipelineShape) {
   return {
@@ -151,9 +157,6 @@ function named<Name extends string>(name: Name, limbs: Limbs) {
     number
   >;
 }
-
-const wordsOf = (neuronCount: number) => Math.ceil((neuronCount + 1) / WORD_NEURONS);
-const blocksOf = (neuronCount: number) => Math.ceil(wordsOf(neuronCount) / BLOCK_WORDS);
 
 function mostChunks({ firstChunk }: IncomingConnections): number {
   return firstChunk.reduce((most, first, i) => Math.max(most, first - (firstChunk[i - 1] ?? 0)), 0);
@@ -1003,77 +1006,20 @@ function soundCells(this: Kernel, statuses: Vector): number {
 
 // ---- the pipeline ------------------------------------------------------------------------------------------
 
-/** What a pipeline is compiled for; another shape needs another one. */
-export interface PipelineShape {
-  readonly width: number;
-  readonly windows: number;
-  /** Places for the stimulated and the silenced neurons of an experiment: powers of two, greater than their number. */
-  readonly stimulated: number;
-  readonly silenced: number;
-  /** Events that a neuron may get in one step. */
-  readonly layers: number;
-  /** Places for the spikes of an experiment in a window: a power of two, greater than their number. */
-  readonly spikes: number;
-  /** Whether the state at the end is read back as well, for tests. */
-  readonly withState: boolean;
-}
-
 /** What comes back from a pipeline; numbers as described above. */
 export interface PipelineResult {
   readonly backend: string | null;
   readonly fallbackReason: string | null;
-  /** [window], each [experiment][place] */
-  readonly spikes: readonly Float32Array[];
-  /** [chunk of neurons][experiment]: cells without a flag */
-  readonly sound: Float32Array;
+  readonly lists: BatchLists;
   /** statuses and states at the end, with `withState` */
   readonly statuses: Float32Array | undefined;
   readonly states: Float32Array | undefined;
 }
 
 export interface WindowPipeline {
-  /**
-   * @param silenced [experiment][place], ascending, padded with NO_NEURON
-   * @param inputs [row][experiment][place], see the top of this file
-   */
-  run(silenced: Float32Array, inputs: Float32Array): Promise<PipelineResult>;
+  /** @param tables made for the same shape */
+  run(tables: BatchTables): Promise<PipelineResult>;
   destroy(): Promise<void>;
-}
-
-const soundChunks = (neuronCount: number) => Math.ceil(neuronCount / FLAG_NEURONS);
-const inputRows = ({ windows, layers }: PipelineShape) => 1 + windows * layers;
-const placesOf = ({ width, stimulated }: PipelineShape) => width * stimulated;
-const hubSumsAt = ({ groupCount }: IncomingConnections, shape: PipelineShape) =>
-  groupCount + (1 + shape.layers) * placesOf(shape);
-const arrivalsOf = (incoming: IncomingConnections, shape: PipelineShape) =>
-  hubSumsAt(incoming, shape) + incoming.chunkCount * CHUNK_SUMS * shape.width;
-
-export interface PipelineBytes {
-  /** Of the largest array that a kernel binds. */
-  readonly largestArray: number;
-  /** Of what is read back. */
-  readonly readback: number;
-}
-
-/** What an adapter must be able to bind and to allocate. */
-export function bytesOf(
-  neuronCount: number,
-  incoming: IncomingConnections,
-  shape: PipelineShape,
-): PipelineBytes {
-  const { width, windows } = shape;
-  const spikes = width * shape.spikes;
-  const largest = Math.max(
-    cellsOf(neuronCount, width).stateCount + neuronCount,
-    incoming.sources.length,
-    arrivalsOf(incoming, shape),
-    inputRows(shape) * placesOf(shape),
-    spikes,
-  );
-  return {
-    largestArray: Float32Array.BYTES_PER_ELEMENT * largest,
-    readback: Float32Array.BYTES_PER_ELEMENT * (windows * spikes + soundChunks(neuronCount) * width),
-  };
 }
 
 /** Records all windows of a run as one plan: one submission, one readback. */
@@ -1156,15 +1102,19 @@ export function windowPipeline(
   });
 
   return {
-    async run(silenced, inputs) {
+    async run({ silenced, inputs }) {
       const size = [placesOf(shape), inputRows(shape)] as [number, number];
       const table = new Input(inputs as unknown as number[], size);
-      const results = (await pipeline(silenced, table)) as Float32Array[];
+      const results = (await pipeline(silenced, table)) as Float32Array<ArrayBuffer>[];
       return {
         backend: pipeline.backend,
         fallbackReason: pipeline.fallbackReason,
-        spikes: results.slice(0, windows),
-        sound: results[windows]!,
+        lists: {
+          width,
+          places: shape.spikes,
+          windows: results.slice(0, windows),
+          sound: results[windows]!,
+        },
         statuses: results[windows + 1],
         states: results[windows + 2],
       };

@@ -3,16 +3,16 @@ import { STEP_BITS } from './cells.js';
 import { WINDOW_STEPS } from './number-format.js';
 import { mostSpikesOf, rastersOf } from './spike-lists.js';
 
-const SHAPE = { width: 4, spikes: 16 };
+const SHAPE = { width: 4, places: 16 };
 const LARGEST_NEURON = 2 ** (24 - STEP_BITS) - 1;
 
 type Spike = readonly [neuron: number, step: number];
 
 /** What a pipeline reads back of a window in which each experiment has these spikes. */
-function windowOf(spikesOf: readonly (readonly Spike[])[]): Float32Array {
-  return Float32Array.from({ length: SHAPE.width * SHAPE.spikes }, (_, at) => {
-    const spikes = spikesOf[Math.floor(at / SHAPE.spikes)] ?? [];
-    const spike = spikes[(at % SHAPE.spikes) - 1];
+function windowOf(spikesOf: readonly (readonly Spike[])[]) {
+  return Float32Array.from({ length: SHAPE.width * SHAPE.places }, (_, at) => {
+    const spikes = spikesOf[Math.floor(at / SHAPE.places)] ?? [];
+    const spike = spikes[(at % SHAPE.places) - 1];
     return spike === undefined ? 1 + spikes.length : 1 + spike[1] + spike[0] * 2 ** STEP_BITS;
   });
 }
@@ -20,7 +20,7 @@ function windowOf(spikesOf: readonly (readonly Spike[])[]): Float32Array {
 /** Of a window and an experiment: different spikes, by neuron, then by step. */
 const drawnSpikes = fc
   .uniqueArray(fc.tuple(fc.nat(LARGEST_NEURON), fc.nat(WINDOW_STEPS - 1)), {
-    maxLength: SHAPE.spikes - 1,
+    maxLength: SHAPE.places - 1,
     selector: String,
   })
   .map((spikes) => spikes.toSorted(([a, stepA], [b, stepB]) => a - b || stepA - stepB));
@@ -38,8 +38,10 @@ describe('the rasters of a batch', () => {
         (drawn, wanted) => {
           const durations = wanted.map((steps) => Math.min(steps, drawn.length * WINDOW_STEPS));
           const windows = drawn.map(windowOf);
-          expect(mostSpikesOf(windows, SHAPE)).toBe(Math.max(...drawn.flat().map(({ length }) => length)));
-          const rasters = rastersOf(windows, SHAPE, durations);
+          expect(mostSpikesOf({ ...SHAPE, windows })).toBe(
+            Math.max(...drawn.flat().map(({ length }) => length)),
+          );
+          const rasters = rastersOf({ ...SHAPE, windows }, durations);
           expect(rasters).toHaveLength(durations.length);
           durations.forEach((duration, trial) => {
             const expected = drawn
@@ -58,8 +60,8 @@ describe('the rasters of a batch', () => {
   });
 
   it('are known to be incomplete where spikes have no place', () => {
-    const spikes = Array.from({ length: SHAPE.spikes }, (_, neuron): Spike => [neuron, 3]);
-    expect(mostSpikesOf([windowOf([[]]), windowOf([[], spikes])], SHAPE)).toBe(SHAPE.spikes);
+    const spikes = Array.from({ length: SHAPE.places }, (_, neuron): Spike => [neuron, 3]);
+    expect(mostSpikesOf({ ...SHAPE, windows: [windowOf([[]]), windowOf([[], spikes])] })).toBe(SHAPE.places);
   });
 
   it.each([
@@ -72,11 +74,12 @@ describe('the rasters of a batch', () => {
         [8, 2],
       ],
     ]);
-    expect(rastersOf([floats], SHAPE, [18])[0]!.steps).toHaveLength(2);
+    const lists = { ...SHAPE, windows: [floats] };
+    expect(rastersOf(lists, [18])[0]!.steps).toHaveLength(2);
     floats[place] = 0;
     expect(() => {
-      mostSpikesOf([floats], SHAPE);
-      rastersOf([floats], SHAPE, [18]);
+      mostSpikesOf(lists);
+      rastersOf(lists, [18]);
     }).toThrow(expect.objectContaining({ code: 'GPU_FAILED' }) as Error);
   });
 });

@@ -1,20 +1,29 @@
 import { CodedError } from '../../../errors.js';
 import type { SpikeRaster } from '../../simulation.js';
 import { STEP_BITS } from './cells.js';
-import type { PipelineShape } from './kernels.js';
 import { WINDOW_STEPS } from './number-format.js';
 
+/** What a pipeline reads back of a batch. */
+export interface BatchLists {
+  /** Experiments side by side. */
+  readonly width: number;
+  /** Of an experiment in a window: a place for the number of spikes, then one for each spike. */
+  readonly places: number;
+  /** Of each window [experiment][place], see `spikes` in kernels.ts */
+  readonly windows: readonly Float32Array<ArrayBuffer>[];
+  /** [chunk of neurons][experiment]: cells without a flag */
+  readonly sound: Float32Array<ArrayBuffer>;
+}
+
+type Lists = Pick<BatchLists, 'width' | 'places' | 'windows'>;
+
 /**
- * @param windows of each window what a pipeline reads back, see `spikes` in kernels.ts
- * @returns the most spikes that an experiment has in a window; where they are not below `shape.spikes`, there was no place
- *   for all of them
+ * @returns the most spikes that an experiment has in a window; where they are not below `places`, there was no place for
+ *   all of them
  * @throws CodedError GPU_FAILED where a number is 0: gpu.js logs what the device refuses, for want of memory say, and
  *   hands out the zeros of an empty buffer
  */
-export function mostSpikesOf(
-  windows: readonly Float32Array[],
-  { width, spikes: places }: Pick<PipelineShape, 'width' | 'spikes'>,
-): number {
+export function mostSpikesOf({ width, places, windows }: Lists): number {
   let most = 0;
   for (const lists of windows) {
     for (let experiment = 0; experiment < width; experiment++) {
@@ -25,37 +34,36 @@ export function mostSpikesOf(
 }
 
 /**
- * The rasters of a batch, by step, then by neuron.
- * @param windows as above, with a place for every spike
+ * The rasters of a batch, by step, then by neuron: views of two buffers that all of them share.
+ * @param lists with a place for every spike
  * @param durationsSteps of the trials; what the last window has behind the end of a trial is not part of it
  * @throws CodedError GPU_FAILED as above
  */
-export function rastersOf(
-  windows: readonly Float32Array[],
-  { spikes: places }: Pick<PipelineShape, 'spikes'>,
-  durationsSteps: readonly number[],
-): SpikeRaster[] {
+export function rastersOf({ places, windows }: Lists, durationsSteps: readonly number[]): SpikeRaster[] {
   const batch = durationsSteps.map((durationSteps, trial) => {
     const ofTrial = windows.slice(0, Math.ceil(durationSteps / WINDOW_STEPS));
     const first = trial * places;
     const count = ofTrial.reduce((sum, lists) => sum + countIn(lists, first), 0);
-    return { ofTrial, first, count };
+    return { ofTrial, first, count, durationSteps };
   });
-  const most = batch.reduce((largest, { count }) => Math.max(largest, count), 0);
-  const scratch = { steps: new Uint16Array(most), neurons: new Uint32Array(most) };
-  return batch.map(({ ofTrial, first }, trial) => {
-    let length = sortInto(scratch, ofTrial, first);
-    while (length > 0 && scratch.steps[length - 1]! >= durationsSteps[trial]!) length--;
-    return { steps: scratch.steps.slice(0, length), neurons: scratch.neurons.slice(0, length) };
+  const total = batch.reduce((sum, { count }) => sum + count, 0);
+  const all = { steps: new Uint16Array(total), neurons: new Uint32Array(total) };
+  let at = 0;
+  return batch.map(({ ofTrial, first, count, durationSteps }) => {
+    const [from, to] = [at, (at += count)];
+    const raster = { steps: all.steps.subarray(from, to), neurons: all.neurons.subarray(from, to) };
+    sortInto(raster, ofTrial, first);
+    let length = count;
+    while (length > 0 && raster.steps[length - 1]! >= durationSteps) length--;
+    return { steps: raster.steps.subarray(0, length), neurons: raster.neurons.subarray(0, length) };
   });
 }
 
 /**
  * Writes the spikes of one trial, window after window, by a counting sort by step. A batch has nearly a million spikes, so
  * nothing is made for a single one.
- * @returns their number
  */
-function sortInto({ steps, neurons }: SpikeRaster, windows: readonly Float32Array[], first: number): number {
+function sortInto({ steps, neurons }: SpikeRaster, windows: readonly Float32Array[], first: number): void {
   const placeOfStep = new Uint32Array(2 ** STEP_BITS);
   let place = 0;
   for (const [window, lists] of windows.entries()) {
@@ -76,7 +84,6 @@ function sortInto({ steps, neurons }: SpikeRaster, windows: readonly Float32Arra
       neurons[placeOfStep[spike & STEP_MASK]!++] = spike >> STEP_BITS;
     }
   }
-  return place;
 }
 
 const STEP_MASK = 2 ** STEP_BITS - 1;

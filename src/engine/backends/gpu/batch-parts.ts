@@ -1,0 +1,40 @@
+import type { BatchTables } from './batch-tables.js';
+import type { BatchRoom } from './pipeline-shape.js';
+import type { BatchLists } from './spike-lists.js';
+
+/** The three parts of simulating a batch, each of which may be another thread's. */
+export interface BatchParts<Trial, Run> {
+  /** @returns undefined when the adapter has no room for the batch */
+  prepare(batch: readonly Trial[]): BatchTables | undefined | Promise<BatchTables | undefined>;
+  /** @returns undefined when the adapter has no room for the batch */
+  simulate(tables: BatchTables): Promise<BatchLists | undefined>;
+  /** @returns the runs in the order of the batch */
+  read(lists: BatchLists, batch: readonly Trial[]): readonly Run[] | Promise<readonly Run[]>;
+}
+
+/**
+ * Simulates trials as one batch, or as several, one after the other, where the adapter has no room for all of them side by
+ * side.
+ * @returns the runs in the order of the trials; undefined for a trial that has no room alone
+ */
+export async function simulateInParts<Trial, Run>(
+  trials: readonly Trial[],
+  { widths }: Pick<BatchRoom, 'widths'>,
+  { prepare, simulate, read }: BatchParts<Trial, Run>,
+): Promise<(Run | undefined)[]> {
+  const runs: (Run | undefined)[] = [];
+  let most = widths.at(-1)!;
+  while (runs.length < trials.length) {
+    const batch = trials.slice(runs.length, runs.length + most);
+    const tables = await prepare(batch);
+    const lists = tables && (await simulate(tables));
+    if (lists !== undefined) {
+      runs.push(...(await read(lists, batch)));
+    } else if (batch.length > widths[0]!) {
+      most = widths.findLast((width) => width < batch.length)!;
+    } else {
+      runs.push(...batch.map(() => undefined));
+    }
+  }
+  return runs;
+}
