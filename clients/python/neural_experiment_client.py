@@ -354,8 +354,7 @@ class Lab:
         answer: Json = {"conditions": []}
         with self._post(_complete(document), format="ndjson") as response:
             for line in _lines(response):
-                if "error" in line:
-                    raise _error_of(line, status=None, retry_after_s=None)
+                _check_failure(line)
                 if "progress" in line:
                     if show is not None:
                         show(Progress(elapsed_s=time.monotonic() - started_s, **line["progress"]))
@@ -363,8 +362,7 @@ class Lab:
                     answer["conditions"].append(line)
                 else:
                     answer.update(line)
-        if "cost" not in answer:
-            raise LabConnectionError("The answer ended before the experiment did.")
+        _check_last(answer)
         return Result(_in_order(answer))
 
     def submit(self, **document: Any) -> Job:
@@ -562,11 +560,17 @@ class Job:
         table: str | None = None,
         names: str | None = None,
     ) -> Path:
-        """Saves the results as the service writes them, as `Lab.download` does."""
+        """Saves the results as the service writes them, as `Lab.download` does.
+
+        While the job runs these are the conditions that are done; a warning says so, as no table can.
+        """
         path = _checked(path)
         query = {"format": _EXTENSIONS[path.suffix], "table": table, "names": names}
         with self._lab._open(self._lab._request("GET", f"{self._path}/results", query)) as response:
             _save(response, path)
+            status = response.headers.get("Job-Status", "successful")
+        if status != "successful":
+            warnings.warn(f"The job is {status}: {path} has only the conditions that are done.", stacklevel=2)
         return path
 
     def end(self) -> JobState:
@@ -598,14 +602,19 @@ def _checked(path: str | os.PathLike[str]) -> Path:
 
 
 def _save(response: Any, path: Path) -> None:
+    last_line = b""
     with _replacing(path) as file:
         while piece := _read(response, 2**20):
             file.write(piece)
+            if path.suffix == ".ndjson":
+                last_line = b"\n".join((last_line + piece).split(b"\n")[-2:])
         # A reader of pieces is not told when the last ones are missing.
         if file.tell() < int(response.headers.get("Content-Length", 0)):
             raise LabConnectionError("The connection broke before the answer ended.")
         if path.suffix == ".parquet":
             _check_complete(file)
+        if path.suffix == ".ndjson":
+            _check_last(_parsed(last_line))
 
 
 def _complete(document: Mapping[str, Any]) -> Json:
@@ -730,6 +739,19 @@ def _error_of(body: Json, *, status: int | None, retry_after_s: float | None) ->
         suggestions=body.get("suggestions", ()),
         retry_after_s=retry_after_s,
     )
+
+
+def _check_failure(line: Json) -> None:
+    """Raises what the experiment failed with, where a line of its answer says so."""
+    if "error" in line:
+        raise _error_of(line, status=None, retry_after_s=None)
+
+
+def _check_last(line: Json) -> None:
+    """Raises LabError where the last line of an answer is not its end."""
+    _check_failure(line)
+    if "cost" not in line:
+        raise LabConnectionError("The answer ended before the experiment did.")
 
 
 def _may_have_arrived(failure: LabConnectionError) -> bool:

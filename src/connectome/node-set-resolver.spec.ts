@@ -193,6 +193,15 @@ describe('what the model lacks', () => {
     });
   });
 
+  it('is a channel or a set with more behind its name', () => {
+    for (const name of ['@channel/walk/left', '@stimulus/sugar/', '@nobody2000/sweet/left', '@channel']) {
+      expect(failure(() => resolver(measured).neuronsOf(name, '/a'))).toMatchObject({
+        code: 'UNKNOWN_NEURONS',
+        path: '/a',
+      });
+    }
+  });
+
   it('is left out and listed where the document says so', () => {
     const [a, ...others] = selectors;
     const skipping = resolver(measured, { on_missing: 'skip' });

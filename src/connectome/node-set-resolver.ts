@@ -250,7 +250,8 @@ export class NodeSetResolver {
   /** A stimulus or channel of the model, whose names have the kind in front. */
   #population(name: string): Uint32Array | undefined {
     const { stimuli, channels } = this.connectome.metadata;
-    const [kind, id] = name.split('/');
+    const [kind, id, ...others] = name.split('/');
+    if (others.length > 0) return undefined;
     if (kind === 'channel' && channels.some((each) => each.id === id)) {
       return this.connectome.channelNeurons(id!);
     }

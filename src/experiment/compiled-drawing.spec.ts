@@ -60,3 +60,25 @@ it('compiledDrawing draws the events of drawInputEvents, trial after trial', () 
   );
   expect(events).toBeGreaterThan(100_000);
 });
+
+it('compiledDrawing orders steps in which several inputs kick many neurons', () => {
+  const draw = compiledDrawing(compileDrawingKernel());
+  const kicks = (length: number, neuronOf: (place: number) => number): Input => ({
+    neurons: Uint32Array.from({ length }, (_, place) => neuronOf(place)),
+    train: { kind: 'spikes', steps: Uint16Array.of(0, 7) },
+  });
+  for (const length of [1, 2, 3, 40, 2000, 2001]) {
+    const protocol = {
+      inputs: [
+        kicks(length, (place) => 3 * place),
+        kicks(length, (place) => 2 * place),
+        // Backwards, and each neuron several times in a step.
+        kicks(length, (place) => 3 * (length - place)),
+        kicks(length, (place) => (place * 7919) % 5),
+      ],
+      durationSteps: 9,
+    };
+    const neuronId = () => '';
+    expect(draw(protocol, neuronId)).toEqual(drawInputEvents(protocol, neuronId));
+  }
+});

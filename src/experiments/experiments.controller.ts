@@ -8,7 +8,7 @@ import { ModelHealth } from '../health/model-health.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
 import { DOCUMENT_ROUTE } from '../http/document-route.js';
-import { withoutIdleLimit } from '../http/idle-limit.js';
+import { piecesWithoutIdleLimit } from '../http/idle-limit.js';
 import { idempotencyKeyOf } from '../http/idempotency-key.js';
 import { prefersAsync } from '../http/preferences.js';
 import { JobsService } from '../jobs/jobs.service.js';
@@ -145,7 +145,8 @@ export class ExperimentsController {
     try {
       // A line is sent when it is there.
       const heldBytes = order.format === 'ndjson' ? 0 : HELD_BYTES;
-      const held = await withoutIdleLimit(request, async () => holdBeginning(await run.bytes(), heldBytes));
+      const bytes = piecesWithoutIdleLimit(request, await run.bytes());
+      const held = await holdBeginning(bytes, heldBytes);
       await sendAnswer(held, order.format, request, reply);
     } catch (error) {
       await end();

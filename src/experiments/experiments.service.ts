@@ -107,7 +107,7 @@ export class ExperimentsService {
       tableRows: this.#tableRowsOf(order.format),
     });
     checkOrder(order, plan);
-    return { order, model, plan, brainMs: Math.round(plan.brainSeconds(order.from) * 1000) };
+    return { order, model, plan, brainMs: plan.brainMs(order.from) };
   }
 
   *#preparingJob(

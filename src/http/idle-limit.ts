@@ -13,3 +13,22 @@ export async function withoutIdleLimit<T>(
     socket.setTimeout(server.server.timeout);
   }
 }
+
+/**
+ * The same of an answer in pieces, while a piece is made. While nobody asks for the next one the limit holds, for a
+ * client that does not read.
+ */
+export async function* piecesWithoutIdleLimit<T>(
+  request: FastifyRequest,
+  pieces: AsyncGenerator<T, void, undefined>,
+): AsyncGenerator<T, void, undefined> {
+  try {
+    for (;;) {
+      const next = await withoutIdleLimit(request, () => pieces.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await pieces.return();
+  }
+}

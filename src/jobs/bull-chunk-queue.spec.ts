@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { UnrecoverableError } from 'bullmq';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../test/support/daemons.js';
 import { describeWith } from '../../test/support/requirements.js';
@@ -66,5 +68,28 @@ describeWith(['redis'], 'chunks in Redis', () => {
     // A model that is served again finds an empty queue, and can use it.
     await queueOfProcess().add(chunksOf('replaced', 2));
     expect(await before.waiting('replaced')).toBe(2);
+  });
+
+  it('that cannot be given up do not end the process', async () => {
+    const unhandled: unknown[] = [];
+    const listener = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', listener);
+    let givenUp = 0;
+    const queue = queueOfProcess();
+    queue.start({
+      model: 'refused',
+      atOnce: 1,
+      hasRoom: () => true,
+      compute: () => Promise.reject(new UnrecoverableError('It is not to be tried again.')),
+      giveUp: () => {
+        givenUp++;
+        return Promise.reject(new Error('READONLY'));
+      },
+    });
+    await queue.add(chunksOf('refused', 2));
+    await until(() => givenUp === 2);
+    await setImmediate();
+    process.off('unhandledRejection', listener);
+    expect(unhandled).toEqual([]);
   });
 });

@@ -186,7 +186,10 @@ export class BullChunkQueue implements ChunkQueue {
     worker.on('failed', (job, error) => {
       if (job === undefined || this.#isClosed) return;
       // BullMQ tries it again, unless it was tried too often or its processes have died too often.
-      if (job.attemptsMade >= MOST_TRIES || job.finishedOn !== undefined) void work.giveUp(job.data, error);
+      if (job.attemptsMade < MOST_TRIES && job.finishedOn === undefined) return;
+      work.giveUp(job.data, error).catch((refused: unknown) => {
+        this.#log.error(`A job could not be given up: ${String(refused)}`);
+      });
     });
     this.#worker = worker;
     this.#workerModel = model;

@@ -99,7 +99,7 @@ export class ChunkWorker implements ChunkWork {
   async giveUp({ job }: Chunk, error: unknown): Promise<void> {
     const failure = failureOf(isOfRedis(error) ? jobsUnavailable(error) : error);
     if (failure.code === 'INTERNAL') this.#log.error(`A job failed: ${failure.message}`);
-    await this.store.fail(job, publicFailure(failure));
+    await this.#untilTaken(() => this.store.fail(job, publicFailure(failure)));
     await this.queue.remove(job);
   }
 

@@ -49,7 +49,7 @@ export class JobsService {
       limits,
       from,
       conditions: neededIndices(plan, from).length,
-      brainMs: plan.brainSeconds(from) * 1000,
+      brainMs: plan.brainMs(from),
       createdMs: Date.now(),
     };
     return this.reach(async () => {

@@ -104,6 +104,15 @@ it('removes the jobs that finished longest ago: beyond their number, and where m
   expect(await statuses(store, 'unfinished', 'e', 'f')).toEqual(['accepted', 'accepted', 'accepted']);
 });
 
+it('makes no room for results that are too large', async () => {
+  const store = new MemoryJobStore(LIMITS);
+  await finishedJob(store, 'a', 100);
+  await finishedJob(store, 'b', 100);
+  await store.create(record('c'));
+  expect(await store.keep('c', condition(0, 120), 2)).toBe(false);
+  expect(await statuses(store, 'a', 'b', 'c')).toEqual(['successful', 'successful', 'failed']);
+});
+
 it('fails a job whose results are too large, or for which unfinished jobs leave no memory', async () => {
   const store = new MemoryJobStore(LIMITS);
   await store.create(record('a'));

@@ -98,9 +98,9 @@ export class MemoryJobStore implements JobStore {
     const { index, phase, outcome, brainMs, costMs } = condition;
     if (job.outcomes.has(index)) return true;
     const { conditionsDone, brainMsDone, resultBytes } = job.progress;
-    this.#makeRoom(outcome.length);
     const { resultBytes: mostBytes, keptBytes } = this.limits;
     const isTooLarge = resultBytes + outcome.length > mostBytes;
+    if (!isTooLarge) this.#makeRoom(outcome.length);
     if (isTooLarge || this.#bytes + outcome.length > keptBytes) {
       const error = isTooLarge ? resultsTooLarge(mostBytes) : noRoomForResults(keptBytes);
       await this.fail(id, failureOf(error));

@@ -169,7 +169,7 @@ describeWith(['redis'], 'jobs in Redis', () => {
       const plan = {
         head: { id: 'e', experiment: record('').document },
         grid: { neededFrom: () => Uint8Array.of(1), levelOf: () => 0 },
-        brainSeconds: () => 1,
+        brainMs: () => 1000,
       } as unknown as ExperimentPlan;
       const order = { client: 'laboratory', model: 'model', plan, limits: record('').limits, from: 0 };
       const service = new JobsService(store, queue, {} as ChunkWorker);

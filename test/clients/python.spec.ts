@@ -136,16 +136,19 @@ endless = dict(inputs={'a': 'S_sugar'}, trials=100, duration_ms=200, reports={'r
 job = lab.submit(**endless)
 while job.state.conditions_done < 2: pass
 partial = job.results()
+import warnings
+with warnings.catch_warnings(record=True) as caught: job.download('partial.csv')
 ended = job.end()
 failures = []
 for failing in (job.wait, lab.job('nobody').wait, lambda: lab.submit(**{**endless, 'trials': 0})):
     try: failing()
     except LabError as error: failures.append([error.status, error.code])
-answer([ended.status, partial.is_partial, len(partial.json['conditions']) >= 2, failures])`;
+answer([ended.status, partial.is_partial, len(partial.json['conditions']) >= 2, [str(w.message) for w in caught], failures])`;
     expect(await answered(script)).toEqual([
       'dismissed',
       true,
       true,
+      ['The job is running: partial.csv has only the conditions that are done.'],
       [
         [404, 'NOT_FOUND'],
         [404, 'NOT_FOUND'],
@@ -311,7 +314,10 @@ lab.run(progress=True)`,
 
     it('raises what ends an experiment under way', async () => {
       listener = (_, response) => response.end(`${HEAD}{"error":"The service stops.","code":"DRAINING"}\n`);
-      expect(await failing(`lab.run()`)).toEqual(['LabError', 'The service stops.', 'DRAINING', null]);
+      for (const call of ['lab.run()', `lab.download('ended.ndjson')`]) {
+        expect(await failing(call)).toEqual(['LabError', 'The service stops.', 'DRAINING', null]);
+      }
+      expect(existsSync(join(dir, 'ended.ndjson'))).toBe(false);
     });
 
     it.each([
@@ -319,7 +325,10 @@ lab.run(progress=True)`,
       ['is cut within a line', HEAD.slice(0, 9), 'The answer is not JSON, or it was cut off.'],
     ])('takes no answer that %s for a whole one', async (_, body, message) => {
       listener = (__, response) => response.end(body);
-      expect(await failing(`lab.run()`)).toEqual(['LabConnectionError', message, null, null]);
+      for (const call of ['lab.run()', `lab.download('cut.ndjson')`]) {
+        expect(await failing(call)).toEqual(['LabConnectionError', message, null, null]);
+      }
+      expect(existsSync(join(dir, 'cut.ndjson'))).toBe(false);
     });
 
     it('leaves no file behind where the connection breaks', async () => {

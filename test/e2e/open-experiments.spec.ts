@@ -8,6 +8,7 @@ import { ModelHealth } from '../../src/health/model-health.js';
 import { Metrics } from '../../src/metrics/metrics.js';
 import { SpendingLog, type SpendingWindow } from '../../src/rate-limit/spending-window.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { FaultyWorkers } from '../support/faulty-workers.js';
 import { exchange } from '../support/raw-http.js';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
@@ -789,6 +790,38 @@ describe('experiments under way', () => {
     expect(underWay()).toBe(1);
     sent.destroy();
     await until(() => underWay() === 0);
+  });
+
+  it('keeps the connection of an answer that has begun while its next part takes long', async () => {
+    const workers = new FaultyWorkers();
+    const idleLimitMs = 600;
+    service = await startReadyService(
+      { ...NO_BUDGET, WORKERS: '2', RUN_TIMEOUT_MS: '100', EXPERIMENT_RATES: '100000000' },
+      { workerFile: workers.file, requestTimeoutMs: idleLimitMs - 100 },
+    );
+    try {
+      const sent = await fetch(`${service.url}${PATH}`, {
+        method: 'POST',
+        headers: JSON_TYPE,
+        body: JSON.stringify({
+          ...SUGAR,
+          duration_ms: 1,
+          trials: 1,
+          reports: { all: { node_set: '@all', group_by: ['neuron'] } },
+          sweep: [{ set: 'seed', from: 1, to: 400, step: 1 }],
+        }),
+      });
+      // Its beginning is out, and nobody has read so much that the rest could be.
+      workers.hold('v2-trial');
+      const answer = sent.json() as Promise<{ readonly conditions: readonly unknown[] }>;
+      await new Promise((next) => setTimeout(next, 3 * idleLimitMs));
+      expect(underWay()).toBe(1);
+      workers.release();
+      expect((await answer).conditions).toHaveLength(400);
+    } finally {
+      workers.release();
+      workers.remove();
+    }
   });
 
   it('bounds how many there are, of one client and of all, and answers runs of version 1 all the while', async () => {

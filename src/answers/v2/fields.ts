@@ -149,16 +149,16 @@ const startMs = (description: string): NumberField => ({
   example: 200,
 });
 
-const untilEndMs = (description: string): NumberField => ({
+const someMs = (description: string): NumberField => ({
   kind: 'number',
   multipleOf: 0.1,
   minimum: TIME_STEP_MS,
   maximum: MAXIMUM_DURATION_MS,
-  untilEnd: true,
   optional: true,
   description,
   example: 300,
 });
+const untilEndMs = (description: string): NumberField => ({ ...someMs(description), untilEnd: true });
 
 const trialDurationMs: NumberField = {
   kind: 'number',
@@ -457,7 +457,8 @@ export const DOCUMENT = {
 export const SWEPT_OF_INPUT: Readonly<Record<string, NumberField>> = {
   rate_hz: rateHz,
   delay_ms: delayMs,
-  duration_ms: windowMs,
+  // A condition has a window of its own, so null is not among the values.
+  duration_ms: someMs('Length of that window in ms.'),
 };
 /** Members of the document that a sweep may set. */
 export const SWEPT_OF_DOCUMENT: Readonly<Record<string, NumberField>> = {

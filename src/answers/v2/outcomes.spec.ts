@@ -1,4 +1,14 @@
-import { decodeOutcome, encodeOutcome, sparseSpikes, type ConditionOutcome } from './outcomes.js';
+import { planOf } from '../../../test/support/open-experiments.js';
+import { smallConnectome } from '../../../test/support/small-connectome.js';
+import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import {
+  decodeOutcome,
+  encodeOutcome,
+  eventsOfOutcomes,
+  sparseSpikes,
+  type ConditionOutcome,
+} from './outcomes.js';
+import type { ExperimentEvent } from './result.js';
 import type { ConditionCounts } from './summary.js';
 
 const columns = {
@@ -68,4 +78,27 @@ it('keeps only neurons that spiked', () => {
     spikes: Uint32Array.of(3, 1),
   });
   expect(sparseSpikes(new Uint32Array(3)).neurons).toHaveLength(0);
+});
+
+describe('an answer from outcomes of which one is gone', () => {
+  const plan = planOf(openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer), {
+    reports: { walk: { node_set: 'C_walk' } },
+    trials: 1,
+    sweep: [{ set: 'seed', values: [1, 2] }],
+  });
+  async function* outcomes() {
+    yield [0, { kind: 'absent' }] as const;
+    yield [1, undefined] as const;
+  }
+  const eventsOf = async (isPartial: boolean): Promise<ExperimentEvent[]> => {
+    const events: ExperimentEvent[] = [];
+    const order = { from: 0, tableRows: 100, isPartial };
+    for await (const event of eventsOfOutcomes(plan, outcomes(), order)) events.push(event);
+    return events;
+  };
+
+  it('says that it is partial, or fails', async () => {
+    expect((await eventsOf(true)).at(-1)).toMatchObject({ kind: 'totals', totals: { partial: true } });
+    await expect(eventsOf(false)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
 });

@@ -5,6 +5,7 @@ import {
   inflateRaw as inflateRawCallback,
   type ZlibOptions,
 } from 'node:zlib';
+import { CodedError } from '../../errors.js';
 import { conditionResult } from './condition-result.js';
 import type { ExperimentPlan } from './plan.js';
 import type { ConditionParameters, ExperimentEvent, SpikeTable } from './result.js';
@@ -120,6 +121,7 @@ export function neededIndices(plan: ExperimentPlan, from: number): number[] {
 /**
  * The events that runExperiment yields for the same plan, from what was kept.
  * @param outcomes those of neededIndices, in that order; undefined is left out, in a partial answer alone
+ * @throws CodedError NOT_FOUND where an outcome of a complete answer is missing
  */
 export async function* eventsOfOutcomes(
   plan: ExperimentPlan,
@@ -131,6 +133,10 @@ export async function* eventsOfOutcomes(
   const rows = plan.rowsOfTable(tableRows);
   for await (const [index, outcome] of outcomes) {
     const isAnswered = index >= from;
+    // The job was ended, or had to make room for others, after its results began to be read.
+    if (outcome === undefined && !isPartial) {
+      throw new CodedError('NOT_FOUND', 'The results of the job were removed while they were being read.');
+    }
     if (outcome?.kind === 'run') {
       const { cost, counts } = outcome;
       totals.addRun({ ...cost, index, isRunaway: cost.isRunaway && isAnswered });

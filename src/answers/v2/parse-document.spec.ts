@@ -353,6 +353,18 @@ describe('a document is refused', () => {
       /multiple of 0\.1/,
     ],
     [
+      'with a sweep in steps too small to be one',
+      set({ set: 'inputs.i.delay_ms', from: 0, to: 1, step: 1e-8 }),
+      '/sweep/0/step',
+      /a multiple of 0\.1, got 1e-8/,
+    ],
+    [
+      'with a swept window without an end',
+      set({ set: 'inputs.i.duration_ms', values: [0] }),
+      '/sweep/0/values/0',
+      /a multiple of 0\.1 from 0\.1 to 5000, got 0\.$/,
+    ],
+    [
       'with a sweep that goes down',
       set({ set: 'seed', from: 2, to: 1, step: 1 }),
       '/sweep/0/to',

@@ -120,7 +120,9 @@ function rangeAxis(
   if (last < first) throw refused(memberOf(place, 'to'), to, `at least from, which is ${first}`);
   const stepPlace = memberOf(place, 'step');
   if (!(step > 0)) throw refused(stepPlace, step, 'a number above 0');
-  const distance = numberIn({ ...field, minimum: 0, maximum: Number.MAX_VALUE }, step, stepPlace) as number;
+  // So that a step near 0 is not taken for the multiple 0.
+  const minimum = field.multipleOf ?? 0;
+  const distance = numberIn({ ...field, minimum, maximum: Number.MAX_VALUE }, step, stepPlace) as number;
   const range = new DecimalRange(first, last, distance);
   return {
     length: range.length,

@@ -39,6 +39,11 @@ describe('what an experiment costs', () => {
     expect(plan.dryRun().cost).toEqual({ brain_seconds: 20, input_events: 5 * 12 * 100 * 2 });
   });
 
+  it('is a whole number of milliseconds, since Redis counts it in integers', () => {
+    // 1001 / 1000 * 1000 is not 1001.
+    expect(planOf(connectome, { inputs: INPUT, duration_ms: 1001, trials: 1 }).brainMs()).toBe(1001);
+  });
+
   it('stands in a dry run, which is JSON as a whole and in its parts', () => {
     const dryRun = planOf(connectome, { node_sets: { mine: 'S_*' }, inputs: INPUT, trials: 5 }).dryRun();
     const json = withoutPauses(dryRunJson(dryRun));
@@ -270,6 +275,13 @@ describe('warnings', () => {
       reports,
     };
     expect(codes(swept)).toContain('READOUT_STIMULATED');
+    // The groups take the place of S_sugar, which nothing stimulates.
+    const replaced = {
+      inputs: { s: { node_set: 'S_sugar' } },
+      sweep: [{ each: 'S_song', as: 'inputs.s' }],
+      reports,
+    };
+    expect(codes(replaced)).not.toContain('READOUT_STIMULATED');
     expect(codes({ inputs: { s: { node_set: 'S_song' } }, reports })).not.toContain('READOUT_STIMULATED');
     const table = (nodeSet: string) => ({ table: { node_set: nodeSet, type: 'spikes' } });
     expect(codes({ inputs: INPUT, reports: table('S_sugar') })).toContain('READOUT_STIMULATED');

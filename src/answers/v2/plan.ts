@@ -158,7 +158,8 @@ export class ExperimentPlan {
     this.warnings = warningsBefore(
       connectome,
       resolved,
-      this.#inputs.map(({ neurons }) => neurons),
+      // Where groups take the place of an input's neurons, these are never stimulated.
+      this.#inputs.filter(({ groupAxis }) => groupAxis < 0).map(({ neurons }) => neurons),
       this.reports,
       this.grid,
     );
@@ -211,11 +212,15 @@ export class ExperimentPlan {
     );
   }
 
-  /** Brain seconds of all that an answer from a condition on has to run, at most. */
-  brainSeconds(from = 0): number {
+  /** Simulated time of all that an answer from a condition on has to run, at most: whole milliseconds. */
+  brainMs(from = 0): number {
     const needed = this.grid.neededFrom(from);
     const durationMs = this.#durationsMs.reduce((sum, ms, index) => sum + needed[index]! * ms, 0);
-    return (durationMs * this.trials) / MS_PER_SECOND;
+    return durationMs * this.trials;
+  }
+
+  brainSeconds(from = 0): number {
+    return this.brainMs(from) / MS_PER_SECOND;
   }
 
   /** Simulated time of all trials of a condition, in ms. */

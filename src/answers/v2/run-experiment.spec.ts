@@ -94,6 +94,15 @@ describe('runExperiment', () => {
     expect(plan.brainSeconds(9)).toBeCloseTo(6 * 3 * 0.06, 10);
   });
 
+  it('runs nothing before `from` where groups are stimulated in turn: no baseline decides on them', async () => {
+    const sweep = [{ each: 'S_*', group_by: ['type'], as: 'inputs.sugar' }];
+    const plan = planOf(connectome, { ...SCREEN, sweep });
+    const { conditions, totals } = await answerOf(plan, runTrial, { from: 1 });
+    expect(conditions).toHaveLength(plan.conditions - 1);
+    expect(totals.cost.brain_seconds).toBeCloseTo(conditions.length * 3 * 0.06, 10);
+    expect(plan.brainSeconds(1)).toBeCloseTo(totals.cost.brain_seconds, 10);
+  });
+
   it('leaves out lesions that change nothing, and they do change nothing', async () => {
     const request = {
       ...SCREEN,

@@ -120,13 +120,10 @@ export class Grid {
    */
   neededFrom(from: number): Uint8Array {
     const needed = new Uint8Array(this.size);
-    for (let index = this.size - 1; index >= 0; index--) {
-      if (index >= from) needed[index] = 1;
-      if (needed[index] === 0) continue;
-      needed[this.originOf(index)] = 1;
-      this.axes.forEach((_, axis) => {
-        if (this.isOfGroups(axis)) needed[this.baselineOf(index, axis)] = 1;
-      });
+    needed.fill(1, from);
+    if (from === 0) return needed;
+    for (let index = from; index < this.size; index++) {
+      for (const decider of this.decidersOf(index)) needed[decider] = 1;
     }
     return needed;
   }

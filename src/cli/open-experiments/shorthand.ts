@@ -46,10 +46,12 @@ function inputsOf(given: Json, { stimulate = [], window = [] }: DocumentOptions)
   }
   const inputs = entriesOf(given['inputs']);
   if (stimulate.length === 0 || inputs === undefined) return given['inputs'];
+  const own = new Set<string>();
   for (const [at, text] of stimulate.entries()) {
-    const { name, rest } = namedIn(text);
+    const { name = freeName(UNNAMED_INPUT, inputs), rest } = namedIn(text);
     const [, who, rate] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(rest)!;
-    inputs.set(name ?? freeName(UNNAMED_INPUT, inputs), {
+    addName('stimulate', name, own);
+    inputs.set(name, {
       node_set: selectorIn(who!),
       ...(rate !== undefined && { rate_hz: Number(rate) }),
       ...windowIn(window.length > 1 ? window[at] : window[0]),
@@ -67,13 +69,16 @@ function windowIn(text: string | undefined): Json {
   return { delay_ms: numberIn('window', parts[1]!), duration_ms: numberIn('window', parts[2]!) };
 }
 
-function reportsOf(given: Json, { report = [], spikes }: DocumentOptions): unknown {
-  const reports = entriesOf(given['reports']);
-  if (reports === undefined) return given['reports'];
+function reportsOf(document: Json, { report = [], spikes }: DocumentOptions): unknown {
+  const reports = entriesOf(document['reports']);
+  if (reports === undefined) return document['reports'];
+  const own = new Set<string>();
   for (const text of report) {
-    const { name, rest } = namedIn(text);
+    const { name: given, rest } = namedIn(text);
     const { who, groupBy } = groupedIn(rest);
-    reports.set(name ?? freeName(nameFrom(who), reports), {
+    const name = given ?? freeName(nameFrom(who), reports);
+    addName('report', name, own);
+    reports.set(name, {
       node_set: selectorIn(who),
       ...(groupBy.length > 0 && { group_by: groupBy }),
     });
@@ -82,7 +87,7 @@ function reportsOf(given: Json, { report = [], spikes }: DocumentOptions): unkno
   if (spikes !== undefined && !hasSpikes) {
     reports.set(freeName('spikes', reports), { node_set: EVERYBODY, type: 'spikes' });
   }
-  return reports.size > 0 ? Object.fromEntries(reports) : given['reports'];
+  return reports.size > 0 ? Object.fromEntries(reports) : document['reports'];
 }
 
 function sweepOf(given: Json, { sweep = [] }: DocumentOptions, inputs: unknown): unknown {
@@ -196,6 +201,14 @@ function selectorsIn(text: string): unknown[] {
 function nameFrom(who: string): string {
   const name = who.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
   return name.slice(0, LONGEST_NAME) || UNNAMED_REPORT;
+}
+
+/** @throws CodedError USAGE where two options have one name: the first would be lost */
+function addName(option: string, name: string, names: Set<string>): void {
+  if (names.has(name)) {
+    throw usageError(`--${option} should have each name once, found ${describeValue(name)} twice`);
+  }
+  names.add(name);
 }
 
 /** The name, with a number behind it if it is taken. */

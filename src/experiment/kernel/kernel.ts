@@ -17,6 +17,8 @@ const ROUNDS: u32 = 10;
 
 /** A table: the guide, a half word for each first byte of a random word, then the cumulative distribution. */
 const GUIDE_BYTES: usize = 256 * sizeof<u16>();
+/** Moves by insertion for each event of a step, before a heap takes over. */
+const MOVES_OF_EACH: u64 = 32;
 
 let longestTrial: u32;
 let marks: usize;
@@ -127,9 +129,16 @@ export function endTrial(): u32 {
   eventNeurons = aligned(eventSteps + ((<usize>eventCount) << 1));
   reach(eventNeurons + ((<usize>eventCount) << 2));
   placeSteps();
+  let isOrdered = true;
   for (let q: u32 = 0; q < eventCount; q++) {
     const drawn = drawnEvents + ((<usize>q) << 3);
-    insert(load<u32>(drawn), load<u32>(drawn, 4));
+    if (!append(load<u32>(drawn), load<u32>(drawn, 4))) isOrdered = false;
+  }
+  // The neurons of one input ascend as a rule.
+  if (isOrdered) return eventCount;
+  for (let step: u32 = 0; step < durationSteps; step++) {
+    const place = places + ((<usize>step) << 3);
+    orderNeurons(load<u32>(place), load<u32>(place, 4));
   }
   return eventCount;
 }
@@ -151,19 +160,65 @@ function placeSteps(): void {
   }
 }
 
-/** Among the events of its step that are there already; these are few. */
-function insert(step: u32, neuron: u32): void {
+/** Puts an event behind those of its step that are there already. @returns whether they ascend up to it */
+function append(step: u32, neuron: u32): bool {
   const place = places + ((<usize>step) << 3);
-  const begin = load<u32>(place);
-  let at = load<u32>(place, 4);
+  const at = load<u32>(place, 4);
   store<u32>(place, at + 1, 4);
   store<u16>(eventSteps + ((<usize>at) << 1), <u16>step);
-  for (; at > begin; at--) {
-    const before = load<u32>(eventNeurons + ((<usize>(at - 1)) << 2));
-    if (before <= neuron) break;
-    store<u32>(eventNeurons + ((<usize>at) << 2), before);
+  setNeuron(at, neuron);
+  return at == load<u32>(place) || neuronAt(at - 1) <= neuron;
+}
+
+/**
+ * Orders the neurons of a step by insertion: mostly these are few, or in order. Where two inputs kick a whole brain in
+ * one step, that would take the square of its size, so after some moves a heap does it.
+ */
+function orderNeurons(begin: u32, end: u32): void {
+  let moves = <u64>(end - begin) * MOVES_OF_EACH;
+  for (let next = begin + 1; next < end; next++) {
+    const neuron = neuronAt(next);
+    let at = next;
+    for (; at > begin && neuronAt(at - 1) > neuron; at--) setNeuron(at, neuronAt(at - 1));
+    setNeuron(at, neuron);
+    const moved: u64 = next - at;
+    if (moved > moves) {
+      sortAsHeap(begin, end - begin);
+      return;
+    }
+    moves -= moved;
   }
-  store<u32>(eventNeurons + ((<usize>at) << 2), neuron);
+}
+
+function sortAsHeap(begin: u32, count: u32): void {
+  for (let root = count >> 1; root > 0; root--) sink(begin, root - 1, count);
+  for (let last = count - 1; last > 0; last--) {
+    const largest = neuronAt(begin);
+    setNeuron(begin, neuronAt(begin + last));
+    setNeuron(begin + last, largest);
+    sink(begin, 0, last);
+  }
+}
+
+/** Moves a neuron down a heap that begins at a place, until none below it is larger. */
+function sink(begin: u32, root: u32, count: u32): void {
+  const neuron = neuronAt(begin + root);
+  let at = root;
+  for (let child: u32 = 2 * at + 1; child < count; child = 2 * at + 1) {
+    if (child + 1 < count && neuronAt(begin + child + 1) > neuronAt(begin + child)) child++;
+    if (neuronAt(begin + child) <= neuron) break;
+    setNeuron(begin + at, neuronAt(begin + child));
+    at = child;
+  }
+  setNeuron(begin + at, neuron);
+}
+
+function neuronAt(event: u32): u32 {
+  return load<u32>(eventNeurons + ((<usize>event) << 2));
+}
+
+function setNeuron(event: u32, neuron: u32): void {
+  store<u32>(eventNeurons + ((<usize>event) << 2), neuron);
 }
 
 function aligned(address: usize): usize {
