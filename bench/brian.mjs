@@ -1,7 +1,7 @@
 /**
- * npm run bench:brian: the same wiring and the same inputEvents through Brian 2 and through the kernel, in turn.
+ * npm run bench:brian: the same wiring and the same input events through Brian 2 and through the kernel, in turn.
  *
- * Brian 2 runs in a Python process of its own (brian2_runs.py), which gets the wiring and the inputEvents through
+ * Brian 2 runs in a Python process of its own (brian2_runs.py), which gets the wiring and the input events through
  * files and then simulates on demand. Its time is that of the simulation loop: importing, building 2.3 million
  * synapses and compiling are left out. A row counts the spikes that one has and the other has not.
  */
@@ -32,7 +32,7 @@ const KERNEL_RUNS_A_ROUND = 20;
 
 await runCommand({
   name: 'bench:brian',
-  summary: 'Runs the same wiring and inputEvents through Brian 2 and through the kernel.',
+  summary: 'Runs the same wiring and input events through Brian 2 and through the kernel.',
   options: {
     connectome: { type: 'string', value: 'FILE', required: true, help: 'What is simulated.' },
     stimuli: { type: 'string', value: 'LIST', default: 'sugar,loom,food', help: 'Comma list of stimuli.' },

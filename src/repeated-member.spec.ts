@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { repeatedMember } from './repeated-member.js';
+import { refuseRepeatedMember, repeatedMember } from './repeated-member.js';
 
 describe('repeatedMember', () => {
   it.each([
@@ -35,6 +35,19 @@ describe('repeatedMember', () => {
         const added = `${json.slice(0, -1)},${JSON.stringify(name)}:0}`;
         expect(repeatedMember(added)).toMatchObject({ name });
       }),
+    );
+  });
+});
+
+describe('refuseRepeatedMember', () => {
+  const nested = (levels: number) => `${'['.repeat(levels)}{"a":1,"a":2}${']'.repeat(levels)}`;
+
+  it.each([
+    [16, `${'/0'.repeat(16)}/a`],
+    [60_000, ''],
+  ])('names the place in %d lists, unless it is too deep to be of use', (levels, path) => {
+    expect(() => refuseRepeatedMember(nested(levels))).toThrow(
+      expect.objectContaining({ code: 'INVALID_PARAMETER', path }),
     );
   });
 });

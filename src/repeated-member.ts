@@ -7,6 +7,9 @@ export interface RepeatedMember {
   readonly path: string;
 }
 
+/** Documents are not nested so deeply: a longer path helps nobody, and could be as long as the text. */
+const LONGEST_PATH_CHARACTERS = 1000;
+
 /** Strings, with the colon of those that are names, and what opens, separates and closes. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\],]/g;
 
@@ -50,7 +53,7 @@ export function refuseRepeatedMember(json: string): void {
   throw new CodedError(
     'INVALID_PARAMETER',
     `The document must have each member once, got ${describeValue(name)} twice in the same object.`,
-    { path },
+    { path: path.length > LONGEST_PATH_CHARACTERS ? '' : path },
   );
 }
 

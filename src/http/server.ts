@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, describeValue } from '../errors.js';
+import { ArrivingDocuments } from './arriving-documents.js';
 import { refusal, type Connections } from './connections.js';
 import { CORS } from './cors.js';
 import { ErrorFilter } from './error.filter.js';
@@ -80,6 +81,7 @@ export function createAdapter({
 export async function configureServer(app: NestFastifyApplication, options: SharedOptions): Promise<void> {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
+  const documents = new ArrivingDocuments();
   fastify.addHook('onRoute', (route) => {
     routes.add(route);
     const limit = options.bodyLimits[route.url];
@@ -96,6 +98,7 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
     refuseCompressedBodies(request, reply);
+    documents.admit(request, reply);
   });
   fastify.addHook('onSend', async (_request, reply) => {
     // So that the client asks elsewhere next. What came after this request on its connection is answered as well.

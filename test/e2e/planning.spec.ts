@@ -1,6 +1,8 @@
 /** Documents are planned on the main thread: many at once must not keep anybody else from their answer. */
+import { connect } from 'node:net';
 import { ModelHealth } from '../../src/health/model-health.js';
 import { startReadyService, type Service } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { exchange, type RawResponse } from '../support/raw-http.js';
 
 /** Dear to plan and refused in the end, so the answer is short: 2000 conditions of 16 inputs, and too many rates. */
@@ -103,4 +105,36 @@ it('plans and computes the documents that wait when a shutdown begins', async ()
   while (beginLongTask.mock.calls.length < 24) await new Promise((resolve) => setTimeout(resolve, 1));
   await service.stop();
   expect(statusesOf(await answers)).toEqual([...Array<number>(20).fill(422), ...Array<number>(4).fill(200)]);
+});
+
+it('bounds the documents that are arriving, of one client more than of all', async () => {
+  service = await startReadyService({ TRUST_PROXY: 'loopback' });
+  const begun = (client: string) => {
+    const socket = connect(service.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    // The largest body, of which nothing but the first byte ever comes.
+    socket.write(
+      `POST /api/v2/experiments HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${from(client)}` +
+        'Content-Length: 262144\r\n\r\n{',
+    );
+    return socket;
+  };
+  const sockets = Array.from({ length: 32 }, () => begun('192.0.2.1'));
+  const ask = async (client: string) => {
+    const [answer] = await exchange(service.port, [document(CHEAP, client)], { endAfter: 1 });
+    return answer!;
+  };
+  let refused = await ask('192.0.2.1');
+  // Until the heads of all 32 have been read.
+  await until(async () => (refused = await ask('192.0.2.1')).status !== 200);
+  expect(refused.status).toBe(503);
+  expect(refused.headers).toMatchObject({ 'retry-after': '5', connection: 'close' });
+  expect(JSON.parse(refused.body)).toMatchObject({ code: 'QUEUE_FULL' });
+  expect((await ask('192.0.2.2')).status).toBe(200);
+  const [run] = await atOnce([posted('/api/v1/run', '{"duration_ms":50}', from('192.0.2.1'))]);
+  expect(run!.status).toBe(200);
+
+  sockets[0]!.destroy();
+  await until(async () => (await ask('192.0.2.1')).status === 200);
+  for (const socket of sockets) socket.destroy();
 });

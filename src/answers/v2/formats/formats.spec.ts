@@ -318,7 +318,7 @@ describe('The table of an answer', () => {
     await expect(answer('arrow', { document, table: 'spikes' })).rejects.toMatchObject({
       code: 'INVALID_PARAMETER',
       path: '/reports',
-      message: 'table: spikes needs a report of type spikes; the reports are cells (rate)',
+      message: 'table: spikes needs a report of type spikes; the reports are cells (rate).',
     });
   });
 

@@ -73,7 +73,7 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
   if (reports.length === 0) {
     throw new CodedError(
       'INVALID_PARAMETER',
-      `table: ${name} needs a report of type ${typesThatFill(name).join(' or ')}; the reports are ${reportTypes(experiment)}`,
+      `table: ${name} needs a report of type ${typesThatFill(name).join(' or ')}; the reports are ${reportTypes(experiment)}.`,
       { path: '/reports' },
     );
   }
