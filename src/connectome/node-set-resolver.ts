@@ -67,8 +67,6 @@ const NO_NOTES: Notes = { unknown: [], substituted: [], sources: [] };
 
 /** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
 const NAMES_WITH_SUGGESTIONS = 10;
-/** A document may name thousands that are unknown; nobody reads a sentence of them. A dry run that skips them lists all. */
-const UNKNOWN_LISTED = 50;
 
 /** Says which neurons the selectors of one document mean. Sets that are named several times are resolved once. */
 export class NodeSetResolver {
@@ -362,7 +360,7 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
   const first = new Map<string, Unknown>();
   for (const each of unknown) if (!first.has(each.name)) first.set(each.name, each);
   const suggestions = new Set<string>();
-  const described = [...first.values()].slice(0, UNKNOWN_LISTED).map(({ name, reason, near }, i) => {
+  const described = [...first.values()].map(({ name, reason, near }, i) => {
     const names = i < NAMES_WITH_SUGGESTIONS ? near() : [];
     names.forEach((each) => suggestions.add(each));
     const notes = [
@@ -371,9 +369,7 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
     ];
     return describeValue(name) + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
   });
-  const more = first.size - described.length;
-  const others = more > 0 ? ` and ${more} more` : '';
-  return new CodedError('UNKNOWN_NEURONS', `The model lacks ${described.join(', ')}${others}.`, {
+  return new CodedError('UNKNOWN_NEURONS', `The model lacks ${described.join(', ')}.`, {
     path: unknown[0]!.path,
     ...(suggestions.size > 0 && { suggestions: [...suggestions] }),
   });

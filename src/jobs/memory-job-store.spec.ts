@@ -104,6 +104,18 @@ it('removes the jobs that finished longest ago: beyond their number, and where m
   expect(await statuses(store, 'unfinished', 'e', 'f')).toEqual(['accepted', 'accepted', 'accepted']);
 });
 
+it('removes no job to make room whose results are gone', async () => {
+  const store = new MemoryJobStore(LIMITS);
+  await finishedJob(store, 'a', 100);
+  await finishedJob(store, 'b', 100);
+  await store.dismiss('a');
+  await store.create(record('c'));
+  await store.create(record('d'));
+  await store.keep('c', condition(0, 100), 2);
+  expect(await store.keep('d', condition(0, 80), 2)).toBe(true);
+  expect(await statuses(store, 'a', 'b', 'c', 'd')).toEqual(['dismissed', undefined, 'accepted', 'accepted']);
+});
+
 it('makes no room for results that are too large', async () => {
   const store = new MemoryJobStore(LIMITS);
   await finishedJob(store, 'a', 100);

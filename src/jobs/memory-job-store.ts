@@ -184,20 +184,18 @@ export class MemoryJobStore implements JobStore {
   #makeRoom(bytes: number): void {
     this.#removeWhile(
       () => this.#bytes + bytes > this.limits.keptBytes,
-      ({ progress }) => progress.resultBytes,
+      // Those of a job that failed or was dismissed are gone.
+      ({ outcomes, progress }) => (outcomes.size > 0 ? progress.resultBytes : 0),
     );
   }
 
   /**
    * Removes finished jobs of the client that has most of them, so that no client displaces the jobs of others.
-   * @param sizeOf of a job, whose sum a client has most of
+   * @param sizeOf of a job, whose sum a client has most of; jobs of size 0 stay
    */
   #removeWhile(isTooMany: (finished: readonly KeptJob[]) => boolean, sizeOf: (job: KeptJob) => number): void {
-    for (
-      let finished = this.#finished();
-      finished.length > 0 && isTooMany(finished);
-      finished = this.#finished()
-    ) {
+    const removable = () => this.#finished().filter((job) => sizeOf(job) > 0);
+    for (let finished = removable(); finished.length > 0 && isTooMany(finished); finished = removable()) {
       const sizes = new Map<string, number>();
       for (const job of finished) {
         const { client } = job.record;
