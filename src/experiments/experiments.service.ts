@@ -16,7 +16,7 @@ import { CodedError } from '../errors.js';
 import { withoutIdleLimit } from '../http/idle-limit.js';
 import { documentIn } from '../http/request-body.js';
 import { type LoadedModel, ModelHealth } from '../health/model-health.js';
-import type { Job } from '../jobs/job.js';
+import type { JobState } from '../jobs/job.js';
 import { JobsService, type JobOrder } from '../jobs/jobs.service.js';
 import { planJob } from '../jobs/opened-job.js';
 import type { InParts } from '../parts.js';
@@ -132,7 +132,7 @@ export class ExperimentsService {
    * The results of a job, as far as it is.
    * @throws CodedError NOT_FOUND where they are there no longer, the failure of the job
    */
-  async results(request: FastifyRequest, { record, progress }: Job, order: AnswerOrder): Promise<Bytes> {
+  async results(request: FastifyRequest, { record, progress }: JobState, order: AnswerOrder): Promise<Bytes> {
     if (progress.status === 'failed') throw CodedError.fromFailure(progress.failure!);
     if (progress.status === 'dismissed') {
       throw new CodedError('NOT_FOUND', 'The job has no results: it was dismissed.');
@@ -144,7 +144,8 @@ export class ExperimentsService {
         `The results are those of the model ${record.model}, which is no longer served.`,
       );
     }
-    const plan = await this.#inTurn(request, planJob(record, model.connectome));
+    const job = await this.jobs.job(record.id);
+    const plan = await this.#inTurn(request, planJob(job.record, model.connectome));
     checkOrder(order, plan);
     if (order.from < record.from) {
       throw new CodedError(

@@ -56,7 +56,7 @@ export class JobsController {
   ): Promise<void> {
     const format = answerFormat(query.format, request);
     checkTable(query, format);
-    const job = await this.jobs.job(id);
+    const job = await this.jobs.state(id);
     // Writing results takes as much of this thread as writing an answer.
     const leave = this.admission.admit(clientOf(request));
     // The response of a request that waits behind others on its connection does not close with it.

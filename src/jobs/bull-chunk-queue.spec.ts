@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { Logger } from '@nestjs/common';
 import { UnrecoverableError } from 'bullmq';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../test/support/daemons.js';
@@ -74,6 +75,7 @@ describeWith(['redis'], 'chunks in Redis', () => {
     const unhandled: unknown[] = [];
     const listener = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', listener);
+    const logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue();
     let givenUp = 0;
     const queue = queueOfProcess();
     queue.start({
@@ -91,5 +93,7 @@ describeWith(['redis'], 'chunks in Redis', () => {
     await setImmediate();
     process.off('unhandledRejection', listener);
     expect(unhandled).toEqual([]);
+    expect(logged.mock.calls).toEqual(new Array(2).fill(['A job could not be given up: Error: READONLY']));
+    logged.mockRestore();
   });
 });

@@ -37,7 +37,7 @@ export interface JobStore {
   /** Removes a job that was created but of which nothing can be computed. */
   remove(id: string): Promise<void>;
 
-  /** @returns undefined where it is not known, or no longer */
+  /** @returns undefined where it is not known, or no longer, or ended without results: then its state alone is kept */
   find(id: string): Promise<Job | undefined>;
 
   /** As find, without the document, which may be large: what those who follow the job ask for again and again. */

@@ -44,7 +44,7 @@ async function finishedJob(
   await store.keep(id, condition(1, bytes / 2), 2);
 }
 const statuses = (store: MemoryJobStore, ...ids: string[]) =>
-  Promise.all(ids.map(async (id) => (await store.find(id))?.progress.status));
+  Promise.all(ids.map(async (id) => (await store.state(id))?.progress.status));
 
 it('keeps an outcome once, whoever brings it again', async () => {
   const store = new MemoryJobStore(LIMITS, () => 7);
@@ -52,7 +52,7 @@ it('keeps an outcome once, whoever brings it again', async () => {
   expect(await store.begin('a')).toBe(true);
   for (let times = 0; times < 3; times++) expect(await store.keep('a', condition(1, 40), 2)).toBe(true);
   expect(await store.keep('a', { ...condition(1, 90), phase: 1, costMs: 99 }, 2)).toBe(true);
-  expect((await store.find('a'))!.progress).toMatchObject({
+  expect((await store.state('a'))!.progress).toMatchObject({
     status: 'running',
     startedMs: 7,
     conditionsDone: 1,
@@ -102,6 +102,15 @@ it('removes the jobs that finished longest ago: beyond their number, and where m
   await store.keep('f', condition(0, 60), 2);
   expect(await statuses(store, 'b', 'c', 'd')).toEqual([undefined, undefined, 'successful']);
   expect(await statuses(store, 'unfinished', 'e', 'f')).toEqual(['accepted', 'accepted', 'accepted']);
+});
+
+it('keeps no document of a job that ended without results', async () => {
+  const store = new MemoryJobStore(LIMITS);
+  await finishedJob(store, 'a', 100);
+  expect((await store.find('a'))!.record).toEqual(record('a'));
+  await store.dismiss('a');
+  expect(await store.find('a')).toBeUndefined();
+  expect((await store.state('a'))!.record).toMatchObject({ id: 'a', experimentId: 'e' });
 });
 
 it('removes no job to make room whose results are gone', async () => {

@@ -1,5 +1,13 @@
 import { failureOf, type Failure } from '../errors.js';
-import { isFinished, type Job, type JobProgress, type JobRecord, type JobState } from './job.js';
+import {
+  isFinished,
+  type Job,
+  type JobHead,
+  type JobProgress,
+  type JobRecord,
+  type JobState,
+  type JobWork,
+} from './job.js';
 import { checkBounds, noRoomForResults, resultsTooLarge } from './job-bounds.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 
@@ -7,7 +15,9 @@ import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface KeptJob {
-  readonly record: JobRecord;
+  readonly record: JobHead;
+  /** Undefined where the job ended without results: nobody computes or reads it any more. */
+  work: JobWork | undefined;
   progress: JobProgress;
   readonly outcomes: Map<number, Buffer>;
   readonly doneInPhase: Map<number, number>;
@@ -51,8 +61,10 @@ export class MemoryJobStore implements JobStore {
       },
       this.limits,
     );
+    const { document, limits, ...head } = record;
     this.#jobs.set(record.id, {
-      record,
+      record: head,
+      work: { document, limits },
       progress: {
         status: 'accepted',
         updatedMs: record.createdMs,
@@ -77,11 +89,12 @@ export class MemoryJobStore implements JobStore {
 
   async find(id: string): Promise<Job | undefined> {
     const job = this.#jobs.get(id);
-    return job && { record: job.record, progress: job.progress };
+    return job?.work && { record: { ...job.record, ...job.work }, progress: job.progress };
   }
 
-  state(id: string): Promise<JobState | undefined> {
-    return this.find(id);
+  async state(id: string): Promise<JobState | undefined> {
+    const job = this.#jobs.get(id);
+    return job && { record: job.record, progress: job.progress };
   }
 
   async begin(id: string): Promise<boolean> {
@@ -154,7 +167,7 @@ export class MemoryJobStore implements JobStore {
     if (job === undefined) return undefined;
     this.#removeResults(job);
     if (job.progress.status !== 'dismissed') this.#finish(job, { status: 'dismissed' });
-    return this.find(id);
+    return this.state(id);
   }
 
   #unfinished(id: string): KeptJob | undefined {
@@ -169,6 +182,7 @@ export class MemoryJobStore implements JobStore {
   #finish(job: KeptJob, change: Pick<JobProgress, 'status' | 'failure'>): void {
     const { id } = job.record;
     this.#change(job, { ...change, finishedMs: this.nowMs() });
+    if (change.status !== 'successful') job.work = undefined;
     // At the end of those that finished.
     this.#jobs.delete(id);
     this.#jobs.set(id, job);

@@ -95,6 +95,8 @@ describeWith(['redis'], 'jobs in Redis', () => {
     // Also of one that was ended, but not of one that is there no longer.
     await store.dismiss(first);
     expect(await store.create(record('fourth'), 'key')).toBe(first);
+    // Its document is gone with its results.
+    expect([(await store.state(first))!.record.id, await store.find(first)]).toEqual([first, undefined]);
     await store.remove(first);
     expect(await store.create(record('fourth'), 'key')).toBe('fourth');
   });

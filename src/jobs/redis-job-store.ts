@@ -50,6 +50,7 @@ end
 local function finish(id, status, kept, keptMs)
   -- Before anything that needs memory: a Redis that is full refuses a script only as long as it has written nothing.
   redis.call('HDEL', KEYS[3], id)
+  if status ~= 'successful' then redis.call('HDEL', KEYS[1], '${WORK_FIELD}') end
   redis.call('HSET', KEYS[1], 'status', status, 'finished', now, 'updated', now)
   redis.call('ZREM', KEYS[4], id)
   redis.call('ZADD', KEYS[4], now, id)

@@ -28,9 +28,9 @@ export interface DocumentLimits {
 
 /**
  * Checks a document and completes it: every default is written out, members stand in the order of the table of
- * fields, `from`, `to` and `step` become values. Names in node_sets, inputs and reports keep their order, except
- * that whole numbers come first, as in every object of JavaScript. A complete document stays as it is. What the neurons of a model decide (unknown names, empty sets, the groups of a sweep) is
- * checked later.
+ * fields, `from`, `to` and `step` become values. Names in node_sets, inputs and reports keep their order, except that
+ * whole numbers come first, as in every object of JavaScript. A complete document stays as it is. What the neurons of a
+ * model decide (unknown names, empty sets, the groups of a sweep) is checked later.
  *
  * @param value as JSON.parse gives it
  * @param channels ids of the channels of the model: by default each is a report
