@@ -20,74 +20,84 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { runCommand } from '../dist/cli/command.js';
 
 const LARGEST_BYTES = 60 * 2 ** 20;
 const PACKAGES = ['ajv', 'gpu.js', 'webgpu', 'piscina'];
 
-const { values } = parseArgs({
-  options: {
-    connectome: { type: 'string' },
-    golden: { type: 'string' },
-    out: { type: 'string' },
-    vulkan: { type: 'string' },
-  },
-});
-if (values.connectome === undefined || values.out === undefined) {
-  throw new Error('bench:gpu:archive: --connectome FILE and --out FILE are needed');
-}
 const repository = resolve(import.meta.dirname, '..');
-const work = mkdtempSync(join(tmpdir(), 'gpu-bench-'));
-const root = join(work, 'gpu-bench');
+/** What becomes the archive. */
+let root;
 
-['gpu', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
-copy('dist/cli/command.js');
-copy('dist/cli/progress.js');
-copy('dist/errors.js');
-copy('dist/connectome');
-copy('dist/engine');
-copy('dist/experiment');
-copy('dist/answers/v1');
-copy('dist/within.js');
-copy('dist/pool/gpu');
-copy('dist/pool/kernel-file.js');
-copy('dist/pool/moved.js');
-packagesBelow(PACKAGES).forEach(copy);
-writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
-cpSync(values.connectome, join(root, basename(values.connectome)));
-if (values.golden !== undefined) cpSync(values.golden, join(root, basename(values.golden)));
+await runCommand({
+  name: 'bench:gpu:archive',
+  summary:
+    'Puts all that bench:gpu needs into one archive, for a machine without Node, compiler and network.',
+  options: {
+    connectome: { type: 'string', value: 'FILE', required: true, help: 'What is simulated there.' },
+    golden: { type: 'string', value: 'FILE', help: 'A golden run that is compared and measured as well.' },
+    out: { type: 'string', value: 'FILE', required: true, help: 'The archive, such as gpu-bench.tar.gz.' },
+    vulkan: {
+      type: 'string',
+      value: 'FILE',
+      default: '/usr/lib/x86_64-linux-gnu/libvulkan.so.1',
+      help: 'The Vulkan loader that goes along where there is one.',
+    },
+  },
+  run: writeArchive,
+});
 
-const golden = values.golden === undefined ? '' : `--golden ${basename(values.golden)}`;
-mkdirSync(join(root, 'bin'));
-cpSync(process.execPath, join(root, 'bin/node'), { dereference: true });
-execFileSync('strip', [join(root, 'bin/node')]);
-const loader = values.vulkan ?? '/usr/lib/x86_64-linux-gnu/libvulkan.so.1';
-// The loader is a link, and Node 24 copies no file through one.
-if (existsSync(loader)) cpSync(realpathSync(loader), join(root, 'lib/libvulkan.so.1'));
-writeFileSync(
-  join(root, 'run.sh'),
-  `#!/bin/sh
+async function writeArchive(options) {
+  const work = mkdtempSync(join(tmpdir(), 'gpu-bench-'));
+  root = join(work, 'gpu-bench');
+  ['gpu', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
+  copy('dist/cli/command.js');
+  copy('dist/cli/progress.js');
+  copy('dist/errors.js');
+  copy('dist/connectome');
+  copy('dist/engine');
+  copy('dist/experiment');
+  copy('dist/answers/v1');
+  copy('dist/within.js');
+  copy('dist/pool/gpu');
+  copy('dist/pool/kernel-file.js');
+  copy('dist/pool/moved.js');
+  packagesBelow(PACKAGES).forEach(copy);
+  writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
+  cpSync(options.connectome, join(root, basename(options.connectome)));
+  if (options.golden !== undefined) cpSync(options.golden, join(root, basename(options.golden)));
+
+  const golden = options.golden === undefined ? '' : `--golden ${basename(options.golden)}`;
+  mkdirSync(join(root, 'bin'));
+  cpSync(process.execPath, join(root, 'bin/node'), { dereference: true });
+  execFileSync('strip', [join(root, 'bin/node')]);
+  // The loader is a link, and Node 24 copies no file through one.
+  if (existsSync(options.vulkan)) cpSync(realpathSync(options.vulkan), join(root, 'lib/libvulkan.so.1'));
+  writeFileSync(
+    join(root, 'run.sh'),
+    `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 # The machine's own loader comes first; the one here is for machines that have a driver and no loader.
 ldconfig -p 2>/dev/null | grep -q libvulkan.so.1 || export LD_LIBRARY_PATH="$PWD/lib:$LD_LIBRARY_PATH"
-exec bin/node bench/gpu.mjs --connectome ${basename(values.connectome)} ${golden} "$@"
+exec bin/node bench/gpu.mjs --connectome ${basename(options.connectome)} ${golden} "$@"
 `,
-  { mode: 0o755 },
-);
+    { mode: 0o755 },
+  );
 
-execFileSync('tar', [
-  '-C',
-  work,
-  '-cf',
-  resolve(values.out),
-  '--use-compress-program',
-  'gzip -9',
-  'gpu-bench',
-]);
-rmSync(work, { recursive: true });
-const { size } = statSync(values.out);
-console.log(`${values.out}: ${(size / 2 ** 20).toFixed(1)} MiB`);
-if (size > LARGEST_BYTES) throw new Error(`expected at most ${LARGEST_BYTES} bytes, found ${size}`);
+  execFileSync('tar', [
+    '-C',
+    work,
+    '-cf',
+    resolve(options.out),
+    '--use-compress-program',
+    'gzip -9',
+    'gpu-bench',
+  ]);
+  rmSync(work, { recursive: true });
+  const { size } = statSync(options.out);
+  console.log(`${options.out}: ${(size / 2 ** 20).toFixed(1)} MiB`);
+  if (size > LARGEST_BYTES) throw new Error(`expected at most ${LARGEST_BYTES} bytes, found ${size}`);
+}
 
 function copy(path) {
   mkdirSync(dirname(join(root, path)), { recursive: true });

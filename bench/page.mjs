@@ -5,50 +5,64 @@
  * so the frame rate means nothing elsewhere.
  */
 import { chromium } from 'playwright-core';
+import { runCommand, usage } from '../dist/cli/command.js';
 
 const ROUNDS = 5;
 const PLAYED_MS = 3000;
-const url = process.argv[2];
-if (url === undefined || !URL.canParse(url)) {
-  console.error(`bench:page: expected the URL of a service, found ${url ?? 'none'}`);
-  process.exit(2);
-}
 
-const browser = await chromium.launch({
-  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-});
-const rounds = [];
-for (let round = 0; round < ROUNDS; round++) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
-  const page = await context.newPage();
-  await page.goto(url, { waitUntil: 'commit' });
-  await page.locator('#run:enabled').waitFor();
-  const formMs = await page.evaluate('performance.now()');
-  await page.locator('#brain[data-draw-calls]').waitFor();
-  const brainMs = await page.evaluate('performance.now()');
-  await page.locator('#brain[data-frame-script-ms]').waitFor();
-  // The first frames compile shaders and fill buffers; these are of a run that plays.
-  await browser.startTracing(page, { categories: ['devtools.timeline'] });
-  await page.waitForTimeout(PLAYED_MS);
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
-  const frames = traceEvents
-    .filter(({ name }) => name === 'FireAnimationFrame')
-    .map(({ tdur }) => tdur / 1000);
-  const [bytes, drawCalls] = await page.evaluate(`[
-    [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-      .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
-    ['#brain', '#fly-canvas']
-      .reduce((sum, canvas) => sum + Number(document.querySelector(canvas).dataset.drawCalls), 0),
-  ]`);
-  rounds.push({ bytes, formMs, brainMs, frameMs: median(frames), drawCalls });
-  await context.close();
-}
-await browser.close();
-for (const name of ['bytes', 'formMs', 'brainMs', 'frameMs', 'drawCalls']) {
-  const values = rounds.map((each) => each[name]);
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  console.log(`${name.padEnd(10)} median ${round3(median(values))}, ${round3(least)} to ${round3(most)}`);
+const COMMAND = {
+  name: 'bench:page',
+  summary: 'Measures what the page costs a browser, in Chromium against a running service.',
+  options: {},
+  positionals: {
+    name: 'URL',
+    help: 'Of the service, such as http://localhost:8080.',
+    minimum: 1,
+    maximum: 1,
+  },
+  run: measurePage,
+};
+
+await runCommand(COMMAND);
+
+async function measurePage(_options, [url]) {
+  if (!URL.canParse(url)) throw usage(COMMAND, `expected the URL of a service, found "${url}"`);
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  });
+  const rounds = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+    const page = await context.newPage();
+    await page.goto(url, { waitUntil: 'commit' });
+    await page.locator('#run:enabled').waitFor();
+    const formMs = await page.evaluate('performance.now()');
+    await page.locator('#brain[data-draw-calls]').waitFor();
+    const brainMs = await page.evaluate('performance.now()');
+    await page.locator('#brain[data-frame-script-ms]').waitFor();
+    // The first frames compile shaders and fill buffers; these are of a run that plays.
+    await browser.startTracing(page, { categories: ['devtools.timeline'] });
+    await page.waitForTimeout(PLAYED_MS);
+    const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
+    const frames = traceEvents
+      .filter(({ name }) => name === 'FireAnimationFrame')
+      .map(({ tdur }) => tdur / 1000);
+    const [bytes, drawCalls] = await page.evaluate(`[
+      [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+        .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+      ['#brain', '#fly-canvas']
+        .reduce((sum, canvas) => sum + Number(document.querySelector(canvas).dataset.drawCalls), 0),
+    ]`);
+    rounds.push({ bytes, formMs, brainMs, frameMs: median(frames), drawCalls });
+    await context.close();
+  }
+  await browser.close();
+  for (const name of ['bytes', 'formMs', 'brainMs', 'frameMs', 'drawCalls']) {
+    const values = rounds.map((each) => each[name]);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    console.log(`${name.padEnd(10)} median ${round3(median(values))}, ${round3(least)} to ${round3(most)}`);
+  }
 }
 
 function median(values) {
