@@ -332,8 +332,8 @@ describe('GpuStage', () => {
     it('gives a batch its time anew when one before it is answered, and the time of the longest', async () => {
       const simulate = jest.spyOn(GpuHost.prototype, 'simulate');
       // Two batches, one after the other, take longer than one may.
-      const opening = { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(1, '800') };
-      const batchTimeoutMs = 1_500;
+      const opening = { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(1, '1_500') };
+      const batchTimeoutMs = 2_700;
       const { stage, until } = open({ opening, batchTimeoutMs });
       await until('ready');
       const { protocol } = trialTask(1);
@@ -439,8 +439,8 @@ describe('GpuStage', () => {
     it('takes no batch that would take longer than one may, and loses no host over finding out', async () => {
       const { stage, states, until } = open({
         insists: false,
-        batchTimeoutMs: 200,
-        opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, '250') },
+        batchTimeoutMs: 400,
+        opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, '450') },
       });
       expect(await until('ready')).toMatchObject({ batchFrom: 1 });
       expect(states.map(({ name }) => name)).toEqual(['starting', 'ready']);

@@ -75,4 +75,7 @@ export interface DocumentOptions {
   readonly name?: string | undefined;
   /** A file of spikes needs a report that has them. */
   readonly spikes?: string | undefined;
+  /** A file of rates needs a report that has these. */
+  readonly csv?: string | undefined;
+  readonly table?: string | undefined;
 }

@@ -138,6 +138,7 @@ describe('the options of an open experiment', () => {
     [{ stimulate: ['a=LC4', 'a=LC6'] }, /--stimulate should have each name once, found "a" twice/],
     [{ stimulate: ['LC4', 'stimulus=LC6'] }, /--stimulate should have each name once/],
     [{ report: ['a=LC4', 'LC6', 'a=LC9'] }, /--report should have each name once, found "a" twice/],
+    [{ stimulate: ['LC4'], spikes: 's.csv', csv: 'r.csv' }, /--csv writes rates.*add --report/],
     [{ trials: 'many' }, /--trials should have a number, found "many"/],
     [{ seed: '' }, /--seed should have a number, found ""/],
     [{ sweep: ['rate'] }, /--sweep should be WHAT=VALUES .* found "rate"/],

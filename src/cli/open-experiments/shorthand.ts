@@ -69,7 +69,7 @@ function windowIn(text: string | undefined): Json {
   return { delay_ms: numberIn('window', parts[1]!), duration_ms: numberIn('window', parts[2]!) };
 }
 
-function reportsOf(document: Json, { report = [], spikes }: DocumentOptions): unknown {
+function reportsOf(document: Json, { report = [], spikes, csv, table }: DocumentOptions): unknown {
   const reports = entriesOf(document['reports']);
   if (reports === undefined) return document['reports'];
   const own = new Set<string>();
@@ -85,6 +85,11 @@ function reportsOf(document: Json, { report = [], spikes }: DocumentOptions): un
   }
   const hasSpikes = [...reports.values()].some((each) => isObject(each) && each['type'] === 'spikes');
   if (spikes !== undefined && !hasSpikes) {
+    if (reports.size === 0 && csv !== undefined && table === undefined) {
+      throw usageError(
+        '--csv writes rates, and with --spikes alone the spikes are all that is reported: add --report, such as --report @MN9',
+      );
+    }
     reports.set(freeName('spikes', reports), { node_set: EVERYBODY, type: 'spikes' });
   }
   return reports.size > 0 ? Object.fromEntries(reports) : document['reports'];
