@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { until } from '../../test/support/service-process.js';
 import { downloadTables, type DownloadOptions, readManifest } from './download.js';
 import { silent } from './progress.js';
 import { TABLE_FILES } from './tables.js';
@@ -57,17 +58,21 @@ const whole: Handler = (request, response, file) => {
     .end(content.subarray(begin));
 };
 
-/** Sends the first half, then hangs up. */
+const ODD = 'coordinates.csv.gz';
+/** Of the download under way. */
+let partFile = '';
+
+/** Sends the first half and hangs up once it is written down: what was received, but not read, is lost with the connection. */
 const breaksOff: Handler = (_, response, file) => {
   response.writeHead(200, { 'Content-Length': CONTENT[file]!.length });
-  response.write(CONTENT[file]!.subarray(0, HALF), () => setTimeout(() => response.destroy(), 20));
+  response.write(CONTENT[file]!.subarray(0, HALF));
+  void until(() => existsSync(partFile) && statSync(partFile).size === HALF).then(() => response.destroy());
 };
-
-const ODD = 'coordinates.csv.gz';
 
 async function download(handler: Handler, options: Partial<DownloadOptions> = {}) {
   const baseUrl = await serving(ODD, handler);
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'download-'));
+  partFile = join(dir, `${ODD}.part`);
   const notes: string[] = [];
   const files = await downloadTables({
     dir,
