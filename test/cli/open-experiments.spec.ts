@@ -527,7 +527,16 @@ describe('npm run experiment, interrupted', () => {
     ['SIGTERM', 143],
   ] as const)('ends at %s with status %d, and leaves no file', async (signal, status) => {
     const folder = mkdtempSync(join(directory, 'interrupted-'));
-    const args = ['--stimulate', 'S_sugar@200', '--duration', '5000', '--trials', '100'];
+    const args = [
+      '--stimulate',
+      'S_sugar@200',
+      '--report',
+      'C_walk',
+      '--duration',
+      '5000',
+      '--trials',
+      '100',
+    ];
     const files = [
       '--sweep',
       'seed=1:2000:1',
@@ -546,7 +555,9 @@ describe('npm run experiment, interrupted', () => {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     const ended = new Promise<number | null>((done) => child.on('close', done));
     // The unfinished files are there once trials run.
-    while (readdirSync(folder).length < 2) await new Promise((wait) => setTimeout(wait, 50));
+    while (readdirSync(folder).length < 2 && child.exitCode === null) {
+      await new Promise((wait) => setTimeout(wait, 50));
+    }
     child.kill(signal);
     expect(await ended).toBe(status);
     expect(stdout).toBe('');
