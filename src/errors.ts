@@ -222,6 +222,15 @@ export class CodedError extends Error {
   }
 }
 
+/** @param what of which there is too much */
+export function queueFull(what: string, retryAfterS?: number): CodedError {
+  return new CodedError(
+    'QUEUE_FULL',
+    `The queue is full: ${what}; try again shortly.`,
+    retryAfterS === undefined ? {} : { retryAfterS },
+  );
+}
+
 /** Structured clone strips an error of its code, so what crosses a thread or a process is plain data. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof CodedError)

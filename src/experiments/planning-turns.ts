@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { Environment } from '../config/environment.js';
-import { CodedError } from '../errors.js';
+import { CodedError, queueFull } from '../errors.js';
 import { clientOf } from '../http/client-address.js';
 import { whenGone } from '../http/client-gone.js';
 import type { InParts } from '../parts.js';
 import { othersServed, withPauses } from '../pauses.js';
 import { RoundRobin } from '../pool/round-robin.js';
-import { queueFull } from './admission.js';
 
 /** Documents that may wait for each experiment that may be under way: planned in a moment, but each takes memory. */
 const WAITING_FOR_EACH = 8;

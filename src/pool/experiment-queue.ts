@@ -17,7 +17,7 @@
  */
 import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
 import type { Trial as SimulatedTrial } from '../engine/simulation.js';
-import { CodedError } from '../errors.js';
+import { CodedError, queueFull } from '../errors.js';
 import type { BatchJob, BatchResult, BatchStage } from './gpu/batch-stage.js';
 import { TrialLine } from './gpu/trial-line.js';
 import { Lane, withdrawJob, type Job, type JobWorker, type Loss } from './lane.js';
@@ -231,14 +231,9 @@ export class ExperimentQueue {
 
   #admit(owner: string): void {
     const { limit } = this.options;
-    if (this.#line.size >= limit) {
-      throw new CodedError('QUEUE_FULL', `The queue is full: ${limit} runs are waiting; try again shortly.`);
-    }
+    if (this.#line.size >= limit) throw queueFull(`${limit} runs are waiting`);
     if (this.#inLineBy(owner) >= this.shareOfOne) {
-      throw new CodedError(
-        'QUEUE_FULL',
-        `The queue is full: ${this.shareOfOne} runs of this client are waiting; try again shortly.`,
-      );
+      throw queueFull(`${this.shareOfOne} runs of this client are waiting`);
     }
   }
 
