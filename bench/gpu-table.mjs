@@ -11,7 +11,7 @@ import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
 import { outDegreesOf, runsOf } from '../dist/engine/backends/gpu/batch-runs.js';
-import { batchTables, FEWEST_SPIKES } from '../dist/engine/backends/gpu/batch-tables.js';
+import { batchTables, placesForSpikes } from '../dist/engine/backends/gpu/batch-tables.js';
 import { BLOCK_CELLS, STATE_PARTS, STEP_BITS } from '../dist/engine/backends/gpu/cells.js';
 import { CHUNK_SUMS, GROUP_CONNECTIONS, incomingConnections } from '../dist/engine/backends/gpu/incoming.js';
 import {
@@ -47,8 +47,6 @@ const SECTOR = 32;
 const OPERATIONS_PER_S = 132 * 128 * 1.7e9;
 /** From the end of a pass to the beginning of the next: a barrier and a start. */
 const DISPATCH_US = 4;
-/** Places for the spikes of a trial in a window, as gpu-engine.ts chooses them. */
-const SPARE_SPIKES = 1.25;
 /** How often what the host does is timed. */
 const ROUNDS = 25;
 /** A float in 16ths of 2^24 units: a synapse is 2^32 units. */
@@ -374,7 +372,7 @@ function listsOf({ neuronCount }, trials, durationSteps) {
     }),
   );
   const most = windows.flat().reduce((longest, { length }) => Math.max(longest, length), 0);
-  const places = 2 ** Math.ceil(Math.log2(Math.max(FEWEST_SPIKES, SPARE_SPIKES * most)));
+  const places = placesForSpikes(most);
   const lists = windows.map((window) => {
     const floats = new Float32Array(trials.length * places);
     window.forEach((numbers, at) => {

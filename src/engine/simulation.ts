@@ -26,12 +26,13 @@ export interface Trial extends SpikeRaster {
 export interface SimulationEngine {
   /**
    * @returns arrays that hold until the next trial of this engine, which may overwrite them: who keeps a trial longer
-   *   takes a `copyOf` it. Spikes are read at once and once, and a copy of them took 4 % of a run.
+   *   takes a `copyOf` it. As a rule spikes are read at once, and copying them took 4 % of a run.
    * @throws RangeError for a duration that is not 1 to MAXIMUM_TRIAL_STEPS
    */
   simulate(events: InputEvents, options: SimulationOptions): Trial;
 }
 
+/** A trial with arrays of its own, for who keeps it beyond the engine's next one. */
 export function copyOf(trial: Trial): Trial {
   return { ...trial, steps: trial.steps.slice(), neurons: trial.neurons.slice() };
 }

@@ -19,8 +19,9 @@ export interface BatchTables {
 }
 
 const FEWEST_PLACES = 16;
-/** Places for the spikes of an experiment in a window; a batch with more of them runs again. */
-export const FEWEST_SPIKES = 128;
+const FEWEST_SPIKES = 128;
+/** Places for spikes beyond those that a batch needed, for the next one. All places are read back. */
+const SPARE_SPIKES = 1.25;
 
 /**
  * @param trials of any durations, no more than the largest width
@@ -30,7 +31,7 @@ export const FEWEST_SPIKES = 128;
 export function batchTables(trials: readonly GpuTrial[], room: BatchRoom): BatchTables | undefined {
   for (const { options } of trials) checkDuration(options.durationSteps);
   const shape = shapeOf(trials, room.widths);
-  if (!fits(room, { ...shape, spikes: FEWEST_SPIKES, withState: false })) return undefined;
+  if (!fits(room, { ...shape, spikes: placesForSpikes(0), withState: false })) return undefined;
   return {
     shape,
     silenced: silencedTable(trials, shape),
@@ -38,7 +39,15 @@ export function batchTables(trials: readonly GpuTrial[], room: BatchRoom): Batch
   };
 }
 
-export const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
+/**
+ * @param mostSpikes of an experiment in a window, as far as known
+ * @returns places for them in a pipeline; a batch with more of them runs again
+ */
+export function placesForSpikes(mostSpikes: number): number {
+  return powerOfTwo(Math.max(FEWEST_SPIKES, SPARE_SPIKES * mostSpikes));
+}
+
+const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
 const placesFor = (count: number) => powerOfTwo(Math.max(FEWEST_PLACES, count));
 
 function shapeOf(trials: readonly GpuTrial[], widths: readonly number[]): BatchShape {

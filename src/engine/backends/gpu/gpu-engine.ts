@@ -8,7 +8,7 @@ import type { Wiring } from '../../../connectome/connectome.js';
 import { CodedError } from '../../../errors.js';
 import { simulateInParts } from './batch-parts.js';
 import { outDegreesOf, runsOf, type GpuRun } from './batch-runs.js';
-import { batchTables, FEWEST_SPIKES, powerOfTwo, type BatchTables, type GpuTrial } from './batch-tables.js';
+import { batchTables, placesForSpikes, type BatchTables, type GpuTrial } from './batch-tables.js';
 import { statePlace } from './cells.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
 import { statusHasState, windowPipeline, type PipelineResult, type WindowPipeline } from './kernels.js';
@@ -31,8 +31,6 @@ const DEFAULT_WIDTHS = [1, 8, 32, 64];
 const PIPELINES = 4;
 /** A batch with more to read back is split: this thread needs the memory twice. */
 const LARGEST_READBACK_BYTES = 2 ** 29;
-/** Places for spikes beyond those that a batch needed, for the next one. All places are read back. */
-const SPARE_SPIKES = 1.25;
 /**
  * A pipeline with so many times more places than needed is replaced. With fewer it is kept: another one takes seconds to
  * compile.
@@ -44,7 +42,7 @@ export class GpuEngine {
   readonly #incoming: IncomingConnections;
   readonly room: BatchRoom;
   /** What the last batch needed: the next one is probably like it. */
-  #spikes = FEWEST_SPIKES;
+  #spikes = placesForSpikes(0);
   /** Pipelines that no batch uses, the one that was used last at the end. */
   readonly #idle: { readonly key: string; readonly pipeline: WindowPipeline }[] = [];
   #inUse = 0;
@@ -146,7 +144,7 @@ export class GpuEngine {
       if (!fits(this.room, shape)) return undefined;
       const result = await this.#run(tables, shape);
       const mostSpikes = mostSpikesOf(result.lists);
-      const wanted = powerOfTwo(Math.max(FEWEST_SPIKES, SPARE_SPIKES * mostSpikes));
+      const wanted = placesForSpikes(mostSpikes);
       const isTooMany = SPIKES_TOO_MANY * wanted <= shape.spikes;
       // A busier batch may have raised it while this one was in flight.
       if (wanted > this.#spikes || (isTooMany && shape.spikes === this.#spikes)) this.#spikes = wanted;
