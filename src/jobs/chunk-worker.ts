@@ -8,7 +8,7 @@ import { RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
 import type { JobStore } from './job-store.js';
 import { isOfRedis, isRefusedWrite, jobsUnavailable } from './jobs-redis.js';
-import { JobEnded, OpenedJobs, type OpenedJob } from './opened-job.js';
+import { JobEnded, OpenedJobs, OtherModel, type OpenedJob } from './opened-job.js';
 import { chunkLength, chunksOf } from './phases.js';
 
 /** What happens to a process or its model, not to a job: the chunk is tried again. */
@@ -177,8 +177,8 @@ export class ChunkWorker implements ChunkWork {
 
   /** Whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */
   async #isTemporary(error: unknown): Promise<boolean> {
-    // It is full, or not the master any more.
-    if (isOfRedis(error)) return true;
+    // Redis is full, or not the master any more.
+    if (isOfRedis(error) || error instanceof OtherModel) return true;
     if (!(error instanceof CodedError) || !TEMPORARY.includes(error.code)) return false;
     if (error.code !== 'WORKER_LOST') return true;
     await sleep(MODEL_LOSS_MS);

@@ -15,6 +15,13 @@ import { phasesOf } from './phases.js';
 /** A job ended while it was being computed: nobody wants the rest. */
 export class JobEnded extends Error {}
 
+/** A job was begun with a model that this process does not serve. Another process may, and computes it. */
+export class OtherModel extends CodedError {
+  constructor(model: string) {
+    super('NOT_FOUND', `The job was begun with the model ${model}, which is no longer served.`);
+  }
+}
+
 /** A job with the plan of its experiment. */
 export interface OpenedJob {
   readonly record: JobRecord;
@@ -35,7 +42,7 @@ export class OpenedJobs {
 
   constructor(private readonly store: JobStore) {}
 
-  /** @throws JobEnded where there is no such job, CodedError MODEL_FAILED where it is another model's */
+  /** @throws JobEnded where there is no such job, OtherModel */
   async open(id: string, model: Pick<LoadedModel, 'id' | 'connectome'>): Promise<OpenedJob> {
     const key = `${model.id} ${id}`;
     const known = this.#opened.get(key);
@@ -54,13 +61,7 @@ export class OpenedJobs {
   async #open(id: string, { id: modelId, connectome }: Pick<LoadedModel, 'id' | 'connectome'>) {
     const job = await this.store.find(id);
     if (job === undefined) throw new JobEnded();
-    if (job.record.model !== modelId) {
-      // Another process may serve it still. Where there is none, the job fails after some tries.
-      throw new CodedError(
-        'MODEL_FAILED',
-        `The job was begun with the model ${job.record.model}, which is no longer served.`,
-      );
-    }
+    if (job.record.model !== modelId) throw new OtherModel(job.record.model);
     return openJob(job.record, connectome, this.store);
   }
 }
