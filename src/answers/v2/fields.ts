@@ -190,7 +190,8 @@ const rateHz: NumberField = {
 };
 
 const delayMs = startMs('Start of the window in which events arrive, in ms from the start of the trial.');
-const windowMs = untilEndMs('Length of that window in ms; null or left out: to the end of the trial.');
+const WINDOW_LENGTH = 'Length of that window in ms';
+const windowMs = untilEndMs(`${WINDOW_LENGTH}; null or left out: to the end of the trial.`);
 
 function inputOf(module: string, description: string, members: ObjectField['members']): ObjectField {
   return {
@@ -458,7 +459,7 @@ export const SWEPT_OF_INPUT: Readonly<Record<string, NumberField>> = {
   rate_hz: rateHz,
   delay_ms: delayMs,
   // A condition has a window of its own, so null is not among the values.
-  duration_ms: someMs('Length of that window in ms.'),
+  duration_ms: someMs(`${WINDOW_LENGTH}.`),
 };
 /** Members of the document that a sweep may set. */
 export const SWEPT_OF_DOCUMENT: Readonly<Record<string, NumberField>> = {
