@@ -8,10 +8,11 @@ export default {
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/faults/'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^#client$': '<rootDir>/clients/typescript/src/client.ts',
     '^webgpu$': '<rootDir>/test/support/webgpu-binding.ts',
   },
   transform: {
-    '^.+\\.[tj]s$': [
+    '(\\.[tj]s|/d3-[a-z-]+/.+\\.mjs)$': [
       '@swc/jest',
       {
         jsc: {
@@ -25,10 +26,11 @@ export default {
     ],
   },
   transformIgnorePatterns: [
-    '/node_modules/(?!(@nestjs|cookie|content-disposition|hyparquet|hyparquet-compressors|hyparquet-writer|hysnappy|fzstd)/)',
+    '/node_modules/(?!(@nestjs|cookie|content-disposition|hyparquet|hyparquet-compressors|hyparquet-writer|hysnappy|fzstd|d3-[a-z-]+|internmap)/)',
   ],
+  setupFilesAfterEnv: ['<rootDir>/test/support/equal-bytes.ts'],
   globalSetup: '<rootDir>/test/support/built-sources.ts',
-  // For what hangs; on a busy machine everything takes five times as long.
+  // Limit for tests that hang; on a busy machine everything takes five times as long.
   testTimeout: 180_000,
   reporters: ['default', '<rootDir>/test/support/summary-reporter.mjs'],
   // One more than the two cores of a small machine: a tenth of the time the files wait, for timeouts or for services.

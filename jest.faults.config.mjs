@@ -2,7 +2,7 @@ import base from './jest.config.mjs';
 
 /**
  * npm run test:faults: the faults of test/faults in their full extent, one after the other; about 40 minutes.
- * npm run test:faults:short, with FAULTS=short: a short form of most of them, in about 2 minutes.
+ * npm run test:faults:short, with FAULTS=short: a short form of most of them, in about 4 minutes.
  */
 process.env.FAULTS ??= 'full';
 const isFull = process.env.FAULTS === 'full';

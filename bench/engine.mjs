@@ -9,21 +9,21 @@ import { basename } from 'node:path';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
-import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
-import { FIELDS } from '../dist/answers/v1/fields.js';
-import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
-import { STEPS_PER_MS } from '../dist/engine/network.js';
-import { copyOf } from '../dist/engine/simulation.js';
-import { rasterDigest } from '../dist/answers/v1/readout.js';
-import { ReferenceEngine } from '../dist/engine/reference-engine.js';
-import { MAXIMUM_TRIAL_STEPS } from '../dist/experiment/protocol.js';
-import { readGoldenFile } from '../dist/cli/golden-file.js';
-import { compileKernel } from '../dist/pool/kernel-file.js';
+import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
+import { FIELDS } from '../dist/presets/fields.js';
+import { neuronIndexById, parseGolden } from '../dist/simulation/golden.js';
+import { STEPS_PER_MS } from '../dist/simulation/network.js';
+import { copyOf } from '../dist/simulation/simulation.js';
+import { rasterDigest } from '../dist/presets/readout.js';
+import { ReferenceEngine } from '../dist/simulation/reference-engine.js';
+import { MAXIMUM_TRIAL_STEPS } from '../dist/stimulus/protocol.js';
+import { readGoldenFile } from '../dist/cli/golden.js';
+import { compileKernel } from '../dist/scheduling/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
-/** The reference is many times slower, and nobody waits for its third digit. */
+/** Fewer rounds than for the other engines: the reference is many times slower, and its third digit does not matter. */
 const REFERENCE_ROUNDS = 3;
 
 await runCommand({

@@ -1,8 +1,8 @@
-/** What a benchmark needs to know about an experiment. */
-import { protocolOf } from '../dist/answers/v1/protocol.js';
-import { drawInputEvents } from '../dist/experiment/input-events.js';
+/** Input events of an experiment, for benchmarks of the simulation. */
+import { protocolOf } from '../dist/presets/presets.js';
+import { drawInputEvents } from '../dist/stimulus/input-events.js';
 
-/** @returns {import('../dist/experiment/input-events.js').InputEvents} the input events that the service would draw */
+/** @returns {import('../dist/stimulus/input-events.js').InputEvents} the input events that the service would draw */
 export function eventsOf(connectome, experiment) {
   return drawInputEvents(protocolOf(connectome, experiment), String);
 }

@@ -10,14 +10,14 @@ import asc from 'assemblyscript/asc';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
-import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
-import { DELAY_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
-import { compileKernel } from '../dist/pool/kernel-file.js';
+import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
+import { DELAY_STEPS, STEPS_PER_MS } from '../dist/simulation/network.js';
+import { compileKernel } from '../dist/scheduling/kernel-file.js';
 import { eventsOf } from './experiments.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
-/** As in the kernel: a neuron is two doubles, a connection a word of its target's address and its signed synapses. */
+/** Layout of the kernel: a neuron is two doubles, a connection a word of its target's address and signed synapses. */
 const ADDRESS_BITS = 22;
 const NEURON_SHIFT = 4;
 const PAIR = (offset) => `
@@ -58,7 +58,7 @@ class Floor {
     const turns = (i) => Math.ceil((rowStart[i + 1] - rowStart[i]) / WORDS_A_TURN);
     const starts = new Uint32Array(neuronCount + 1);
     for (let i = 0; i < neuronCount; i++) starts[i + 1] = starts[i] + WORDS_A_TURN * turns(i);
-    // After what the compiler may keep at the beginning of a memory.
+    // The beginning of a memory is left to the compiler.
     let end = 4096;
     const place = (bytes) => (end = (end + bytes + 15) & ~15) - ((bytes + 15) & ~15);
     this.rows = place(4 * (neuronCount + 1));
@@ -73,12 +73,12 @@ class Floor {
     this.loop = exports.deliver;
     new Uint32Array(this.memory.buffer, this.rows, neuronCount + 1).set(starts);
     const words = new Int32Array(this.memory.buffer, this.words, starts[neuronCount]);
-    // What fills a row up goes to a neuron behind the last one.
+    // Padding of a row goes to a neuron behind the last one.
     words.fill(neuronCount << NEURON_SHIFT);
-    const most = 2 ** (31 - ADDRESS_BITS) - 1;
+    const maxSynapses = 2 ** (31 - ADDRESS_BITS) - 1;
     for (let i = 0; i < neuronCount; i++) {
       for (let c = rowStart[i], at = starts[i]; c < rowStart[i + 1]; c++, at++) {
-        const synapses = signs[i] * Math.min(synapseCounts[c], most);
+        const synapses = signs[i] * Math.min(synapseCounts[c], maxSynapses);
         words[at] = (synapses << ADDRESS_BITS) | (targets[c] << NEURON_SHIFT);
       }
     }
@@ -137,7 +137,7 @@ await runCommand({
         floorNsPerEvent: rounded((median(times.floor) * 1e6) / events, 2),
         fastestKernelNs: rounded((Math.min(...times.kernel) * 1e6) / events, 2),
         fastestFloorNs: rounded((Math.min(...times.floor) * 1e6) / events, 2),
-        // Round by round: what slows the machine down for a while slows both.
+        // Ratio of each round, since a slow spell of the machine slows both.
         timesFloor: rounded(median(times.kernel.map((ms, round) => ms / times.floor[round])), 2),
       };
     });

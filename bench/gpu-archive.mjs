@@ -26,7 +26,7 @@ const LARGEST_BYTES = 60 * 2 ** 20;
 const PACKAGES = ['ajv', 'gpu.js', 'webgpu', 'piscina'];
 
 const repository = resolve(import.meta.dirname, '..');
-/** What becomes the archive. */
+/** The folder that becomes the archive. */
 let root;
 
 await runCommand({
@@ -53,15 +53,16 @@ async function writeArchive(options) {
   ['gpu', 'measure'].forEach((each) => copy(`bench/${each}.mjs`));
   copy('dist/cli/command.js');
   copy('dist/cli/progress.js');
+  copy('dist/cli/text.js');
   copy('dist/errors.js');
   copy('dist/connectome');
-  copy('dist/engine');
-  copy('dist/experiment');
-  copy('dist/answers/v1');
-  copy('dist/within.js');
-  copy('dist/pool/gpu');
-  copy('dist/pool/kernel-file.js');
-  copy('dist/pool/moved.js');
+  copy('dist/simulation');
+  copy('dist/stimulus');
+  copy('dist/presets');
+  copy('dist/with-timeout.js');
+  copy('dist/scheduling/gpu');
+  copy('dist/scheduling/kernel-file.js');
+  copy('dist/scheduling/transfer.js');
   packagesBelow(PACKAGES).forEach(copy);
   writeFileSync(join(root, 'package.json'), '{ "type": "module" }\n');
   cpSync(options.connectome, join(root, basename(options.connectome)));

@@ -15,22 +15,22 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { viewConnectome } from '../dist/connectome/sections.js';
-import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { requestGpuAdapter } from '../dist/engine/backends/gpu/adapter.js';
-import { neuronIndexById, parseGolden } from '../dist/engine/golden.js';
-import { compiledDrawing } from '../dist/experiment/compiled-drawing.js';
-import { v1Protocol } from '../dist/experiment/protocol.js';
-import { DEFAULT_EXPERIMENT } from '../dist/answers/v1/experiment.js';
-import { protocolOf } from '../dist/answers/v1/protocol.js';
-import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/engine/network.js';
-import { copyOf } from '../dist/engine/simulation.js';
+import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
+import { requestGpuAdapter } from '../dist/simulation/gpu/adapter.js';
+import { neuronIndexById, parseGolden } from '../dist/simulation/golden.js';
+import { compiledDrawing } from '../dist/stimulus/compiled-drawing.js';
+import { v1Protocol } from '../dist/stimulus/protocol.js';
+import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
+import { protocolOf } from '../dist/presets/presets.js';
+import { MAXIMUM_STEPS, STEPS_PER_MS } from '../dist/simulation/network.js';
+import { copyOf } from '../dist/simulation/simulation.js';
 import { CodedError, describeValue } from '../dist/errors.js';
-import { streamMs } from '../dist/pool/gpu/batch-stream.js';
-import { GpuHost } from '../dist/pool/gpu/gpu-host.js';
-import { compileDrawingKernel, compileKernel } from '../dist/pool/kernel-file.js';
+import { streamMs } from '../dist/scheduling/gpu/batch-stream.js';
+import { GpuHost } from '../dist/scheduling/gpu/gpu-host.js';
+import { compileDrawingKernel, compileKernel } from '../dist/scheduling/kernel-file.js';
 import { median, printRows, rounded, wholeNumber } from './measure.mjs';
 
-const MOST_EXPERIMENTS = 128;
+const MAX_BATCH = 128;
 /** A batch may compile its kernels, and a slow adapter has to show how slow it is. */
 const BATCH_TIMEOUT_MS = 3_600_000;
 
@@ -117,7 +117,7 @@ async function measure(options) {
     if (!options.json) printRows(checks, false);
     if (checks.every(({ mismatches }) => mismatches === 0)) {
       say('\nruns a second');
-      // Each row is shown when it is there: what comes later may fail.
+      // Each row is shown at once, since a later case may fail.
       for (const each of cases) {
         for (const width of opened.widths) {
           rows.push(await speedOf(each, width));
@@ -140,7 +140,7 @@ async function measure(options) {
     const found = await onGpu(compared);
     const expected = compared.map((protocol) => copyOf(onCpu(protocol)));
     expected.forEach((raster) => digest.update(raster.steps).update(raster.neurons));
-    // What Brian 2 has found stands above what the CPU engine finds.
+    // Spikes of Brian 2 count for more than those of the CPU engine.
     if (golden) expected[0] = { ...expected[0], ...golden.spikes };
     return {
       case: name,
@@ -274,9 +274,9 @@ function answer(worker) {
   });
 }
 
-/** @throws CodedError USAGE where an engine would take them for what they are not */
+/** @throws CodedError USAGE unless they are ascending powers of two, which the engine relies on */
 function widthsIn(list) {
-  const widths = list.split(',').map((each) => wholeNumber('widths', each, MOST_EXPERIMENTS));
+  const widths = list.split(',').map((each) => wholeNumber('widths', each, MAX_BATCH));
   if (widths.some((width, i) => !Number.isInteger(Math.log2(width)) || width <= (widths[i - 1] ?? 0))) {
     throw new CodedError('USAGE', `--widths takes ascending powers of two, not ${describeValue(list)}.`);
   }

@@ -19,7 +19,7 @@ const CASES = ['drive', 'full'].flatMap((view) =>
     ),
   ),
 );
-/** What stands for all of them: many clients, one client, and what costs no simulation. */
+/** Cases that stand for all: many clients, one client, and answers from the cache. */
 const BRIEF_CASES = [
   { view: 'drive', encoding: 'identity', cached: false, connections: 16 },
   { view: 'drive', encoding: 'identity', cached: false, connections: 1 },
@@ -27,9 +27,9 @@ const BRIEF_CASES = [
 ];
 /** Seeds of uncached requests start here, so that none was asked for before. */
 const FIRST_SEED = 1_000_000;
-/** Of cached requests, and of the answer whose digest is shown. */
+/** Seed of cached requests, and of the answer whose digest is shown. */
 const FIXED_SEED = 42;
-/** With --beside: as few workers as leave one for runs, and more experiments than the other can compute. */
+/** Load of --beside: one of two workers is left for runs; the other gets more experiments than it can compute. */
 const WORKERS_BESIDE = 2;
 const EXPERIMENTS_BESIDE = 4;
 const BESIDE_CASES = [1, 16].map((connections) => ({
@@ -72,7 +72,7 @@ await runCommand({
     const extent =
       options.requests === undefined
         ? { duration: wholeNumber('seconds', options.seconds, 600) }
-        : // It only looks at every sample whether it is done.
+        : // The load generator checks only at each sample whether it is done.
           { amount: wholeNumber('requests', options.requests, 1_000_000), sampleInt: 50 };
     const rounds = wholeNumber('rounds', options.rounds, 1000);
     const service = await startService(

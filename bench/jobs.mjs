@@ -18,11 +18,11 @@ import { median, printRows, rounded, wholeNumber } from './measure.mjs';
 import { freePort, startService } from './service.mjs';
 
 const PROCESSES = [1, 2, 3];
-/** Each of these divides it. */
+/** Common multiple of PROCESSES, so that each process gets as many workers. */
 const WORKERS_STEP = 6;
 const POLL_MS = 50;
 const CHUNKS = 2_000;
-/** As large as that of a condition with a few groups. */
+/** Size of the outcome of a condition with a few groups. */
 const OUTCOME_BYTES = 600;
 
 const screen = (conditions) => ({
@@ -101,8 +101,8 @@ async function secondsOf(url, document) {
 }
 
 /**
- * What a chunk costs that takes no time, and a condition that is kept: in wall time, and in processor time of Redis and
- * of this process, which does not depend on what else the machine does.
+ * Cost of a chunk that takes no time, and of a condition that is kept: in wall time, and in processor time of Redis
+ * and of this process, which does not depend on what else the machine does.
  */
 async function queueCost(url) {
   const redis = new Redis(url, { maxRetriesPerRequest: null });

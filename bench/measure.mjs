@@ -1,4 +1,4 @@
-/** What the benchmarks share: how a time is taken and summed up. */
+/** Functions that the benchmarks share: how a time is taken and summed up. */
 
 import { CodedError, describeValue } from '../dist/errors.js';
 

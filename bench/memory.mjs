@@ -11,15 +11,15 @@ import { fileURLToPath } from 'node:url';
 import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
-import { FIELDS, QUERY_FIELDS } from '../dist/answers/v1/fields.js';
-import { ExperimentPool } from '../dist/pool/experiment-pool.js';
-import { WORKER_FILE } from '../dist/pool/worker-file.js';
+import { FIELDS, QUERY_FIELDS } from '../dist/presets/fields.js';
+import { ExperimentPool } from '../dist/scheduling/experiment-pool.js';
+import { WORKER_FILE } from '../dist/scheduling/worker-file.js';
 import { printRows, rounded, wholeNumber } from './measure.mjs';
 
 const SAMPLES = 20;
 /** Runs that wait for a worker at any time, so that none is idle. */
 const AHEAD = 2;
-/** What a worker has done before its memory is read. */
+/** Runs of each worker before its memory is read. */
 const RUNS_OF_A_WORKER = 250;
 
 await runCommand({
@@ -45,7 +45,7 @@ await runCommand({
       return;
     }
     const say = (text) => options.json || console.log(text);
-    // Each in a process of its own: a process does not give back all it has had.
+    // Each case has a process of its own: a process does not give back all the memory it has had.
     const workers = options.workers.split(',').map((each) => {
       const count = wholeNumber('workers', each, 64);
       const { samples } = inProcess(options.connectome, count, count * RUNS_OF_A_WORKER);
@@ -102,7 +102,7 @@ async function mixedRuns(file, workers, runs) {
   for (let next = 0, done = 0; done < runs;) {
     while (next < runs && ahead.length < workers * AHEAD) ahead.push(pool.run(mixed(next++)));
     try {
-      digest.update((await ahead.shift()).body);
+      digest.update((await ahead.shift()).body.bytes);
     } catch (error) {
       console.error(error);
       failed++;

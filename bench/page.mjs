@@ -5,7 +5,7 @@
  * so the frame rate means nothing elsewhere.
  */
 import { chromium } from 'playwright-core';
-import { runCommand, usage } from '../dist/cli/command.js';
+import { runCommand, UsageError } from '../dist/cli/command.js';
 
 const ROUNDS = 5;
 const PLAYED_MS = 3000;
@@ -26,7 +26,7 @@ const COMMAND = {
 await runCommand(COMMAND);
 
 async function measurePage(_options, [url]) {
-  if (!URL.canParse(url)) throw usage(COMMAND, `expected the URL of a service, found "${url}"`);
+  if (!URL.canParse(url)) throw new UsageError(`expected the URL of a service, found "${url}"`);
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],

@@ -29,7 +29,7 @@ export async function startService(connectome, variables) {
       CONNECTOME_FILE: connectome,
       ...variables,
     },
-    // What the service logs is not the result.
+    // Standard output is for the result, so the log of the service goes to standard error.
     stdio: ['ignore', 2, 'inherit'],
   });
   const ended = once(child, 'exit');

@@ -17,11 +17,11 @@ import { runCommand } from '../dist/cli/command.js';
 import { readConnectomeFile } from '../dist/connectome/connectome-file.js';
 import { openConnectome } from '../dist/connectome/format.js';
 import { viewConnectome } from '../dist/connectome/sections.js';
-import { KernelEngine } from '../dist/engine/backends/cpu/kernel-engine.js';
-import { drawInputEvents } from '../dist/experiment/input-events.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../dist/experiment/philox.js';
-import { STEPS_PER_MS, v1Protocol } from '../dist/experiment/protocol.js';
-import { compileKernel } from '../dist/pool/kernel-file.js';
+import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
+import { drawInputEvents } from '../dist/stimulus/input-events.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../dist/stimulus/philox.js';
+import { STEPS_PER_MS, v1Protocol } from '../dist/stimulus/protocol.js';
+import { compileKernel } from '../dist/scheduling/kernel-file.js';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
 const FIRST_ID = 720575940600000000n;
@@ -29,7 +29,7 @@ const ID_STEP = 1000n;
 const WORD = 2 ** 32;
 /** Shares of pairs with so many synapses fall as in the published table: some 18 % have 5 or more. */
 const SYNAPSES_EXPONENT = -1 / 1.07;
-const MOST_SYNAPSES = 300;
+const MAX_SYNAPSES = 300;
 const DEGREE_EXPONENT = -1 / 2;
 const INHIBITORY_SHARE = 0.45;
 const STIMULATED_NEURONS = 20;
@@ -65,9 +65,17 @@ else {
         const rows = [measured('write the table', [self, ...own, '--dir', dir, '--step', 'write'])];
         rows.push(
           measured('compile it', [
-            fileURLToPath(new URL('../dist/cli/model-compile.js', import.meta.url)),
+            fileURLToPath(new URL('../dist/cli/run.js', import.meta.url)),
+            'model-compile',
             ...['--connectivity', join(dir, 'pairs.parquet'), '--completeness', join(dir, 'neurons.csv')],
-            ...['--minimum-synapses', '1', '--out', join(dir, 'whole.connectome')],
+            ...[
+              '--minimum-synapses',
+              '1',
+              '--name',
+              'Made-up wiring',
+              '--out',
+              join(dir, 'whole.connectome'),
+            ],
           ]),
         );
         for (const workers of options.workers.split(',')) {
@@ -106,7 +114,7 @@ function measured(step, args) {
 function writeTable(dir, { neurons, pairs, seed }) {
   const random = new PhiloxSequence(seed, 0, PHILOX_STREAM.shuffle);
   const below = (limit) => random.nextBelow(limit);
-  // From a power law, cut off: 1 - u is never 0.
+  // Power law, cut off: 1 - u is never 0.
   const power = (exponent) => (1 - random.nextUint32() / WORD) ** exponent;
   const ids = BigInt64Array.from({ length: neurons }, (_, i) => FIRST_ID + ID_STEP * BigInt(i));
   const shares = Float64Array.from({ length: neurons }, () => Math.min(power(DEGREE_EXPONENT), 50));
@@ -132,7 +140,7 @@ function writeTable(dir, { neurons, pairs, seed }) {
       const post = below(neurons);
       if (lastSource[post] === pre) continue;
       lastSource[post] = pre;
-      const synapses = BigInt(Math.floor(Math.min(power(SYNAPSES_EXPONENT), MOST_SYNAPSES)));
+      const synapses = BigInt(Math.floor(Math.min(power(SYNAPSES_EXPONENT), MAX_SYNAPSES)));
       columns['Presynaptic_ID'][row] = ids[pre];
       columns['Postsynaptic_ID'][row] = ids[post];
       columns['Presynaptic_Index'][row] = BigInt(pre);

@@ -1,7 +1,7 @@
 /** Compiles the kernels below src to dist/.../kernel.wasm, after `nest build` has emptied dist. */
 import asc from 'assemblyscript/asc';
 
-for (const folder of ['engine', 'experiment']) {
+for (const folder of ['simulation', 'stimulus']) {
   const { error, stderr } = await asc.main([
     `src/${folder}/kernel/kernel.ts`,
     '--outFile',
@@ -10,7 +10,7 @@ for (const folder of ['engine', 'experiment']) {
     '3',
     // A kernel keeps its own bounds; a check on every access would cost more than the access.
     '--noAssert',
-    // It lays its memory out itself: no allocator, no garbage collector.
+    // The kernel lays its memory out itself: no allocator, no garbage collector.
     '--enable',
     'simd',
     '--runtime',

@@ -5,8 +5,8 @@
 import { writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
-const TARGET = 'src/answers/v1/api/openapi-examples.ts';
-const TARGET_OF_V2 = 'src/answers/v2/api/openapi-examples.ts';
+/** The file of examples of a version of the API. */
+const targetOf = (version) => `src/service/api/${version}/openapi-examples.json`;
 const [url = 'http://localhost:8080'] = process.argv.slice(2);
 
 const run = async (request, view = 'full') => {
@@ -64,19 +64,14 @@ const examples = Object.entries(instances).map(([schema, instance]) => [
 ]);
 const drive = await run({ stimulus: 'loom' }, 'drive');
 
-const source = `/**
- * Written by npm run openapi:examples. Responses of the default brain to {"stimulus": "loom"}, a frame of the response
- * to {"stimulus": "heat", "duration_ms": 50}, and the body of GET /api/v1/model; members by schema.
- */
-export const EXAMPLES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = ${JSON.stringify(Object.fromEntries(examples))};
+await write('v1', {
+  // Responses to {"stimulus": "loom"}, a frame of that to {"stimulus": "heat", "duration_ms": 50}, and the body of GET
+  // /api/v1/model; members by schema.
+  schemas: Object.fromEntries(examples),
+  driveRun: drive,
+});
 
-/** The complete response to {"stimulus": "loom"} with view=drive. */
-export const DRIVE_RUN_EXAMPLE = ${JSON.stringify(drive)};
-`;
-writeFileSync(TARGET, await format(source, { ...(await resolveConfig(TARGET)), filepath: TARGET }));
-console.log(TARGET);
-
-/** What the examples of version 2 are answers to; the first request is the one that is answered in every format. */
+/** Requests of the examples of version 2; the first one is answered in every format. */
 const requests = {
   sugar: {
     summary: 'Sugar neurons at two rates; the rate of a motor neuron of the proboscis',
@@ -134,9 +129,10 @@ for (const [code, body] of Object.entries(failing)) {
 }
 const { value: sugar } = requests.sugar;
 const nodeSets = await (await fetch(`${url}/api/v2/node-sets`)).json();
-const examples2 = {
+const answer = await (await answered(sugar)).json();
+await write('v2', {
   requests,
-  answer: await (await answered(sugar)).json(),
+  answer,
   dryRun: await (await answered(sugar, '?dry_run=true')).json(),
   lines: (await (await answered(sugar, '', 'application/x-ndjson')).text())
     .trimEnd()
@@ -146,12 +142,52 @@ const examples2 = {
   neurons: await (await fetch(`${url}/api/v2/neurons?type=DNp01`)).json(),
   nodeSet: nodeSets.node_sets.find(({ name }) => name === '@MN9'),
   failures,
-};
-const source2 = `/** Written by npm run openapi:examples: answers of the brain that ships to the first of the requests. */
-export const EXAMPLES = ${JSON.stringify(examples2)};
-`;
-writeFileSync(
-  TARGET_OF_V2,
-  await format(source2, { ...(await resolveConfig(TARGET_OF_V2)), filepath: TARGET_OF_V2 }),
-);
-console.log(TARGET_OF_V2);
+  jobs: jobsOf(answer),
+});
+
+/** States of a job of the first request, written out here: names and times of a real one are always others. */
+function jobsOf({ id, model, conditions, cost }) {
+  const job = 'Xh4_t2VbqkM0cR-9sWfEy1uZ';
+  const href = `/api/v2/experiments/${job}`;
+  const self = { href, rel: 'self', type: 'application/json' };
+  const results = {
+    href: `${href}/results`,
+    rel: 'http://www.opengis.net/def/rel/ogc/1.0/results',
+    type: 'application/json',
+  };
+  const at = (time) => `2026-11-20T09:00:${time}Z`;
+  const state = (status, progress, times, conditionsDone, links, more = {}) => ({
+    jobID: job,
+    type: 'process',
+    status,
+    progress,
+    ...times,
+    id,
+    model,
+    conditions: conditions.length,
+    conditions_done: conditionsDone,
+    brain_seconds: cost.brain_seconds,
+    ...more,
+    links,
+  });
+  const created = at('00.000');
+  const started = at('02.120');
+  const dismissed = at('02.600');
+  return {
+    job,
+    accepted: state('accepted', 0, { created, updated: created }, 0, [self, results]),
+    running: state('running', 50, { created, started, updated: at('02.480') }, 1, [self, results], {
+      seconds_left: 1,
+    }),
+    dismissed: state('dismissed', 50, { created, started, updated: dismissed, finished: dismissed }, 1, [
+      self,
+    ]),
+  };
+}
+
+async function write(version, examples) {
+  const file = targetOf(version);
+  const options = { ...(await resolveConfig(file)), filepath: file };
+  writeFileSync(file, await format(JSON.stringify(examples), options));
+  console.log(file);
+}

@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 
-const FOLDER = 'src/dashboard/page/recordings';
+const FOLDER = 'clients/pages/recordings';
 const OPENING = { stimulus: 'loom' };
 
 const url = process.argv[2];

@@ -1,6 +1,6 @@
 /**
  * npm run refresh: compiles the default brain and regenerates every file of the repository that is made from it and
- * from the code: golden answers, recordings of the page, examples, OpenAPI descriptions, the typed client. git diff then
+ * from the code: golden answers, recordings of the page, examples, OpenAPI descriptions, docs/errors.md, the typed client. git diff then
  * shows what a change has changed. Pictures and measurements have commands of their own.
  */
 import { spawnSync } from 'node:child_process';
@@ -27,6 +27,7 @@ await withDefaultService((url) => {
 });
 // The descriptions contain the examples, and the client is generated from the descriptions.
 npm('run', '-s', 'openapi');
+npm('run', '-s', 'errors');
 npm('--prefix', 'clients/typescript', 'run', '-s', 'generate');
 
 function npm(...args) {

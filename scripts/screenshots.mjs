@@ -8,14 +8,14 @@ import { chromium } from 'playwright-core';
 import { withDefaultService } from './default-service.mjs';
 
 const FOLDER = 'docs/images';
-/** Of the run that is shown: the giant fibre has begun to fire. */
+/** Moment of the run that is shown: the giant fibre has begun to fire. */
 const MOMENT_MS = '38';
 const PICTURES = [
   { file: 'page-wide.jpg', width: 1440, height: 900, colorScheme: 'dark', top: 'body' },
   { file: 'page-phone.jpg', width: 390, height: 844, colorScheme: 'light', top: '#stage' },
 ];
 /** The picture that links to the pages show: brain and fly, in the size that such pictures have. */
-const PREVIEW = { file: 'src/dashboard/page/preview.jpg', width: 1200, height: 630 };
+const PREVIEW = { file: 'clients/pages/preview.jpg', width: 1200, height: 630 };
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
 /** A dose curve of the sugar circuit. */
 const DOSES = {
@@ -32,7 +32,7 @@ const LABORATORY = {
   colorScheme: 'dark',
   hash: `#document=${encodeURIComponent(JSON.stringify(DOSES))}`,
 };
-/** For the brain to be drawn at its last size. */
+/** Time for the brain to be drawn at its final size. */
 const SETTLE_MS = 1500;
 const MARGIN_PX = 12;
 

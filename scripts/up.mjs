@@ -17,12 +17,12 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const DEFAULT_CONNECTOME = 'data/default.connectome';
 const STATISTICS = 'data/cell-types';
-/** What the compiler reads and what it is made of: the default connectome is made anew where one of these changed. */
+/** Input and sources of the compiler: the default connectome is made anew where one of these changed. */
 const SOURCES_OF_DEFAULT = [
   'data',
   'src/compiler',
   'src/connectome',
-  'src/experiment/philox.ts',
+  'src/stimulus/philox.ts',
   'src/cli/model-compile.ts',
 ];
 const ANY_ADDRESS = ['0.0.0.0', '::'];
@@ -61,7 +61,7 @@ function urlOf({ address, family, port }) {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** No answer is one as well: whoever ends the service while it loads sees it end, and no failure of this question. */
+/** A failed request counts as not ready: a service that is ended while it loads ends without an error of this check. */
 async function isReady(url) {
   try {
     return (await fetch(`${url}/readyz`)).ok;

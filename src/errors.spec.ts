@@ -1,5 +1,5 @@
 import { CodedError, describeValue, failureOf } from './errors.js';
-import { ErrorResponse } from './http/error-response.dto.js';
+import { errorBody } from './service/http/error-of.js';
 
 const plain = new CodedError('RATE_LIMITED', 'Wait.');
 const placed = new CodedError('UNKNOWN_NEURONS', 'The model lacks "LC44".', {
@@ -17,7 +17,7 @@ describe('an expected failure', () => {
   });
 
   it('has its place in the body of an answer only where there is one', () => {
-    const body = (error: CodedError) => JSON.stringify(new ErrorResponse(error));
+    const body = (error: CodedError) => JSON.stringify(errorBody(error));
     expect(body(plain)).toBe('{"error":"Wait.","code":"RATE_LIMITED"}');
     expect(body(placed)).toBe(
       '{"error":"The model lacks \\"LC44\\".","code":"UNKNOWN_NEURONS","path":"/silence/0","suggestions":["LC4"]}',

@@ -1,11 +1,11 @@
-import './signals.js';
+import './service/signals.js';
 
 /** The service of this process; undefined where it could not start, or was not asked to. */
 export const app = process.argv.length > 2 ? await answerArguments() : await start();
 
 async function start() {
   // Not before signals: everything takes a second to load, and they must be heard meanwhile.
-  const { startService } = await import('./service.js');
+  const { startService } = await import('./service/service.js');
   return startService();
 }
 

@@ -1,7 +1,4 @@
-/**
- * A computation in parts, most of them a few milliseconds long. Whoever runs it may let others have the thread in
- * between (pauses.ts).
- */
+/** A computation in parts of a few milliseconds each: its thread may serve others in between. */
 export type InParts<T> = Generator<void, T, void>;
 
 export function withoutPauses<T>(computation: InParts<T>): T {

@@ -1,11 +1,11 @@
-/** Whether a Redis does what it is there for: what every connection says when it goes and when it is back. */
+/** Tells whether a Redis does what it is there for: what every connection says when it goes and when it is back. */
 import type { RedisOptions } from 'ioredis';
 
 const CONNECT_WITHIN_MS = 2_000;
 /** How often an unavailable Redis is retried. */
 const RETRY_MS = 500;
 
-/** Of connections that come back by themselves. */
+/** Options of connections that come back by themselves. */
 export const RECONNECTING: RedisOptions = {
   connectTimeout: CONNECT_WITHIN_MS,
   retryStrategy: () => RETRY_MS,
@@ -13,7 +13,7 @@ export const RECONNECTING: RedisOptions = {
   reconnectOnError: ({ message }) => message.includes('READONLY'),
 };
 
-/** Of connections whose commands fail at once where Redis is away: they neither wait nor are sent later. */
+/** Options of connections whose commands fail at once where Redis is away: they neither wait nor are sent later. */
 export const FAILING_AT_ONCE: RedisOptions = {
   ...RECONNECTING,
   enableOfflineQueue: false,
@@ -56,7 +56,7 @@ export class RedisPresence {
     if (this.#isClosed) return;
     const { isAway } = this;
     const code = codeOf(error);
-    // What only says that a command could not be sent does not replace the reason for that.
+    // An error without a code only says that a command could not be sent: it does not replace the reason for that.
     if (isAway && (code === undefined || code === this.#reason)) return;
     this.#reason = code ?? publishable(error.message);
     this.listener.onAway(this.#reason);

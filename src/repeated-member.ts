@@ -15,7 +15,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\],]/g;
 
 /** An object or a list that is open at a place in the text. */
 interface Open {
-  /** Of an object alone. */
+  /** Names so far, of an object alone. */
   readonly names?: Set<string>;
   /** The member or item that the text is in. */
   key: string | number;
@@ -42,7 +42,7 @@ export function repeatedMember(json: string): RepeatedMember | undefined {
 }
 
 /**
- * Of a document: it would lack an input or a report without anybody noticing.
+ * Finds a member that a document has twice: one of them, an input or a report, would be lost without a word.
  * @param json a text that is JSON
  * @throws CodedError INVALID_PARAMETER
  */

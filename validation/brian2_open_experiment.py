@@ -7,7 +7,7 @@ The service runs the experiment of DOCUMENT.json, with other reports: the input 
 which neurons are stimulated, silenced and swept. Brian 2 simulates the network of FILE with exactly these input events.
 A line for each condition counts the spikes that only one of the two has. The exit status is 1 if there is any. Lesions
 that the service did not run, because they change nothing, are compared with its baseline.
-Nothing here is code of the service but its Python client: the file is read as docs/connectome-format.md describes it.
+Nothing here is code of the service but its Python client: the file is read as docs/wiring.md describes it.
 """
 import argparse
 import json

@@ -1,6 +1,6 @@
-/** What the page says of the model: what is measured, what it is not, whom to credit. */
-import type { Model } from '../../answers/v1/api/model.dto.js';
-import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+/** Texts of the page on the model: its measured parts, its limitations, and whom to credit. */
+import type { Model } from './service/client.js';
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
 import { citationLink } from './citation.js';
 import { byId, element, grouped } from './dom.js';
 
@@ -9,22 +9,29 @@ const LICENCES: Readonly<Record<string, string>> = {
   'CC-BY-NC-4.0': 'https://creativecommons.org/licenses/by-nc/4.0/',
 };
 
+const WIRING_TEXTS: Readonly<Record<Model['wiring'], string>> = {
+  measured: 'measured wiring',
+  synthetic: 'synthetic wiring, sampled from cell-type statistics',
+  custom: 'wiring as it was compiled',
+};
+
 /** The line below the heading of each page. */
 export function describeModelLine(model: Model): void {
-  const wiring =
-    model.wiring === 'measured' ? 'measured wiring' : 'synthetic wiring, sampled from cell-type statistics';
   byId('model-line').textContent =
-    `${grouped(model.neuron_count)} neurons, ${grouped(model.connection_count)} connections, ${wiring}. ` +
-    `${model.dataset}, release ${model.release}.`;
+    `${grouped(model.neuron_count)} neurons, ${grouped(model.connection_count)} connections, ${WIRING_TEXTS[model.wiring]}. ` +
+    `${networkOf(model)}.`;
 }
 
 export function describeModel(model: Model): void {
   describeModelLine(model);
   byId('about-measured').textContent =
-    `Neurons, cell types and transmitters: ${model.dataset}, release ${model.release}. ` +
-    (model.wiring === 'measured'
-      ? `Their ${grouped(model.synapse_count)} synapses are measured too.`
-      : 'Individual connections are not measured: they are sampled from measured cell-type statistics.');
+    `Neurons, cell types and transmitters: ${networkOf(model)}. ` +
+    {
+      measured: `Their ${grouped(model.synapse_count)} synapses are measured too.`,
+      synthetic:
+        'Individual connections are not measured: they are sampled from measured cell-type statistics.',
+      custom: 'Their connections are those that whoever compiled the model gave.',
+    }[model.wiring];
   byId('formulas')
     .querySelector('dl')!
     .replaceChildren(
@@ -36,7 +43,7 @@ export function describeModel(model: Model): void {
     );
   byId('limitations').replaceChildren(...model.limitations.map((text) => element('li', {}, text)));
   byId('licence').replaceChildren(
-    `Brain: ${model.dataset}, release ${model.release}, and what is derived from it, `,
+    `Brain: ${networkOf(model)}, and what is derived from it, `,
     licenceLink(model.licence.data),
     '. Software: ',
     licenceLink(model.licence.software),
@@ -59,7 +66,12 @@ export function describePositions({ estimated, neuronCount }: CompactAtlas): voi
   );
 }
 
+function networkOf({ dataset, release }: Model): string {
+  return release === null ? dataset : `${dataset}, release ${release}`;
+}
+
 function licenceLink(spdx: string): HTMLElement | string {
   const href = LICENCES[spdx];
+  if (spdx === 'NOASSERTION') return 'licence not stated';
   return href === undefined ? spdx : element('a', { href, rel: 'noreferrer' }, spdx);
 }

@@ -1,8 +1,9 @@
-/** The card of the neuron or the type that is pointed out: who it is, what it did, with whom it connects. */
-import type { Model } from '../../answers/v1/api/model.dto.js';
-import type { CardPartners, CellCard } from '../../atlas/cell-card.js';
-import type { CompactAtlas } from '../../connectome/atlas-binary.js';
-import { SIDES } from '../../connectome/connectome.js';
+/** Card of the neuron or type that is pointed out: its labels, its activity, and its partners. */
+import type { Model } from './service/client.js';
+import type { CardPartners, CellCard } from '../../src/connectome/cell-card.js';
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+import { SIDES } from '../../src/connectome/connectome.js';
+import { isFlyWire } from '../../src/connectome/model-id.js';
 import { byId, element, grouped } from './dom.js';
 import { labelOfType, neuronsOf, type Selection, spoken, typeOf } from './selection.js';
 import { asFailure, fetchCard } from './service/client.js';
@@ -88,7 +89,7 @@ export class CardPanel {
           this.#partners('Sends output to', this.#card.outputs),
         ),
       );
-      if (this.model.wiring !== 'measured') {
+      if (this.model.wiring === 'synthetic') {
         children.push(
           element(
             'p',
@@ -161,7 +162,7 @@ export class CardPanel {
       const whole = element('button', { type: 'button', class: 'quiet' }, 'The whole type');
       whole.addEventListener('click', () => this.listeners.onSelect({ kind: 'type', type: typeIndex }));
       links.push(whole);
-      if (this.model.wiring === 'measured' && this.#card?.id !== undefined) {
+      if (isFlyWire(this.model) && this.model.wiring !== 'synthetic' && this.#card?.id !== undefined) {
         const query = new URLSearchParams({
           data_version: String(this.model.release),
           root_id: this.#card.id,
@@ -169,7 +170,7 @@ export class CardPanel {
         links.push(link('This neuron in Codex', `${CODEX}/cell_details?${query}`));
       }
     }
-    if (name !== '') {
+    if (name !== '' && isFlyWire(this.model)) {
       const query = new URLSearchParams({ dataset: 'fafb', filter_string: `cell_type == ${name}` });
       links.push(link('Type in Codex', `${CODEX}/search?${query}`));
     }

@@ -1,4 +1,4 @@
-import type { Citation } from '../../answers/v1/api/model.dto.js';
+import type { Citation } from './service/client.js';
 import { element } from './dom.js';
 
 /** A publication as a link to its DOI. */

@@ -1,8 +1,8 @@
-/** The controls of an experiment, made from what the model offers. */
+/** Controls of an experiment, with the stimuli that the model has. */
 import { byId, element, grouped } from './dom.js';
-import { FIELDS } from '../../answers/v1/fields.js';
+import { FIELDS } from '../../src/presets/fields.js';
 import { DEFAULT_EXPERIMENT, type Experiment, experimentFrom } from './service/experiment.js';
-import type { Model } from '../../answers/v1/api/model.dto.js';
+import type { Model } from './service/client.js';
 
 const NONE = {
   id: 'none',

@@ -1,4 +1,4 @@
-/** What a canvas tells about itself: the script time of its frames, and its draw calls. */
+/** Measurements of a canvas, in its data attributes: the script time of its frames, and its draw calls. */
 
 /** Frames between two updates of the script time. */
 const TIMED_FRAMES = 10;

@@ -1,6 +1,6 @@
 /** Experiments from the literature: what flies do, and what this model answered when the gallery was recorded. */
-import type { Citation, Model } from '../../answers/v1/api/model.dto.js';
-import type { DriveRun } from '../../answers/v1/api/run-response.dto.js';
+import type { Citation, Model } from './service/client.js';
+import type { DriveRun } from './service/client.js';
 import { byId, element, grouped } from './dom.js';
 import { citationLink } from './citation.js';
 import type { Gallery, GalleryEntry } from './recordings/recordings.js';
@@ -30,7 +30,7 @@ function cardOf({ title, expected, channels, answer }: GalleryEntry, model: Mode
     element('h3', {}, title),
     element('p', {}, element('b', {}, 'Expected. '), expected, ' ', ...sources(answer, channels, model)),
     element('p', {}, element('b', {}, 'Came out. '), outcomeOf(answer, channels, model)),
-    element('p', { class: 'hint' }, sentenceOn(answer, model.channels)),
+    element('p', { class: 'hint' }, sentenceOn(answer, model)),
     element('p', { class: 'card-links' }, run, element('span', { class: 'hint' }, describe(experiment))),
   );
 }

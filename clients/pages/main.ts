@@ -1,5 +1,5 @@
 /** Starts the page: asks for the model and its atlas, then runs what the form or the address says. */
-import { type CompactAtlas, decodeAtlas } from '../../connectome/atlas-binary.js';
+import { type CompactAtlas, decodeAtlas } from '../../src/connectome/atlas-binary.js';
 import { describeModel, describePositions } from './about.js';
 import { FlyView } from './body/fly-view.js';
 import { CardPanel } from './cell-card.js';
@@ -8,13 +8,13 @@ import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
 import { Playback } from './playback.js';
-import { GALLERY, isOf, OPENING_URL } from './recordings/recordings.js';
+import { GALLERY, isOf, OPENING, OPENING_URL } from './recordings/recordings.js';
 import { Results } from './results.js';
 import type { Selection } from './selection.js';
-import { asFailure, fetchAtlas, fetchBuilt, fetchModel, postRun } from './service/client.js';
+import { asFailure, fetchAtlas, fetchJson, postRun, service } from './service/client.js';
 import { describe, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
-import type { Model } from '../../answers/v1/api/model.dto.js';
-import type { FullRun } from '../../answers/v1/api/run-response.dto.js';
+import type { Model } from './service/client.js';
+import type { FullRun } from './service/client.js';
 import { type Run, runOf } from './service/run-result.js';
 import { RunStore } from './service/run-store.js';
 import { Stage } from './stage.js';
@@ -22,7 +22,7 @@ import { onThemeChange, readTheme } from './theme.js';
 
 const RESIZE_PAUSE_MS = 150;
 const FURTHER_SEEDS = 4;
-/** On wider screens there is room for what is folded away otherwise. */
+/** Screens with room for the parts that are folded away on narrower ones. */
 const ROOM_FOR_ALL = matchMedia('(min-width: 720px)');
 
 const notices = new Notices('page');
@@ -53,9 +53,10 @@ async function start(): Promise<void> {
   notices.status('Waiting for the model …');
   let model: Model;
   try {
-    model = await fetchModel();
+    model = await service.model();
   } catch (error) {
     notices.failure(asFailure(error), () => void start(), true);
+    endArrival();
     return;
   }
   notices.status('');
@@ -68,11 +69,19 @@ async function start(): Promise<void> {
   const atlas = loadAtlas(model);
   await runFromAddress();
   await atlas;
+  endArrival();
+}
+
+/** Shows what stands below the run: until it is there, it would move it down. */
+function endArrival(): void {
+  document.querySelector('main')!.classList.remove('arriving');
 }
 
 function present(model: Model): void {
   describeModel(model);
   form.offer(model);
+  // The form says from the start what is about to play, so nothing moves when it does.
+  if (isOf(model)) form.write(OPENING);
   showGallery(GALLERY, model);
   const shown = new Results(model, (stimulus) => form.labelOf(stimulus), {
     onSeek: (timeMs) => playback.seek(timeMs),
@@ -107,6 +116,7 @@ function showFly(model: Model): void {
     fly = new FlyView(model, playback);
   } catch {
     // Without WebGL the brain is missing as well, and says so.
+    byId('fly').hidden = true;
     return;
   }
   if (current !== undefined) fly.show(current.response);
@@ -145,7 +155,7 @@ async function loadAtlas(model: Model): Promise<void> {
 /** While replicas differ the next answer may come from one with another model; then everything begins anew. */
 async function loadAtlasAgain(before: Model): Promise<void> {
   try {
-    const model = await fetchModel();
+    const model = await service.model();
     if (model.id !== before.id) location.reload();
     else await loadAtlas(model);
   } catch (error) {
@@ -158,7 +168,7 @@ async function playOpening(model: Model): Promise<void> {
   if (!isOf(model)) return;
   const request = lastRequest;
   try {
-    opening = runOf(await fetchBuilt<FullRun>(OPENING_URL));
+    opening = runOf(await fetchJson<FullRun>(OPENING_URL));
   } catch {
     // The page works without it.
     return;
@@ -173,7 +183,7 @@ async function playOpening(model: Model): Promise<void> {
 async function runFromAddress(): Promise<void> {
   const shared = fromHash(location.hash);
   if (shared.current === undefined) {
-    // Back to where somebody arrived; a link to a place on the page changes nothing.
+    // Back leads to the run shown on arrival; a link to a place on the page changes nothing.
     if (location.hash === '' && opening !== undefined) {
       [current, kept] = [opening, undefined];
       settle();
@@ -207,7 +217,7 @@ async function run(experiment: Experiment): Promise<boolean> {
   if (answer === undefined) return false;
   current = answer;
   const hash = toHash(answer.response, kept?.response);
-  // So that Back shows what was there before.
+  // The entry lets Back show the run before this one.
   if (location.hash !== hash) history.pushState(null, '', hash);
   showRuns();
   return true;
@@ -281,7 +291,7 @@ function settle(): void {
   form.allowRuns(true);
 }
 
-/** Ends it with what went wrong. */
+/** Ends the run with a notice of its failure. */
 function fail(error: unknown, retry: () => void): void {
   settle();
   const failure = asFailure(error);

@@ -15,11 +15,13 @@ const TITLES: Readonly<Record<FailureKind, string>> = {
 
 export class Notices {
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Ends with the failure that is shown. */
+  #shown = new AbortController();
   readonly #status: HTMLElement;
   readonly #alert: HTMLElement;
 
   /**
-   * @param of whose messages these are: those of the brain stand where it is drawn, all others at the window's edge
+   * @param of part that sends the messages: those of the brain stand where it is drawn, all others at the window's edge
    * @param titles in place of the usual ones
    */
   constructor(
@@ -38,6 +40,7 @@ export class Notices {
 
   clear(): void {
     clearTimeout(this.#timer);
+    this.#shown.abort();
     this.#alert.hidden = true;
     this.#alert.replaceChildren();
   }
@@ -46,12 +49,22 @@ export class Notices {
    * Shows why a call failed, with a button to try again where that can help. During the wait that the service asks
    * for, the button is disabled and counts down. The seconds are hidden from screen readers, which would otherwise
    * read the whole alert again at each change.
+   * When the browser is online again, the call is repeated or, where only the reader may do that, the message goes.
    * @param automatic tries again by itself when the countdown ends
    * @param onOver told when it ends
    */
   failure(failure: ServiceFailure, retry: () => void, automatic = false, onOver = (): void => {}): void {
     this.clear();
     this.status('');
+    this.#shown = new AbortController();
+    if (failure.kind === 'offline') {
+      const whenOnline = (): void => {
+        this.clear();
+        onOver();
+        if (automatic) retry();
+      };
+      addEventListener('online', whenOnline, { signal: this.#shown.signal });
+    }
     const children: HTMLElement[] = [
       element('strong', {}, this.titles[failure.kind] ?? TITLES[failure.kind]),
       element('p', {}, failure.message),
@@ -73,6 +86,11 @@ export class Notices {
           retry();
         });
       }
+    }
+    if (failure.kind === 'offline' && !automatic) {
+      const close = element('button', { type: 'button', class: 'quiet' }, 'Close');
+      close.addEventListener('click', () => this.clear());
+      children.push(close);
     }
     this.#alert.replaceChildren(...children);
     this.#alert.hidden = false;

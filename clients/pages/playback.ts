@@ -1,6 +1,6 @@
-/** The clock of the page: its controls, the one animation loop, and what it tells everything that moves. */
-import { drivesOf, readDrives } from '../../answers/v1/drives.js';
-import type { Frame } from '../../answers/v1/api/run-response.dto.js';
+/** The clock of the page: its controls, the one animation loop, and the moments that it tells everything that moves. */
+import { drivesOf, readDrives } from '../../src/presets/drives.js';
+import type { Frame } from './service/client.js';
 import { byId } from './dom.js';
 import { DEFAULT_SPEED, Player, SPEEDS } from './player.js';
 import { drawTimeline } from './plots/timeline.js';

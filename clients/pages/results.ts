@@ -1,7 +1,7 @@
 /** The results of a run, and of the run it is compared with, beside the brain. */
 import type uPlot from 'uplot';
-import type { CompactAtlas } from '../../connectome/atlas-binary.js';
-import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../connectome/populations.js';
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+import { CHANNEL_KIND_LABELS, CHANNEL_KINDS } from '../../src/connectome/populations.js';
 import { byId, element, grouped } from './dom.js';
 import { type BarGroup, type BarRow, fillBars } from './plots/bars.js';
 import { fillChannelRows, type Trials } from './plots/channel-rows.js';
@@ -10,24 +10,24 @@ import { movePlayhead } from './plots/time-plot.js';
 import { fillTypeTable, type TypeRow } from './plots/type-table.js';
 import { labelOfType, neuronsOf, type Selection, typeOf } from './selection.js';
 import { curlOf, describe, toHash } from './service/experiment.js';
-import type { Channel, Model } from '../../answers/v1/api/model.dto.js';
+import type { Channel, Model } from './service/client.js';
 import type { Run } from './service/run-result.js';
 import { readTheme } from './theme.js';
 import { typeRowsOf } from './type-activity.js';
-import { sentenceOn } from './why.js';
+import { sentenceOn, shortDrive } from './why.js';
 
 interface Listeners {
   readonly onSeek: (timeMs: number) => void;
   readonly onSelect: (selection: Selection | undefined) => void;
 }
 
-/** What is shown: a run, the one it is compared with, and further seeds of both. */
+/** Runs on the page: the current one, the one it is compared with, and further seeds of both. */
 export interface Shown {
   readonly run: Run;
   readonly kept: Run | undefined;
   readonly trials: Trials;
   readonly keptTrials: Trials | undefined;
-  /** It was recorded, not asked for. */
+  /** The run was recorded, not computed on request. */
   readonly isRecorded: boolean;
 }
 
@@ -76,11 +76,10 @@ export class Results {
     this.#showLinks(shown);
     const why = byId('why');
     why.replaceChildren(
-      sentenceOn(shown.run.response, this.model.channels),
+      sentenceOn(shown.run.response, this.model),
       ' ',
       element('span', { class: 'badge engineered' }, 'engineered'),
     );
-    why.hidden = false;
     this.draw();
   }
 
@@ -102,7 +101,7 @@ export class Results {
     if (this.#shown !== undefined) this.#showTypes(this.#shown);
   }
 
-  /** Leaves in the raster only what is pointed out, or everything that spikes. */
+  /** Limits the raster to the neurons that are pointed out, or shows all that spike. */
   filter(isFiltered: boolean): void {
     this.#isFiltered = isFiltered;
     this.#drawRaster();
@@ -150,7 +149,7 @@ export class Results {
     byId('trials-shown').textContent =
       trials.length === 1
         ? 'One run; a step of a channel is one spike of one of its neurons.'
-        : `Mean and standard deviation of ${trials.length} seeds.`;
+        : `Mean and population standard deviation of ${trials.length} seeds.`;
     byId('repeat').hidden = trials.length > 1;
   }
 
@@ -218,7 +217,7 @@ export class Results {
       explanation: `${reason} ${id} = ${formula}`,
       value: response.drive[id] ?? 0,
       keptValue: keptResponse?.drive[id],
-      text: `${response.drive[id] ?? 0}`,
+      text: shortDrive(response.drive[id] ?? 0),
       range: [minimum, maximum],
     }));
     fillBars(byId<HTMLTableElement>('drives'), [{ rows: drives }]);

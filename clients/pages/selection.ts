@@ -1,5 +1,5 @@
-/** What is pointed out on the page: one neuron, or all neurons of a type. */
-import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+/** Neurons that are pointed out on the page: one, or all of a type. */
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
 
 export type Selection =
   { readonly kind: 'neuron'; readonly neuron: number } | { readonly kind: 'type'; readonly type: number };

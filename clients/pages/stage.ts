@@ -1,7 +1,7 @@
-/** The brain and what a pointer does to it. */
-import type { CompactAtlas } from '../../connectome/atlas-binary.js';
-import { SIDES } from '../../connectome/connectome.js';
-import { BrainView, VIEWPOINTS } from './brain/brain-view.js';
+/** The brain, and its reactions to a pointer. */
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+import { SIDES } from '../../src/connectome/connectome.js';
+import { BrainView, type VIEWPOINTS } from './brain/brain-view.js';
 import {
   glowAt,
   glowOfDifference,

@@ -1,4 +1,4 @@
-/** The colours of styles.css for what is not drawn by CSS: the brain and the plots. */
+/** The colours of styles.css for the parts that CSS does not draw: the brain and the plots. */
 
 /** Super classes in the order in which a signal meets them, which is also their order in the raster. */
 export const SUPER_CLASSES = [
@@ -23,7 +23,7 @@ export interface Theme {
   readonly line: string;
   readonly run: string;
   readonly kept: string;
-  /** What the run and the kept run have in common. */
+  /** Colour of what the run and the kept run have in common. */
   readonly shared: string;
   /** One for each of SUPER_CLASSES, then one for all others. */
   readonly superClasses: readonly string[];

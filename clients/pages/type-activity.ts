@@ -1,6 +1,6 @@
-/** What each cell type did in the runs that are shown, for the table of the most active ones. */
-import type { TopType } from '../../answers/v1/api/run-response.dto.js';
-import type { CompactAtlas } from '../../connectome/atlas-binary.js';
+/** Activity of cell types in the runs that are shown, for the table of the most active ones. */
+import type { TopType } from './service/client.js';
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
 import type { TypeActivity, TypeRow } from './plots/type-table.js';
 import { labelOfType } from './selection.js';
 import type { Run } from './service/run-result.js';
@@ -31,7 +31,7 @@ export function typeRowsOf(run: Run, kept: Run | undefined, atlas: CompactAtlas 
     (a, b) =>
       spikes(b.run) - spikes(a.run) ||
       spikes(b.kept) - spikes(a.kept) ||
-      // As the service orders equals, whatever the language of the browser.
+      // The service orders equals in this way, whatever the language of the browser.
       Number(a.type > b.type) - Number(a.type < b.type),
   );
 }

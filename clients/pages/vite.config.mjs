@@ -1,22 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defaultClientConditions, defineConfig } from 'vite';
 
-/** Builds the two pages into dist/dashboard/page, from where src/dashboard serves it. */
+/** Builds the pages into dist/pages, from where src/service/pages serves them. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   logLevel: 'warn',
   // clients/fly may have one of its own.
-  resolve: { dedupe: ['three'] },
+  resolve: { dedupe: ['three'], conditions: ['source', ...defaultClientConditions] },
   build: {
-    outDir: fileURLToPath(new URL('../../../dist/dashboard/page', import.meta.url)),
+    outDir: fileURLToPath(new URL('../../dist/pages', import.meta.url)),
     emptyOutDir: true,
     // The content security policy allows no data: URLs but for images, and nothing inline.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 1000,
+    chunkSizeWarningLimit: 2000,
     rollupOptions: {
-      // Two documents, so that the brain's page loads nothing of the laboratory.
-      input: ['index', 'laboratory'].map((page) => fileURLToPath(new URL(`${page}.html`, import.meta.url))),
+      // A document each, so that the brain's page loads nothing of the others.
+      input: ['index', 'laboratory', 'docs'].map((page) =>
+        fileURLToPath(new URL(`${page}.html`, import.meta.url)),
+      ),
       checks: { pluginTimings: false },
     },
     // The licences of what is bundled travel with it.

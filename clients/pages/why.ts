@@ -1,15 +1,17 @@
 /** One sentence on a run: what a body that follows the drives would do, and which channels say so. */
-import { drivesOf } from '../../answers/v1/drives.js';
-import type { Channel } from '../../answers/v1/api/model.dto.js';
-import type { DriveRun } from '../../answers/v1/api/run-response.dto.js';
+import { drivesOf } from '../../src/presets/drives.js';
+import { Choreography } from '../fly/src/choreography.js';
+import { TAKES_OFF_ABOVE } from '../fly/src/motion.js';
+import { drivesOf as drivesOverTime } from '../fly/src/run-drives.js';
+import type { DriveRun, FullRun, Model } from './service/client.js';
 
 /** Below this a drive is not worth a word. */
 const FAINTEST = 0.1;
-/** Of the strongest drive; others that reach this share are named as well. */
+/** Share of the strongest drive from which other drives are named as well. */
 const ALSO_SHARE = 0.5;
 const MOST_REASONS = 2;
 
-/** What a body does for each drive, after "the fly would". */
+/** Action of a body for each drive, after "would". */
 const ACTIONS: Readonly<Record<string, string>> = {
   escape: 'take off',
   walk: 'walk',
@@ -27,11 +29,20 @@ const ACTIONS: Readonly<Record<string, string>> = {
   reject: 'refuse to feed',
 };
 
-/** @param channels of the model that was run */
-export function sentenceOn(
-  { drive, channels: rates }: Pick<DriveRun, 'drive' | 'channels'>,
-  channels: readonly Channel[],
-): string {
+/** @param run with frames, which decide whether the fly takes off; without them the drive of the whole run decides */
+export function sentenceOn(run: DriveRun | FullRun, model: Model): string {
+  const { drive, channels: rates } = run;
+  const { channels } = model;
+  const takesOff = 'frames' in run ? takesOffIn(run, model) : (drive['escape'] ?? 0) > TAKES_OFF_ABOVE;
+  const actionOf = ({ id, value }: { id: string; value: number }): string => {
+    const action =
+      id === 'turn'
+        ? `turn ${value < 0 ? 'left' : 'right'}`
+        : id === 'escape' && !takesOff
+          ? 'be startled'
+          : (ACTIONS[id] ?? id);
+    return `${action} (${id} ${shortDrive(value)})`;
+  };
   const drives = drivesOf(channels.map(({ id }) => id))
     .map(({ id, channels: read }) => ({ id, read, value: drive[id] ?? 0 }))
     .filter(({ value }) => Math.abs(value) >= FAINTEST)
@@ -63,9 +74,15 @@ function rank({ id, value }: { id: string; value: number }): number {
   return Math.abs(value) - (id === 'walk' ? 1 : 0);
 }
 
-function actionOf({ id, value }: { id: string; value: number }): string {
-  const action = id === 'turn' ? `turn ${value < 0 ? 'left' : 'right'}` : (ACTIONS[id] ?? id);
-  return `${action} (${id} ${value})`;
+/** Two decimals: the formula of a drive is made up, so more would say nothing. */
+export function shortDrive(value: number): string {
+  return String(Math.round(value * 100) / 100);
+}
+
+/** Tells whether the drawn fly takes off in a run, as it does when escape stays high for long enough. */
+function takesOffIn(run: FullRun, model: Model): boolean {
+  const choreography = new Choreography(drivesOverTime(run, model));
+  return run.frames.some(({ t }) => choreography.at(t).takesOff);
 }
 
 function listed(items: readonly string[]): string {

@@ -9,7 +9,8 @@
     )
     result.rates  # a pandas.DataFrame
 
-Only the standard library is needed. DataFrames need pandas.
+Only the standard library is needed. DataFrames need pandas, and an Arrow or Parquet file of more rows than the service
+sends at once needs pyarrow.
 """
 
 from __future__ import annotations
@@ -18,18 +19,21 @@ import contextlib
 import dataclasses
 import hashlib
 import http
+import itertools
 import json
 import numbers
 import os
+import re
 import socket
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any, TypeVar, Union
@@ -54,11 +58,18 @@ Json = dict[str, Any]
 Selector = Union[str, int, Mapping[str, Any], Sequence[Any]]
 
 _T = TypeVar("_T")
+_URL_VARIABLE = "NEURAL_EXPERIMENT_URL"
 _DEFAULT_URL = "http://localhost:8080"
 _EXTENSIONS = {".csv": "csv", ".arrow": "arrow", ".parquet": "parquet", ".ndjson": "ndjson", ".json": "json"}
 _TEMPORARY = (429, 503)
-_NO_HEADERS: Mapping[str, str] = {}
-_FOOTER_LENGTH_BYTES = 8
+_NONE: Mapping[str, str] = {}
+#: Opens an answer with the members of a query.
+_Ask = Callable[[Mapping[str, Union[str, None]]], Any]
+#: The most that GET /api/v2/neurons lists and looks up at once.
+_NEURONS_A_REQUEST = 10_000
+_IDS_A_REQUEST = 200
+#: Of a neuron: its id and its labels.
+_NEURON_COLUMNS = ["root_id", "type", "class", "sub_class", "super_class", "side"]
 
 
 class LabError(Exception):
@@ -143,6 +154,7 @@ class JobState:
 
     @property
     def is_finished(self) -> bool:
+        """Whether nothing more will happen to it."""
         return self.status in ("successful", "failed", "dismissed")
 
 
@@ -157,7 +169,8 @@ class Result:
     """The answer to an experiment.
 
     Attributes:
-        json: the whole answer, as the service's JSON format has it.
+        json: the whole answer, as the service's JSON format has it. Where the service sent it in several parts, `cost`
+            is that of all of them, and a condition at their border counts in both.
     """
 
     def __init__(self, answer: Json) -> None:
@@ -180,7 +193,7 @@ class Result:
 
     @property
     def warnings(self) -> list[Json]:
-        """What to bear in mind about the results: `code` and `message` of each."""
+        """What to bear in mind about the results: `code` and `message` of each. They are also shown when it comes."""
         return self.json["warnings"]
 
     @property
@@ -188,8 +201,8 @@ class Result:
         """A DataFrame with a row for each condition, report and group.
 
         `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
-        (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials, ddof 0)
-        and `trials`, their number.
+        (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials,
+        population sd) and `trials`, their number.
         """
         labels = self._labels(("rate", "histogram"))
         rows = [
@@ -206,6 +219,30 @@ class Result:
             for condition, report, group in self._groups(("rate", "histogram"))
         ]
         names = ["neurons", "responding", "rate_hz_mean", "rate_hz_sd", "trials"]
+        return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
+
+    @property
+    def latency(self) -> Any:
+        """A DataFrame with a row for each condition, report of latencies and group.
+
+        As `rates`, with `latency_ms_mean` and `latency_ms_sd` (from `start_ms` of the report to the first spike of any
+        neuron of the group; over the trials that have one, population sd) and `responding_trials`, the share of these.
+        """
+        labels = self._labels(("latency",))
+        rows = [
+            {
+                **self._parameters(condition),
+                "report": report,
+                **{label: group.get(label, "") for label in labels},
+                "neurons": group["neurons"],
+                "latency_ms_mean": _member(group["latency_ms"], "mean"),
+                "latency_ms_sd": _member(group["latency_ms"], "sd"),
+                "responding_trials": group["responding_trials"],
+                "trials": self.document["trials"],
+            }
+            for condition, report, group in self._groups(("latency",))
+        ]
+        names = ["neurons", "latency_ms_mean", "latency_ms_sd", "responding_trials", "trials"]
         return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
 
     @property
@@ -240,7 +277,7 @@ class Result:
         """A DataFrame with a row for each spike of the reports of type `spikes`.
 
         `condition`, `report`, `trial` (from 0), `t_ms` (from the start of the trial), `root_id` (text: ids exceed
-        2^53). An answer holds a limited number of spikes; `Lab.download` gets more, with types and sides.
+        2^53). `Lab.download` writes millions of spikes to a file without holding them in memory, with types and sides.
         """
         return self._table("spikes", ["trial", "t_ms", "root_id"])
 
@@ -267,11 +304,7 @@ class Result:
                     columns[name] += table[name]
                 truncated = truncated or table.get("truncated", False)
         if truncated:
-            warnings.warn(
-                "The service left out spikes beyond its limit. Report fewer neurons, or use Lab.download, "
-                "whose limit is higher.",
-                stacklevel=3,
-            )
+            warnings.warn("Rows beyond the limit of the service are left out, as truncate=True allowed.", stacklevel=3)
         return _pandas().DataFrame(columns)
 
     def _reports(self, kinds: tuple[str, ...]) -> list[str]:
@@ -319,12 +352,16 @@ class Lab:
     """A service that runs experiments.
 
     Args:
-        url: its address, such as `http://localhost:8080`.
-        timeout_s: how long to wait for the next byte, in seconds.
+        url: its address, such as `http://localhost:8080`; by default that in the environment variable
+            NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
+        timeout_s: how long to wait for the next byte, in seconds. A .csv, .arrow or .parquet begins to come
+            when a part of it is computed; of everything else the service tells every few seconds how far it is.
         wait_at_most_s: how long to wait in all, in seconds, when the service asks to come again later (429, 503).
     """
 
-    def __init__(self, url: str = _DEFAULT_URL, *, timeout_s: float = 120, wait_at_most_s: float = 120) -> None:
+    def __init__(self, url: str | None = None, *, timeout_s: float = 120, wait_at_most_s: float = 120) -> None:
+        if url is None:
+            url = os.environ.get(_URL_VARIABLE, _DEFAULT_URL)
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError(f"url must begin with http:// or https:// and name a host, got {url!r}")
@@ -336,34 +373,44 @@ class Lab:
         self,
         *,
         progress: Callable[[Progress], object] | bool = False,
+        truncate: bool = False,
         **document: Any,
     ) -> Result:
-        """Runs an experiment.
+        """Runs an experiment and waits for its results.
+
+            lab.run(
+                inputs={"sugar": {"node_set": "@sugar", "rate_hz": 100}},
+                silence=["CB0889"],
+                reports={"mn9": {"node_set": "@MN9", "group_by": ["side"]}},
+                sweep={"set": "inputs.sugar.rate_hz", "values": [50, 100, 200]},
+            ).rates
+
+        What the service warns of, such as runaway activity, is shown as a warning of Python.
 
         Args:
             progress: called about every 5 s; True prints a line (`print_progress`).
-            **document: its members: `inputs`, `silence`, `reports`, `trials`, `duration_ms`, `seed`, `sweep`,
-                `node_sets`, `name`, `on_missing`. GET /api/v2/openapi describes them. An input or a report may be
-                a selector alone. Root ids may be integers.
+            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+                service. Otherwise all of them come, as many as there are.
+            **document: the members of the document of an experiment, which GET /api/v2/openapi describes in full.
+                inputs: what is stimulated, by names of your choice. `node_set`: which neurons; `rate_hz` of each
+                    (150). A selector alone will do.
+                silence: the neurons whose outputs are cut.
+                reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
+                    `histogram`, `latency`, `spikes` or `inputs`; `group_by`: a list of `neuron`, `type`, `side`,
+                    `super_class`. A selector alone will do.
+                trials (10), duration_ms (1000) of each, seed (42).
+                sweep: an axis or a list of up to three: `{"set": "inputs.NAME.rate_hz", "values": [...]}`, or
+                    `{"each": selector, "group_by": [...], "as": "silence"}`.
+                node_sets, name, on_missing (`error`; `skip` leaves out what the model lacks).
+                A selector is a cell type (`LC4`, `KC*`, `LC4:left`), a published set (`@sugar`), labels
+                (`{"type": "LC4", "side": "left"}`), a root id as an integer, a DataFrame of `Lab.neurons`, or a list
+                of these. Root ids as text are `{"root_id": [...]}`: some cell types have names of digits.
 
         Raises:
             LabError: the service refused the document, or the experiment failed.
         """
         show = print_progress if progress is True else progress or None
-        started_s = time.monotonic()
-        answer: Json = {"conditions": []}
-        with self._post(_complete(document), format="ndjson") as response:
-            for line in _lines(response):
-                _check_failure(line)
-                if "progress" in line:
-                    if show is not None:
-                        show(Progress(elapsed_s=time.monotonic() - started_s, **line["progress"]))
-                elif "index" in line:
-                    answer["conditions"].append(line)
-                else:
-                    answer.update(line)
-        _check_last(answer)
-        return Result(_in_order(answer))
+        return _result(self._asking(document), truncate=truncate, show=show)
 
     def submit(self, **document: Any) -> Job:
         """Begins an experiment as a job: the service goes on when this program ends.
@@ -381,7 +428,7 @@ class Lab:
         headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
 
         def begun() -> Job:
-            with self._post(complete, headers) as response:
+            with self._post(complete, {}, headers) as response:
                 # A service that knows no jobs would answer at once.
                 if response.status != http.HTTPStatus.ACCEPTED:
                     raise LabError("The service computes no jobs.", status=response.status)
@@ -395,7 +442,7 @@ class Lab:
 
     def dry_run(self, **document: Any) -> Json:
         """What `run` would do, without running it: the complete document, resolved neurons, conditions and cost."""
-        with self._post(_complete(document), dry_run="true", format="json") as response:
+        with self._post(_complete(document), {"dry_run": "true", "format": "json"}) as response:
             return _parsed(_read(response))
 
     def download(
@@ -404,55 +451,124 @@ class Lab:
         *,
         table: str | None = None,
         names: str | None = None,
+        truncate: bool = False,
         **document: Any,
     ) -> Path:
-        """Runs an experiment and saves its answer as the service writes it (docs/formats.md).
+        """Runs an experiment and saves its answer as the service writes it (docs/guide.md, Formats).
+
+        The file has all rows. The service sends many of them in pages; to make one .arrow or .parquet of several,
+        pyarrow is needed. A .ndjson has no lines of progress.
 
         Args:
             path: its ending selects the format: .csv, .arrow, .parquet, .ndjson or .json.
-            table: `rates`, `histogram`, `spikes` or `inputs`.
+            table: `rates`, `histogram`, `latency`, `spikes` or `inputs`; not for .ndjson and .json, which hold everything.
             names: `shiu` or `sonata`, for spike tables that the tools of others read.
+            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+                service.
             **document: as for `run`.
 
         Returns:
-            The path. Nothing is there unless the whole answer came.
+            The path. Nothing is there, or what was there before, unless the whole answer came.
         """
         path = _checked(path)
-        query = {"format": _EXTENSIONS[path.suffix], "table": table, "names": names}
-        with self._post(_complete(document), **query) as response:
-            _save(response, path)
-        return path
+        return _save(self._asking(document), path, {"table": table, "names": names}, truncate=truncate)
 
-    def neurons(self, type: str | None = None, **labels: str) -> Any:
-        """Searches the neurons of the model.
+    def neurons(
+        self,
+        type: str | Iterable[str] | None = None,
+        *,
+        root_id: int | str | Iterable[int | str] | None = None,
+        side: str | Iterable[str] | None = None,
+        class_: str | Iterable[str] | None = None,
+        sub_class: str | Iterable[str] | None = None,
+        super_class: str | Iterable[str] | None = None,
+    ) -> Any:
+        """Finds all neurons of the model that have given labels, or given ids.
+
+            lab.neurons("KCg*", side="left")
+            lab.neurons(["LC4", "LPLC2"])
+            lab.neurons(root_id=[720575940622838154])
+
+        All that is given must agree; of a list, one of its items. Warns of names and ids that no neuron has.
 
         Args:
-            type: a cell type; `*` stands for any text.
-            **labels: `side` or `class_` (`class` is a word of Python), and what else the service knows.
+            type: cell types; `*` stands for any text.
+            root_id: ids, as integers or texts; the rows are in their order.
+            side: `left`, `right` or `center`.
+            class_: classes (`class` is a word of Python); `*` as above.
+            sub_class: as `class_`.
+            super_class: as `class_`.
 
         Returns:
-            A DataFrame; without pandas a list of dicts.
+            A DataFrame with a row for each neuron, its labels and `root_id` (text: ids exceed 2^53); without pandas a
+            list of dicts.
         """
-        query = {name.rstrip("_"): value for name, value in {"type": type, **labels}.items()}
-        rows = self._get("/api/v2/neurons", **query)["neurons"]
-        try:
-            return _pandas().DataFrame(rows)
-        except ImportError:
-            return rows
+        labels = {"type": type, "class": class_, "sub_class": sub_class, "super_class": super_class, "side": side}
+        wanted = {
+            name: [value] if isinstance(value, str) else list(value)
+            for name, value in labels.items()
+            if value is not None
+        }
+        ids = None
+        if root_id is not None:
+            listed: Any = [root_id] if isinstance(root_id, str) or _is_id(root_id) else root_id
+            ids = list(dict.fromkeys(_id_text(each) for each in listed))
+            wanted["root_id"] = [",".join(ids[at : at + _IDS_A_REQUEST]) for at in range(0, len(ids), _IDS_A_REQUEST)]
+        found: dict[str, Json] = {}
+        lacking: dict[str, list[str]] = {}
+        for values in itertools.product(*wanted.values()):
+            query = dict(zip(wanted, values))
+            rows, suggestions = self._found(query)
+            found.update((row["root_id"], row) for row in rows)
+            for pattern, near in suggestions.items():
+                label = next((name for name, value in query.items() if value == pattern), "root_id")
+                lacking[f"{label} {pattern}"] = near
+            if not rows and not suggestions:
+                lacking[", ".join(f"{name} {value:.50}" for name, value in query.items())] = []
+        if lacking:
+            texts = [f"{name} (near: {', '.join(near)})" if near else name for name, near in lacking.items()]
+            warnings.warn(f"The model has no neurons with: {'; '.join(texts)}", stacklevel=2)
+        rows = list(found.values()) if ids is None else [found[each] for each in ids if each in found]
+        return _frame_or_list(rows, _NEURON_COLUMNS)
 
-    def node_sets(self) -> Json:
-        """The published sets of neurons by name; a selector names one as `@NAME`."""
-        return self._get("/api/v2/node-sets")["node_sets"]
+    def node_sets(self) -> Any:
+        """The published sets of neurons, and what they stand for.
+
+        Returns:
+            A DataFrame with a row for each set: `name`, as a selector names it (`@sugar`), `description`, `neurons`
+            and others; without pandas a list of dicts.
+        """
+        return _frame_or_list(self._get("/api/v2/node-sets")["node_sets"], [])
 
     def __repr__(self) -> str:
         return f"Lab({self.url!r})"
 
-    def _get(self, path: str, **query: str | None) -> Json:
+    def _get(self, path: str, query: Mapping[str, str] = _NONE) -> Json:
         with self._open(self._request("GET", path, query)) as response:
             return _parsed(_read(response))
 
-    def _post(self, document: Json, headers: Mapping[str, str] = _NO_HEADERS, **query: str | None) -> Any:
-        body = json.dumps(document, default=_plain, allow_nan=False).encode()
+    def _found(self, query: Mapping[str, str]) -> tuple[list[Json], dict[str, list[str]]]:
+        """All rows of a search, and suggestions for what no neuron has."""
+        rows: list[Json] = []
+        model = None
+        while True:
+            page = self._get("/api/v2/neurons", {**query, "from": str(len(rows)), "limit": str(_NEURONS_A_REQUEST)})
+            rows += page["neurons"]
+            if model not in (None, page["model"]) or (not page["neurons"] and len(rows) < page["count"]):
+                raise LabError("The service changed its model during the search; search again.")
+            model = page["model"]
+            if len(rows) >= page["count"]:
+                return rows, page["suggestions"]
+
+    def _asking(self, document: Mapping[str, Any]) -> _Ask:
+        complete = _complete(document)
+        return lambda query: self._post(complete, query)
+
+    def _post(self, document: Json, query: Mapping[str, str | None], headers: Mapping[str, str] = _NONE) -> Any:
+        try:
+            body = json.dumps(document, default=_plain, allow_nan=False).encode()
+        except ValueError as failure:
+            raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {failure}") from failure
         return self._open(self._request("POST", "/api/v2/experiments", query, body, headers))
 
     def _until_answered(
@@ -478,10 +594,10 @@ class Lab:
         path: str,
         query: Mapping[str, str | None],
         body: bytes | None = None,
-        more_headers: Mapping[str, str] = _NO_HEADERS,
+        more_headers: Mapping[str, str] = _NONE,
     ) -> urllib.request.Request:
         given = {name: value for name, value in query.items() if value is not None}
-        url = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
+        url = f"{self.url}{path}" + (f"?{urllib.parse.urlencode(given, safe=',')}" if given else "")
         headers = {"User-Agent": f"neural-experiment-client-python/{__version__}", **more_headers}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -497,12 +613,21 @@ class Lab:
                 with answer:
                     error = _http_error(answer)
             except (OSError, HTTPException) as failure:
-                raise _unreachable(self.url, failure) from failure
+                raise self._unreachable(failure) from failure
             pause_s = error.retry_after_s
             if error.status not in _TEMPORARY or pause_s is None or waited_s + pause_s > self.wait_at_most_s:
                 raise error
             time.sleep(pause_s)
             waited_s += pause_s
+
+    def _unreachable(self, failure: Exception) -> LabConnectionError:
+        reason = _reason(failure)
+        if isinstance(reason, (TimeoutError, socket.timeout)):
+            return LabConnectionError(f"{self.url} did not answer within {self.timeout_s:g} s (timeout_s of Lab).")
+        return LabConnectionError(
+            f"{self.url} cannot be reached: {reason}. Is the service running, and is this its address? "
+            f"Lab(url) or {_URL_VARIABLE} sets it."
+        )
 
 
 class Job:
@@ -527,12 +652,14 @@ class Job:
         *,
         progress: Callable[[JobState], object] | bool = False,
         every_s: float = 1,
+        truncate: bool = False,
     ) -> Result:
-        """Waits until the job is finished. It goes on when this is interrupted.
+        """Waits until the job is finished, and gives its results. The job goes on when this is interrupted.
 
         Args:
             progress: called whenever the state was asked for; True prints a line (`print_job_state`).
             every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`.
+            truncate: as for `Lab.run`.
 
         Raises:
             LabError: the job failed, was ended, or is not known (any more).
@@ -546,12 +673,16 @@ class Job:
             if state.error is not None:
                 raise state.error
             if state.is_finished:
-                return self.results()
+                return self.results(truncate=truncate)
             time.sleep(every_s)
 
-    def results(self) -> Result:
-        """The results, or those of the conditions that are done (`Result.is_partial`)."""
-        return Result(self._lab._get(f"{self._path}/results", format="json"))
+    def results(self, *, truncate: bool = False) -> Result:
+        """The results, or those of the conditions that are done (`Result.is_partial`).
+
+        Args:
+            truncate: as for `Lab.run`.
+        """
+        return _result(self._results, truncate=truncate)
 
     def download(
         self,
@@ -559,17 +690,22 @@ class Job:
         *,
         table: str | None = None,
         names: str | None = None,
+        truncate: bool = False,
     ) -> Path:
         """Saves the results as the service writes them, as `Lab.download` does.
 
         While the job runs these are the conditions that are done; a warning says so, as no table can.
         """
         path = _checked(path)
-        query = {"format": _EXTENSIONS[path.suffix], "table": table, "names": names}
-        with self._lab._open(self._lab._request("GET", f"{self._path}/results", query)) as response:
-            _save(response, path)
-            status = response.headers.get("Job-Status", "successful")
-        if status != "successful":
+        statuses = set()
+
+        def ask(query: Mapping[str, str | None]) -> Any:
+            response = self._results(query)
+            statuses.add(response.headers.get("Job-Status", "successful"))
+            return response
+
+        _save(ask, path, {"table": table, "names": names}, truncate=truncate)
+        for status in sorted(statuses - {"successful"}):
             warnings.warn(f"The job is {status}: {path} has only the conditions that are done.", stacklevel=2)
         return path
 
@@ -580,6 +716,9 @@ class Job:
 
     def __repr__(self) -> str:
         return f"<Job {self.name!r} at {self._lab.url}>"
+
+    def _results(self, query: Mapping[str, str | None]) -> Any:
+        return self._lab._open(self._lab._request("GET", f"{self._path}/results", query))
 
 
 def _job_state(info: Json) -> JobState:
@@ -595,26 +734,228 @@ def _job_state(info: Json) -> JobState:
 
 
 def _checked(path: str | os.PathLike[str]) -> Path:
+    """The path, where an answer can be saved: whoever waited for hours should not hear then that it cannot."""
     path = Path(path)
     if path.suffix not in _EXTENSIONS:
         raise ValueError(f"path must end in {', '.join(_EXTENSIONS)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"path must name a file in a folder that exists, got {str(path)!r}")
     return path
 
 
-def _save(response: Any, path: Path) -> None:
-    last_line = b""
+def _result(ask: _Ask, *, truncate: bool, show: Callable[[Progress], object] | None = None) -> Result:
+    started_s = time.monotonic()
+    answer: Json = {"conditions": []}
+    for line, _ in _lines_of_pages(ask, {"truncate": _flag(truncate)}):
+        if "progress" in line:
+            if show is not None:
+                show(Progress(elapsed_s=time.monotonic() - started_s, **line["progress"]))
+        elif "index" in line:
+            answer["conditions"].append(line)
+        else:
+            answer.update(line)
+    for warning in answer.get("warnings", ()):
+        warnings.warn(warning["message"], stacklevel=3)
+    return Result(_in_order(answer))
+
+
+def _flag(value: bool) -> str | None:
+    return "true" if value else None
+
+
+def _lines_of_pages(ask: _Ask, query: Mapping[str, str | None]) -> Iterator[tuple[Json, bytes | None]]:
+    """The lines of one answer from all of its pages, parsed, and as bytes where the service wrote them so.
+
+    A condition at the border of two pages stands in both of them, with the rows of other trials in each.
+    """
+    head: Json = {}
+    totals: tuple[Json, bytes | None] | None = None
+    held: tuple[Json, bytes | None] | None = None
+    conditions = 0
+    page = None
+    while totals is None or page is not None:
+        last: Json = {}
+        # Progress counts from the beginning of a page.
+        before = conditions
+        with ask({**query, "format": "ndjson", "page": page}) as response:
+            while data := _line(response):
+                last = _parsed(data)
+                _check_failure(last)
+                if "progress" in last:
+                    trials = before * head["experiment"]["trials"]
+                    added = {"conditions_done": before, "conditions": before, "trials_done": trials, "trials": trials}
+                    yield {"progress": {name: last["progress"][name] + more for name, more in added.items()}}, None
+                elif "index" in last:
+                    if held is not None and held[0]["index"] == last["index"]:
+                        held = _joined(held[0], last), None
+                        continue
+                    if held is not None:
+                        yield held
+                        conditions += 1
+                    held = last, data
+                elif "id" in last:
+                    if page is None:
+                        yield last, data
+                        head = last
+                    elif last["id"] != head["id"]:
+                        raise LabError("The service changed its model between two parts of the answer; ask again.")
+                else:
+                    page = last.pop("next_page", None)
+                    totals = (last, data) if totals is None else (_summed(totals[0], last), None)
+        _check_last(last)
+    if held is not None:
+        yield held
+    yield totals
+
+
+def _joined(condition: Json, rest: Json) -> Json:
+    """A condition with the rows of two pages."""
+    for name, report in condition["reports"].items():
+        # Groups are a list. They are of all trials, in both pages.
+        if isinstance(report, dict):
+            for column, values in report.items():
+                values.extend(rest["reports"][name][column])
+    return condition
+
+
+def _summed(totals: Json, more: Json) -> Json:
+    """The totals of two pages: costs of both, and whatever either of them says."""
+    cost = {name: round(totals["cost"][name] + value, 3) for name, value in more["cost"].items()}
+    lists = {}
+    for name in ("unchanged", "warnings", "cite"):
+        distinct = {json.dumps(each): each for each in [*totals[name], *more[name]]}
+        lists[name] = list(distinct.values())
+    return {**totals, **more, "cost": cost, **lists}
+
+
+def _save(ask: _Ask, path: Path, query: Mapping[str, str | None], *, truncate: bool) -> Path:
+    query = {**query, "truncate": _flag(truncate)}
     with _replacing(path) as file:
-        while piece := _read(response, 2**20):
-            file.write(piece)
-            if path.suffix == ".ndjson":
-                last_line = b"\n".join((last_line + piece).split(b"\n")[-2:])
-        # A reader of pieces is not told when the last ones are missing.
-        if file.tell() < int(response.headers.get("Content-Length", 0)):
-            raise LabConnectionError("The connection broke before the answer ended.")
-        if path.suffix == ".parquet":
-            _check_complete(file)
-        if path.suffix == ".ndjson":
-            _check_last(_parsed(last_line))
+        if path.suffix in (".json", ".ndjson"):
+            is_truncated = _save_lines(_lines_of_pages(ask, query), file, as_one=path.suffix == ".json")
+        else:
+            pages = _pages(ask, {**query, "format": _EXTENSIONS[path.suffix]})
+            with contextlib.closing(pages):
+                is_truncated = _save_table(pages, file, path)
+    if is_truncated:
+        warnings.warn(f"{path} lacks rows beyond the limit of the service, as truncate=True allowed.", stacklevel=3)
+    return path
+
+
+def _save_lines(lines: Iterator[tuple[Json, bytes | None]], file: IO[bytes], *, as_one: bool) -> bool:
+    """Writes the lines, or one JSON object of the same parts. Lines of progress are no part of the answer.
+
+    Returns:
+        Whether rows were left out.
+    """
+    codes = []
+    conditions = 0
+    for line, data in lines:
+        if "progress" in line:
+            continue
+        text = json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() if data is None else data.rstrip()
+        if not as_one:
+            file.write(text + b"\n")
+        elif "id" in line:
+            file.write(text[:-1] + b',"conditions":[')
+        elif "index" in line:
+            file.write(b"," + text if conditions else text)
+            conditions += 1
+        else:
+            file.write(b"]," + text[1:])
+        codes += [warning["code"] for warning in line.get("warnings", ())]
+    return "SPIKES_TRUNCATED" in codes
+
+
+def _pages(ask: _Ask, query: Mapping[str, str | None]) -> Generator[Any, None, None]:
+    following: Mapping[str, str | None] | None = query
+    while following is not None:
+        with ask(following) as response:
+            following = _next_query(response)
+            yield response
+
+
+def _next_query(response: Any) -> Json | None:
+    """The query that gets the next page of a table, where there is one: Link: <?page=3.1>; rel="next"."""
+    for target, parameters in re.findall(r"<([^>]*)>([^,]*)", ",".join(response.headers.get_all("Link", []))):
+        if re.search(r';\s*rel="?next"?\s*(;|$)', parameters):
+            return dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(target).query))
+    return None
+
+
+def _save_table(pages: Iterator[Any], file: IO[bytes], path: Path) -> bool:
+    """Writes the rows of all pages as one table.
+
+    Returns:
+        Whether rows were left out.
+    """
+    page = next(pages)
+    is_truncated = page.headers.get("Spikes-Truncated") == "true"
+    if _next_query(page) is None:
+        _copy(page, file)
+    elif path.suffix == ".csv":
+        header = _line(page)
+        file.write(header)
+        _copy(page, file, begun=len(header))
+        for page in pages:
+            if _line(page) != header:
+                raise LabError("The service changed the columns between two pages; ask again.")
+            _copy(page, file, begun=len(header))
+    else:
+        with _table_writer(file, path) as append:
+            for each in itertools.chain([page], pages):
+                with tempfile.TemporaryFile(dir=path.parent) as part:
+                    _copy(each, part)
+                    part.seek(0)
+                    append(part)
+    return is_truncated
+
+
+@contextlib.contextmanager
+def _table_writer(file: IO[bytes], path: Path) -> Iterator[Callable[[IO[bytes]], None]]:
+    """Makes one file of several, with what the first one says beside its table."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as missing:
+        raise ImportError(
+            f"There are more rows than the service sends at once. To make one {path.suffix} of its pages, pyarrow is "
+            "needed: pip install pyarrow. A .csv needs nothing; fewer trials or reported neurons make fewer rows."
+        ) from missing
+    with contextlib.ExitStack() as stack:
+        writer: Any = None
+        first_schema: Any = None
+
+        def append(part: IO[bytes]) -> None:
+            nonlocal writer, first_schema
+            if path.suffix == ".parquet":
+                groups = pyarrow.parquet.ParquetFile(part)
+                schema = groups.schema_arrow
+                tables = (groups.read_row_group(group) for group in range(groups.num_row_groups))
+            else:
+                batches = pyarrow.ipc.open_stream(part)
+                schema = batches.schema
+                tables = batches
+            if writer is None:
+                create = pyarrow.parquet.ParquetWriter if path.suffix == ".parquet" else pyarrow.ipc.new_stream
+                writer, first_schema = stack.enter_context(create(file, schema)), schema
+            elif not schema.equals(first_schema, check_metadata=True):
+                raise LabError("The service changed its model between two pages; ask again.")
+            for table in tables:
+                writer.write(table)
+
+        yield append
+
+
+def _copy(response: Any, file: IO[bytes], *, begun: int = 0) -> None:
+    """Copies an answer of which so many bytes are read."""
+    length = begun
+    while piece := _read(response, 2**20):
+        file.write(piece)
+        length += len(piece)
+    # A reader of pieces is not told when the last ones are missing.
+    if length < int(response.headers.get("Content-Length", 0)):
+        raise _broken()
 
 
 def _complete(document: Mapping[str, Any]) -> Json:
@@ -623,11 +964,12 @@ def _complete(document: Mapping[str, Any]) -> Json:
     for member in ("inputs", "reports"):
         if isinstance(complete.get(member), Mapping):
             complete[member] = {
-                name: dict(value) if isinstance(value, Mapping) and "node_set" in value else {"node_set": value}
+                name: {"node_set": value} if _is_selector(value) else dict(value)
                 for name, value in complete[member].items()
             }
             for entry in complete[member].values():
-                entry["node_set"] = _selector(entry["node_set"])
+                if "node_set" in entry:
+                    entry["node_set"] = _selector(entry["node_set"])
                 if isinstance(entry.get("times_ms"), Mapping):
                     entry["times_ms"] = {_id_text(i): times for i, times in entry["times_ms"].items()}
     if "silence" in complete:
@@ -645,17 +987,31 @@ def _complete(document: Mapping[str, Any]) -> Json:
     return complete
 
 
+def _is_selector(value: Any) -> bool:
+    """Whether a value stands for neurons, and is not the members of an input or a report, right or wrong."""
+    return not isinstance(value, Mapping) or {*_NEURON_COLUMNS, "except"}.issuperset(value)
+
+
 def _selector(selector: Any) -> Any:
+    if hasattr(selector, "columns") and "root_id" in selector.columns:
+        selector = selector["root_id"]
+    # A column of ids, which may be texts.
+    if getattr(selector, "name", None) == "root_id":
+        return {"root_id": [_id_text(each) for each in selector]}
     if _is_id(selector):
         return {"root_id": str(int(selector))}
     if isinstance(selector, Mapping):
         changed = dict(selector)
         if "root_id" in changed:
             ids = changed["root_id"]
-            changed["root_id"] = _id_text(ids) if isinstance(ids, str) or _is_id(ids) else [_id_text(i) for i in ids]
+            is_one = isinstance(ids, str) or _is_id(ids)
+            changed["root_id"] = _id_text(ids) if is_one else [_id_text(each) for each in ids]
         if "except" in changed:
             changed["except"] = _selector(changed["except"])
         return changed
+    if isinstance(selector, (set, frozenset)):
+        # Equal sets shall make equal documents.
+        return _united(sorted(selector, key=str))
     if isinstance(selector, Iterable) and not isinstance(selector, str):
         return _united(list(selector))
     return selector
@@ -669,6 +1025,10 @@ def _united(parts: list[Any]) -> list[Any]:
 
 
 def _is_id(value: Any) -> bool:
+    if isinstance(value, float):
+        raise ValueError(
+            f"Root ids must be integers or texts, got {value!r}: a float does not have all of their digits."
+        )
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -692,23 +1052,24 @@ def _in_order(answer: Json) -> Json:
     return {**head, "conditions": conditions, **answer}
 
 
-def _lines(response: IO[bytes]) -> Iterator[Json]:
-    while True:
-        try:
-            line = response.readline()
-        except (OSError, HTTPException) as failure:
-            raise LabConnectionError(f"The connection broke before the experiment ended: {failure}") from failure
-        if not line:
-            return
-        yield _parsed(line)
+def _line(response: Any) -> bytes:
+    try:
+        return response.readline()
+    except (OSError, HTTPException) as failure:
+        raise _broken(failure) from failure
 
 
-def _read(response: IO[bytes], size: int | None = None) -> bytes:
+def _read(response: Any, size: int | None = None) -> bytes:
     try:
         # Not -1 for everything: http.client would return the framing of a chunked answer with it.
         return response.read(size)
     except (OSError, HTTPException) as failure:
-        raise LabConnectionError(f"The connection broke before the answer ended: {failure}") from failure
+        raise _broken(failure) from failure
+
+
+def _broken(failure: Exception | None = None) -> LabConnectionError:
+    reason = "" if failure is None else f": {str(failure) or type(failure).__name__}"
+    return LabConnectionError(f"The connection broke before the answer ended{reason}.")
 
 
 def _parsed(data: bytes) -> Json:
@@ -726,7 +1087,7 @@ def _http_error(answer: urllib.error.HTTPError) -> LabError:
     except (OSError, HTTPException, ValueError):
         body = None
     if not isinstance(body, dict) or "error" not in body:
-        body = {"error": f"HTTP {answer.code} {answer.reason}"}
+        body = {"error": f"HTTP {answer.code} {answer.reason} from {answer.url}; is that the address of a service?"}
     return _error_of(body, status=answer.code, retry_after_s=retry_after_s)
 
 
@@ -763,13 +1124,6 @@ def _reason(failure: BaseException | None) -> object:
     return failure.reason if isinstance(failure, urllib.error.URLError) else failure
 
 
-def _unreachable(url: str, failure: Exception) -> LabConnectionError:
-    reason = _reason(failure)
-    if isinstance(reason, (TimeoutError, socket.timeout)):
-        return LabConnectionError(f"{url} did not answer in time.")
-    return LabConnectionError(f"{url} cannot be reached: {reason}")
-
-
 @contextlib.contextmanager
 def _replacing(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its place when it is complete, and leaves nothing behind when it is not."""
@@ -782,29 +1136,20 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)
 
 
-def _check_complete(file: IO[bytes]) -> None:
-    """Raises LabError where the footer of a Parquet file says that spikes beyond the limit are missing."""
-    length = file.tell()
-    file.flush()
-    with open(file.name, "rb") as written:
-        written.seek(length - _FOOTER_LENGTH_BYTES)
-        footer_length = int.from_bytes(written.read(4), "little")
-        written.seek(length - _FOOTER_LENGTH_BYTES - footer_length)
-        footer = written.read(footer_length)
-    # A pair of metadata in Thrift's compact protocol: field 1, nine bytes of text, field 2.
-    if b"\x18\x09truncated\x18" in footer:
-        raise LabError(
-            "There are more spikes than the service writes into one file. Run fewer trials, a shorter duration, "
-            "or report fewer neurons."
-        )
-
-
 def _pandas() -> Any:
     try:
         import pandas
     except ImportError as missing:
         raise ImportError("DataFrames need pandas: pip install pandas. Result.json needs nothing.") from missing
     return pandas
+
+
+def _frame_or_list(rows: list[Json], names: list[str]) -> Any:
+    try:
+        # Where there are rows they have the names.
+        return _pandas().DataFrame(rows, columns=None if rows else names)
+    except ImportError:
+        return rows
 
 
 def _frame(rows: list[Json], names: list[str]) -> Any:
@@ -861,7 +1206,8 @@ def run_exp(
     """Stands in for `run_exp` of Shiu et al. 2024: the same arguments, and the same file of spikes.
 
     Writes `path_res`/`exp_name`.parquet with a row for each spike of any neuron: `t` (s), `trial` (from 0),
-    `flywire_id`, `exp_name`. Their `load_exps` and `get_rate` read it. A file that is there is kept.
+    `flywire_id`, `exp_name`. Their `load_exps` and `get_rate` read it. A file that is there is kept if an equal call
+    made it with an equal model of the service, and is otherwise an error.
 
     Args:
         exp_name: name of the experiment and of the file.
@@ -874,7 +1220,7 @@ def run_exp(
         neu_slnc: root ids of the neurons whose outputs are cut.
         neu_exc2: root ids of the neurons that get Poisson input at `params["r_poi2"]`, in Hz.
         n_proc: not used; the service decides.
-        force_overwrite: whether to run the experiment although the file is there.
+        force_overwrite: whether to run the experiment and replace the file that is there, whatever it is.
         lab: the service; by default at the address in NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
         seed: of the random numbers; equal seeds give equal spikes.
         on_missing: `skip` leaves out ids that the model lacks, such as some of release 630, and warns of them; `error`
@@ -882,27 +1228,92 @@ def run_exp(
 
     Raises:
         ValueError: `params` asks for another model.
-        LabError: the service refused the experiment, or it has more spikes than one file may hold.
+        FileExistsError: the file that is there was not made by an equal call.
+        LabError: the service refused the experiment.
+        ImportError: there are more spikes than the service sends at once, and pyarrow is missing.
     """
     path = Path(path_res) / f"{exp_name}.parquet"
-    if path.is_file() and not force_overwrite:
-        print(f"{exp_name}: kept {path}; force_overwrite=True would replace it.")
-        return
     document = _shiu_document(exp_name, neu_exc, neu_exc2, neu_slnc, params)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lab = lab or Lab(os.environ.get("NEURAL_EXPERIMENT_URL", _DEFAULT_URL))
     document.update(seed=seed, on_missing=on_missing)
-    if on_missing == "skip":
-        _warn_of_missing(lab.dry_run(**document)["resolved"])
+    lab = lab or Lab()
+    plan = _planned(lab, document)
+    if path.exists() and not force_overwrite:
+        _check_made_by(plan, path)
+        print(f"{exp_name}: kept {path}, which an equal call made; force_overwrite=True would replace it.")
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
     started_s = time.monotonic()
     lab.download(path, table="spikes", names="shiu", **document)
     print(f"{exp_name}: {document['trials']} trials in {time.monotonic() - started_s:.1f} s, spikes in {path}.")
 
 
-def _warn_of_missing(resolved: Json) -> None:
-    missing = sorted({each for selected in resolved.values() for each in selected["missing"]})
+def _planned(lab: Lab, document: Json) -> Json:
+    """The dry run of an experiment. Warns of ids that the model lacks; sets that it lacks as a whole are taken out."""
+    lost: list[str] = []
+    missing: set[str] = set()
+    while True:
+        try:
+            plan = lab.dry_run(**document)
+            break
+        except LabError as error:
+            if document["on_missing"] != "skip" or error.code != "EMPTY_NODE_SET" or error.path is None:
+                raise
+            if error.path.startswith("/silence"):
+                name, (selector,) = "neu_slnc", document["silence"]
+                document["silence"] = []
+            else:
+                name = error.path.split("/")[2]
+                selector = document["inputs"].pop(name)["node_set"]
+            lost.append(name)
+            missing.update(selector["root_id"])
+    missing.update(each for selected in plan["resolved"].values() for each in selected["missing"])
     if missing:
-        warnings.warn(f"The model lacks, and the experiment leaves out: {', '.join(missing)}", stacklevel=3)
+        whole = f"; that is all of {' and '.join(lost)}" if lost else ""
+        nothing = "" if document["inputs"] or not lost else ", so no neuron is stimulated"
+        text = f"The model lacks, and the experiment leaves out: {', '.join(sorted(missing))}{whole}{nothing}"
+        warnings.warn(text, stacklevel=3)
+    return plan
+
+
+def _check_made_by(plan: Json, path: Path) -> None:
+    """Raises FileExistsError unless a file has the spikes of this experiment, all of them."""
+    metadata = _parquet_metadata(path)
+    if metadata.get("id") == plan["id"] and "truncated" not in metadata:
+        return
+    if "experiment" not in metadata:
+        fault = "was not made by run_exp of this client"
+    elif metadata.get("id") == plan["id"]:
+        fault = "lacks spikes beyond a limit of the service"
+    else:
+        others = {**json.loads(metadata["experiment"]), "model": metadata.get("model")}
+        here = {**plan["experiment"], "model": plan["model"]}
+        names = [name for name in here if here[name] != others.get(name)] or ["version of the answers"]
+        fault = f"was made by another call, with other {', '.join(names)}"
+    raise FileExistsError(
+        f"{path} {fault}. Choose another exp_name or path_res, move the file away, or replace it with "
+        "force_overwrite=True."
+    )
+
+
+def _parquet_metadata(path: Path) -> dict[str, str]:
+    """What a Parquet file of the service says beside its table; empty for any other file."""
+    with open(path, "rb") as file:
+        length = file.seek(0, os.SEEK_END)
+        file.seek(max(0, length - 8))
+        footer_length = int.from_bytes(file.read(4), "little")
+        if file.read() != b"PAR1" or footer_length + 8 > length:
+            return {}
+        file.seek(length - 8 - footer_length)
+        footer = file.read(footer_length)
+    metadata = {}
+    for key in ("id", "model", "experiment", "truncated"):
+        # A pair of metadata in Thrift's compact protocol: field 1, a text, field 2, a text. Each text has its length
+        # before it, 7 bits a byte. The service writes no such control characters into a text.
+        found = re.search(rb"\x18%c%s\x18([\x80-\xff]*[\x00-\x7f])" % (len(key), key.encode()), footer)
+        if found is not None:
+            size = sum((byte & 127) << (7 * place) for place, byte in enumerate(found[1]))
+            metadata[key] = footer[found.end() : found.end() + size].decode()
+    return metadata
 
 
 def _shiu_document(
@@ -917,6 +1328,9 @@ def _shiu_document(
     duration_ms = float(values["t_run"]) * 1000
     if abs(duration_ms - round(duration_ms)) > 1e-6:
         raise ValueError(f"t_run must be a whole number of milliseconds, got {values['t_run']!r}")
+    trials = int(values["n_run"])
+    if trials != values["n_run"]:
+        raise ValueError(f"n_run must be a whole number of trials, got {values['n_run']!r}")
     inputs = {"neu_exc": (neu_exc, "r_poi"), "neu_exc2": (neu_exc2, "r_poi2")}
     return {
         "name": exp_name,
@@ -927,7 +1341,7 @@ def _shiu_document(
         },
         "silence": [{"root_id": _ids(neu_slnc)}] if len(neu_slnc) > 0 else [],
         "duration_ms": round(duration_ms),
-        "trials": int(values["n_run"]),
+        "trials": trials,
         "reports": {"spikes": {"node_set": "@all", "type": "spikes"}},
     }
 

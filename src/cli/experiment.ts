@@ -1,53 +1,126 @@
-/**
- * npm run experiment: an open experiment, which a document or options describe, or runs of version 1, which --stimulus
- * and its like describe. What only one of them needs is not loaded for the other.
- */
-import { parseArgs } from 'node:util';
-import { helpOf, runCommand, usage } from './command.js';
-import { COMMAND_NAME } from './experiment-usage.js';
-import { OPEN_OPTIONS } from './open-experiments/options.js';
-import { PRESET_OPTIONS } from './preset-runs/options.js';
+/** npm run experiment -- DOCUMENT.json, or the options that stand for a document: open experiments. */
+import type { ExperimentDocument } from '#client';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { answerJson, dryRunJson } from '../experiments/formats/answer-json.js';
+import type { TableFormat } from '../experiments/formats/formats.js';
+import { describeValue } from '../errors.js';
+import { drawSvg } from '../experiments/figures/draw.js';
+import { figureOfFile } from '../experiments/figures/experiment-figures.js';
+import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
+import { readConnectome, servedFile } from './read-connectome.js';
+import { Service } from './service.js';
+import { writeWhole } from './write-whole.js';
+import { answerTable } from './experiment/answer-table.js';
+import { findingsOf } from './experiment/collected-answer.js';
+import { ComputedAnswer, type FileOrder, Interrupted } from './experiment/computed-answer.js';
+import { documentOf, documentText } from './experiment/document.js';
+import { dryRunTable } from './experiment/dry-run-table.js';
+import { LocalExperiment } from './experiment/local-experiment.js';
+import { extensionOf, OPTIONS } from './experiment/options.js';
+import { RemoteExperiment } from './experiment/remote-experiment.js';
+import type { ExperimentSource } from './experiment/source.js';
+import { counted } from './text.js';
 
-const openExperiments = async () => (await import('./open-experiments/command.js')).OPEN_EXPERIMENTS;
-const presetRuns = async () => (await import('./preset-runs/command.js')).PRESET_RUNS;
+const PLOT_WIDTH = 900;
 
-const args = process.argv.slice(2);
-const { onlyOpen, onlyPreset } = kindsOf(args);
+type ExperimentOptions = OptionValues<typeof OPTIONS>;
 
-if (args.includes('--help') || args.includes('-h')) {
-  process.stdout.write(`${helpOf(await openExperiments())}\n\n${helpOf(await presetRuns())}`);
-} else if (onlyOpen !== undefined && onlyPreset !== undefined) {
-  const error = usage(
-    { name: COMMAND_NAME },
-    `${onlyPreset} is for runs of version 1 and ${onlyOpen} for open experiments, so they cannot be combined` +
-      (onlyPreset === '--stimulus' ? '; --stimulate @stimulus/NAME stimulates the same neurons' : ''),
-  );
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = error.exitCode;
-} else if (onlyOpen !== undefined) {
-  await runCommand(await openExperiments());
-} else {
-  await runCommand(await presetRuns());
+export const command = defineCommand({
+  name: 'experiment',
+  summary:
+    'Runs an open experiment: stimulates, silences, sweeps and reads any neurons.\n' +
+    'WHO: cell types (LC4, LC*), on a side (LC4:left), published sets (@sugar) or\n' +
+    'channels (@channel/escape); a comma unites them. A document says all of this and\n' +
+    'more; the options change it or add to it.',
+  options: OPTIONS,
+  positionals: { name: 'DOCUMENT.json', help: 'Document to run; - for standard input.', maximum: 1 },
+  notes: `examples:
+  # a published dose response
+  npm run experiment -- examples/shiu2024-fig1d.json --plot dose.svg
+  # left looming detectors, from 200 ms on for 300 ms, one relay silenced
+  npm run experiment -- --stimulate LC4:left,LPLC2:left@100 --window 200+300 \\
+      --silence PVLP122b --report DNp01/side --trials 20
+  # a rate from 10 to 200 Hz in steps of 10
+  npm run experiment -- --stimulate @sugar --report @MN9 --sweep rate=10:200:10
+  # the 50 types that respond most, silenced in turn
+  npm run experiment -- --stimulate @sugar@100 --report @MN9 \\
+      --sweep silence=responders:50/type
+`,
+  async run(options, [path], terminal) {
+    const { json, plot, spikes } = options;
+    const { print, progress } = terminal;
+    const orders = fileOrders(options);
+    const document = documentOf(path, options, terminal.readInput);
+    if (options['print-document']) {
+      print(documentText(document));
+      return;
+    }
+    const source = await sourceOf(document, options, terminal);
+    if (options['dry-run']) {
+      const dryRun = await source.dryRun();
+      print(json ? dryRunJson(dryRun) : dryRunTable(dryRun));
+      return;
+    }
+    const computed = new ComputedAnswer(source, orders, json);
+    try {
+      await computed.compute(progress);
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      const done = counted(computed.conditionsDone, 'condition');
+      const were = computed.conditionsDone === 1 ? 'was' : 'were';
+      const files = orders.length > 0 ? '; no file was written' : '';
+      progress.note(`Interrupted: ${done} ${were} complete${files}.`);
+      return error.exitStatus;
+    }
+    const answer = computed.collected.answer();
+    // Printed before the files get their names: the results are not lost if that fails.
+    if (json) for await (const piece of answerJson(computed.events, await source.neurons())) print(piece);
+    else print(answerTable(answer));
+    for (const file of computed.finishFiles()) {
+      progress.note(`Wrote ${file === spikes ? 'the spikes' : 'the table'} to ${file}.`);
+    }
+    if (plot !== undefined) {
+      const figure = figureOfFile(findingsOf(answer, await source.neurons()));
+      await writeWhole(plot, `${drawSvg(figure, PLOT_WIDTH)}\n`);
+      progress.note(`Wrote the plot to ${plot}.`);
+    }
+    progress.note(computed.effort);
+  },
+});
+
+/** @throws UsageError */
+function fileOrders({ csv, table, spikes, names, plot }: ExperimentOptions): FileOrder[] {
+  const paths = [csv, spikes, plot].filter((path) => path !== undefined).map((path) => resolve(path));
+  const twice = paths.find((path, at) => paths.indexOf(path) < at);
+  if (twice !== undefined) {
+    throw new UsageError(
+      `--csv, --spikes and --plot should be different files, found ${describeValue(twice)} twice`,
+    );
+  }
+  if (table !== undefined && csv === undefined) throw new UsageError('--table needs --csv');
+  if (names !== undefined && spikes === undefined) throw new UsageError('--names needs --spikes');
+  const orders: FileOrder[] = [];
+  if (csv !== undefined) orders.push({ path: csv, format: 'csv', table });
+  if (spikes !== undefined) {
+    orders.push({ path: spikes, format: extensionOf(spikes) as TableFormat, table: 'spikes', names });
+  }
+  return orders;
 }
 
-/** What among the arguments is of one kind alone. */
-function kindsOf(given: string[]): { readonly onlyOpen?: string; readonly onlyPreset?: string } {
-  const { tokens } = parseArgs({
-    args: given,
-    options: Object.fromEntries(
-      Object.entries({ ...PRESET_OPTIONS, ...OPEN_OPTIONS }).map(([name, { type }]) => [name, { type }]),
-    ),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  const onlyOf = (own: object, other: object) =>
-    tokens.find((token) => token.kind === 'option' && token.name in own && !(token.name in other));
-  const document = tokens.find(({ kind }) => kind === 'positional');
-  const [open, preset] = [onlyOf(OPEN_OPTIONS, PRESET_OPTIONS), onlyOf(PRESET_OPTIONS, OPEN_OPTIONS)];
-  return {
-    ...(document?.kind === 'positional' && { onlyOpen: document.value }),
-    ...(open?.kind === 'option' && { onlyOpen: `--${open.name}` }),
-    ...(preset?.kind === 'option' && { onlyPreset: `--${preset.name}` }),
-  };
+/** @throws UsageError, or CodedError for a document that is refused */
+async function sourceOf(
+  document: unknown,
+  { url, connectome, from, workers }: ExperimentOptions,
+  { environment, progress }: Terminal,
+): Promise<ExperimentSource> {
+  if (url === undefined) {
+    const model = await readConnectome(connectome ?? (await servedFile(environment)));
+    return new LocalExperiment(model, document, from, workers ?? availableParallelism());
+  }
+  if (connectome !== undefined || workers !== undefined) {
+    throw new UsageError('--url cannot be combined with --connectome or --workers: a service uses its own');
+  }
+  const service = new Service(url, progress);
+  return new RemoteExperiment(service, document as ExperimentDocument, from, (note) => progress.note(note));
 }

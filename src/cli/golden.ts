@@ -1,31 +1,25 @@
 /** npm run golden: replays runs of Brian 2 and counts the spikes that differ. */
+import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { compareSpikes, neuronIndexById, parseGolden } from '../engine/golden.js';
-import { ReferenceEngine } from '../engine/reference-engine.js';
-import { compileKernel } from '../pool/kernel-file.js';
-import { runCommand } from './command.js';
-import { readGoldenFile } from './golden-file.js';
+import { CodedError } from '../errors.js';
+import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
+import { compareSpikes, neuronIndexById, parseGolden } from '../simulation/golden.js';
+import { ReferenceEngine } from '../simulation/reference-engine.js';
+import { compileKernel } from '../scheduling/kernel-file.js';
+import { defineCommand, file, text } from './command.js';
 
-await runCommand({
+export const command = defineCommand({
   name: 'golden',
   summary: 'Simulates the input events of golden files and counts missing and extra spikes.',
   options: {
-    connectome: {
-      type: 'string',
-      value: 'FILE',
-      required: true,
-      help: 'Connectome of the golden files.',
-    },
-    engine: {
-      type: 'string',
-      value: 'NAME',
+    connectome: file('Connectome of the golden files.', { required: true }),
+    engine: text('NAME', 'The engine of the service or the reference engine.', {
       default: 'kernel',
       choices: ['kernel', 'reference'],
-      help: 'The engine of the service or the reference engine.',
-    },
+    }),
   },
   positionals: {
     name: 'GOLDEN.csv.gz',
@@ -33,7 +27,7 @@ await runCommand({
     minimum: 1,
     maximum: 1000,
   },
-  async run(options, files) {
+  async run(options, files, { print }) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const engine =
       options.engine === 'kernel'
@@ -41,13 +35,27 @@ await runCommand({
         : new ReferenceEngine(connectome);
     const indexById = neuronIndexById(connectome);
     let differing = 0;
-    for (const file of files) {
-      const golden = parseGolden(readGoldenFile(file), file, indexById);
+    for (const path of files) {
+      const golden = parseGolden(readGoldenFile(path), path, indexById);
       const simulated = engine.simulate(golden.events, golden);
       const { spikes, missing, extra } = compareSpikes(golden.spikes, simulated);
-      process.stdout.write(`${basename(file)} spikes ${spikes} missing ${missing} extra ${extra}\n`);
-      if (missing + extra > 0) differing++;
+      print(`${basename(path)} spikes ${spikes} missing ${missing} extra ${extra}\n`);
+      differing += missing + extra;
     }
     return differing > 0 ? 1 : 0;
   },
 });
+
+/**
+ * The lines of a golden run, whether they are gzipped or not.
+ * @throws CodedError GOLDEN_INVALID for a file that cannot be read
+ */
+export function readGoldenFile(path: string): string {
+  try {
+    const bytes = readFileSync(path);
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
+  } catch (error) {
+    throw new CodedError('GOLDEN_INVALID', `${path} cannot be read: ${(error as Error).message}`);
+  }
+}

@@ -1,7 +1,7 @@
 /** npm run model:download: fetches the tables from which model:compile makes the measured wiring. */
 import { join } from 'node:path';
 import { downloadTables, MANIFEST_FILE, readManifest, TABLES_URL } from '../compiler/download.js';
-import { runCommand, usage } from './command.js';
+import { address, defineCommand, directory, file } from './command.js';
 import { writeWhole } from './write-whole.js';
 
 const LICENCE = `The tables are data of the FlyWire Consortium, release 783, under CC BY-NC 4.0
@@ -11,37 +11,20 @@ const LICENCE = `The tables are data of the FlyWire Consortium, release 783, und
   Eckstein, Bates et al. 2024, doi:10.1016/j.cell.2024.03.016 (transmitters)
 `;
 
-const name = 'model:download';
-
-await runCommand({
-  name,
+export const command = defineCommand({
+  name: 'model:download',
   summary: 'Downloads the five Codex tables of release 783. Existing files are kept.',
   options: {
-    out: { type: 'string', value: 'DIR', required: true, help: 'Directory for the tables.' },
-    'base-url': {
-      type: 'string',
-      value: 'URL',
-      default: TABLES_URL,
-      help: 'Base URL of the tables; set it to use a mirror.',
-    },
-    manifest: {
-      type: 'string',
-      value: 'FILE',
-      help: 'Check the tables against the SHA-256 in this manifest.json of an earlier download.',
-    },
+    out: directory('Directory for the tables.', { required: true }),
+    'base-url': address('Base URL of the tables; set it to use a mirror.', { default: TABLES_URL }),
+    manifest: file('Check the tables against the SHA-256 in this manifest.json of an earlier download.'),
   },
-  async run({ out, 'base-url': baseUrl, manifest }, _, progress) {
-    if (!/^https?:$/.test(URL.canParse(baseUrl) ? new URL(baseUrl).protocol : '')) {
-      throw usage({ name }, `--base-url should be an http or https address, found ${baseUrl}`);
-    }
-    process.stdout.write(LICENCE);
+  async run({ out, 'base-url': baseUrl, manifest }, _, { print, progress }) {
+    print(LICENCE);
     const expected = manifest === undefined ? undefined : await readManifest(manifest);
     const note = (sentence: string) => progress.note(sentence);
     const files = await downloadTables({ dir: out, baseUrl, progress, note, expected });
-    progress.end();
     await writeWhole(join(out, MANIFEST_FILE), `${JSON.stringify({ baseUrl, files }, null, 2)}\n`);
-    for (const { sha256, bytes, file } of files) {
-      process.stdout.write(`${sha256}  ${file} (${bytes} bytes)\n`);
-    }
+    print(files.map((each) => `${each.sha256}  ${each.file} (${each.bytes} bytes)\n`).join(''));
   },
 });

@@ -1,25 +1,23 @@
-import { API_DESCRIPTIONS, assembleApplication } from '../application.js';
-import { readEnvironment } from '../config/environment.js';
-import { CodedError, describeValue } from '../errors.js';
-import { describeApi } from '../openapi/openapi-document.js';
-import { runCommand } from './command.js';
+/** npm run openapi: the description of a version of the API, as a file. */
+import { API_DESCRIPTIONS, assembleApplication } from '../service/application.js';
+import { readEnvironment } from '../service/config/environment.js';
+import { describeApi } from '../service/api/openapi/openapi-document.js';
+import { defineCommand, file, text } from './command.js';
 import { writeWhole } from './write-whole.js';
 
-await runCommand({
+const VERSIONS = API_DESCRIPTIONS.map(({ version }) => version);
+
+export const command = defineCommand({
   name: 'openapi',
   summary: 'Writes the OpenAPI description of a version of the API to a file.',
   options: {
-    api: { type: 'string', value: 'N', help: 'Version of the API.', default: '1' },
-    out: { type: 'string', value: 'FILE', help: 'File to write.', default: 'openapi.json' },
+    api: text('N', 'Version of the API.', { choices: VERSIONS, default: '1' }),
+    out: file('File to write.', { default: 'openapi.json' }),
   },
-  async run({ api, out }) {
-    const description = API_DESCRIPTIONS.find(({ version }) => version === api);
-    if (description === undefined) {
-      const versions = API_DESCRIPTIONS.map(({ version }) => version).join(' or ');
-      throw new CodedError('USAGE', `--api must be ${versions}, got ${describeValue(api)}.`);
-    }
+  async run({ api, out }, _, { print }) {
+    const description = API_DESCRIPTIONS.find(({ version }) => version === api)!;
     const app = await assembleApplication(readEnvironment({ LOG_LEVEL: 'error' }));
     await writeWhole(out, `${JSON.stringify(describeApi(app, description), null, 2)}\n`);
-    process.stdout.write(`${out}\n`);
+    print(`${out}\n`);
   },
 });

@@ -9,101 +9,89 @@ const LOG_INTERVAL_MS = 10_000;
 const ERASE_LINE = '\r\u001b[2K';
 const BYTES_PER_MB = 1e6;
 
-/** What is needed of a stream such as process.stderr. */
+/** Part of a stream such as process.stderr that progress needs. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
 }
 
+/** The step that is under way. */
+interface Step {
+  readonly name: string;
+  readonly unit: 'bytes' | 'items';
+  readonly beganAtMs: number;
+  /** Done by an earlier attempt, so not part of the rate. */
+  readonly before: number;
+  total: number;
+  done: number;
+  secondsLeft: number | undefined;
+  shownAtMs: number;
+}
+
 export class ProgressLine implements Progress {
-  #step = '';
-  #total = 0;
-  #unit: 'bytes' | 'items' = 'items';
-  #done = 0;
-  #before = 0;
-  #secondsLeft: number | undefined;
-  #beganAtMs = 0;
-  #shownAtMs = 0;
+  #step: Step | undefined;
+  readonly #isTerminal: boolean;
 
   /** @param clock in ms; tests pass their own */
   constructor(
     private readonly stream: ProgressStream = process.stderr,
     private readonly clock: () => number = () => performance.now(),
-  ) {}
+  ) {
+    this.#isTerminal = stream.isTTY === true;
+  }
 
-  begin(step: string, total: number, unit: 'bytes' | 'items', before = 0): void {
+  begin(name: string, total: number, unit: 'bytes' | 'items', before = 0): void {
     this.end();
-    this.#step = step;
-    this.#total = total;
-    this.#unit = unit;
-    this.#done = this.#before = before;
-    this.#secondsLeft = undefined;
-    this.#beganAtMs = this.#shownAtMs = this.clock();
-    this.stream.write(this.stream.isTTY ? `${this.#fitted()}` : `${step}\n`);
+    const now = this.clock();
+    const start = { beganAtMs: now, shownAtMs: now, done: before, secondsLeft: undefined };
+    this.#step = { name, unit, total, before, ...start };
+    this.stream.write(this.#isTerminal ? this.#line(this.#step) : `${name}\n`);
   }
 
   /**
    * @param total where it has changed since the step began
    * @param secondsLeft where it is known better than by the rate so far
    */
-  reached(done: number, total = this.#total, secondsLeft?: number): void {
-    this.#done = done;
-    this.#total = total;
-    this.#secondsLeft = secondsLeft;
+  reached(done: number, total = this.#step?.total ?? 0, secondsLeft?: number): void {
+    const step = this.#step;
+    if (step === undefined) return;
+    Object.assign(step, { done, total, secondsLeft });
     const now = this.clock();
-    if (now - this.#shownAtMs < (this.stream.isTTY ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) {
-      return;
-    }
-    this.#shownAtMs = now;
-    this.stream.write(this.stream.isTTY ? `${ERASE_LINE}${this.#fitted()}` : `${this.#text()}\n`);
+    if (now - step.shownAtMs < (this.#isTerminal ? TERMINAL_INTERVAL_MS : LOG_INTERVAL_MS)) return;
+    step.shownAtMs = now;
+    this.stream.write(this.#isTerminal ? ERASE_LINE + this.#line(step) : `${this.#text(step)}\n`);
   }
 
   /** Writes a sentence on a separate line; the current step continues below it. */
   note(sentence: string): void {
-    const isUnderWay = this.#step !== '' && this.stream.isTTY === true;
-    this.stream.write(`${isUnderWay ? ERASE_LINE : ''}${sentence}\n${isUnderWay ? this.#fitted() : ''}`);
+    const step = this.#isTerminal ? this.#step : undefined;
+    this.stream.write(step === undefined ? `${sentence}\n` : `${ERASE_LINE}${sentence}\n${this.#line(step)}`);
   }
 
-  /** Clears the line on a terminal, so that what follows begins on a fresh one. Call it when all is done. */
+  /** Clears the line on a terminal, so that what follows begins on a fresh one. */
   end(): void {
-    if (this.#step !== '' && this.stream.isTTY) {
-      this.stream.write(ERASE_LINE);
-    }
-    this.#step = '';
+    if (this.#step !== undefined && this.#isTerminal) this.stream.write(ERASE_LINE);
+    this.#step = undefined;
   }
 
   /** A line that a terminal would wrap could not be erased again. Some terminals say that they have 0 columns. */
-  #fitted(): string {
-    return this.#text().slice(0, (this.stream.columns || 80) - 1);
+  #line(step: Step): string {
+    return this.#text(step).slice(0, (this.stream.columns || 80) - 1);
   }
 
-  #text(): string {
-    if (this.#done === 0) {
-      return `${this.#step} …`;
-    }
-    const seconds = (this.clock() - this.#beganAtMs) / 1000;
-    const rate = (this.#done - this.#before) / seconds;
-    const parts = [this.#amount()];
-    if (seconds >= 1) {
-      if (this.#unit === 'bytes') {
-        parts.push(`${(rate / BYTES_PER_MB).toFixed(1)} MB/s`);
-      }
-      if (this.#total > this.#done && rate > 0) {
-        parts.push(`${duration(this.#secondsLeft ?? (this.#total - this.#done) / rate)} left`);
-      }
-    }
-    return `${this.#step}: ${parts.join(', ')}`;
-  }
-
-  #amount(): string {
+  #text({ name, unit, done, total, before, beganAtMs, secondsLeft }: Step): string {
+    if (done === 0) return `${name} …`;
     const inUnit = (n: number) =>
-      this.#unit === 'bytes' ? `${(n / BYTES_PER_MB).toFixed(1)} MB` : String(Math.round(n));
-    if (this.#total <= 0) {
-      return inUnit(this.#done);
+      unit === 'bytes' ? `${(n / BYTES_PER_MB).toFixed(1)} MB` : String(Math.round(n));
+    const parts = [total > 0 ? `${Math.floor((100 * done) / total)} % of ${inUnit(total)}` : inUnit(done)];
+    const seconds = (this.clock() - beganAtMs) / 1000;
+    const rate = (done - before) / seconds;
+    if (seconds >= 1 && unit === 'bytes') parts.push(`${(rate / BYTES_PER_MB).toFixed(1)} MB/s`);
+    if (seconds >= 1 && total > done && rate > 0) {
+      parts.push(`${duration(secondsLeft ?? (total - done) / rate)} left`);
     }
-    const percent = Math.floor((100 * this.#done) / this.#total);
-    return `${percent} % of ${inUnit(this.#total)}`;
+    return `${name}: ${parts.join(', ')}`;
   }
 }
 

@@ -21,3 +21,12 @@ export async function readConnectome(path: string): Promise<ReadConnectome> {
   const bytes = await readConnectomeFile(path);
   return { connectome: openConnectome(bytes), bytes };
 }
+
+/**
+ * The connectome file that the service would serve, as CONNECTOME_FILE says or its default. The settings of the service
+ * are imported only when they are asked for: their check doubles the time to --help.
+ */
+export async function servedFile(environment: NodeJS.ProcessEnv): Promise<string> {
+  const { readEnvironment } = await import('../service/config/environment.js');
+  return readEnvironment(environment).CONNECTOME_FILE;
+}

@@ -1,6 +1,6 @@
 /** npm run start:prod with arguments: the service itself takes none, so this is its --help and its usage error. */
-import { type Environment, MEANINGS, readEnvironment } from '../config/environment.js';
-import { defineCommand, usage } from './command.js';
+import { type Environment, MEANINGS, readEnvironment } from '../service/config/environment.js';
+import { defineCommand, UsageError } from './command.js';
 import { wrapped } from './text.js';
 
 const INDENTED = ' '.repeat(6);
@@ -20,7 +20,7 @@ starts the service. The service describes its API at /docs; docs/guide.md has
 examples.
 `,
   async run() {
-    throw usage(START, 'it takes no arguments');
+    throw new UsageError('it takes no arguments');
   },
 });
 
@@ -28,6 +28,6 @@ function settings(): string[] {
   const defaults = readEnvironment({});
   return Object.entries(MEANINGS).flatMap(([name, meaning]) => [
     `  ${name}=${defaults[name as keyof Environment]}`,
-    ...wrapped(meaning, INDENTED),
+    ...wrapped(meaning, INDENTED, INDENTED),
   ]);
 }

@@ -2,20 +2,25 @@
 export const LINE_WIDTH = 80;
 
 /** Words in lines of the width, the further ones indented. */
-export function wrapped(text: string, first = '', further = first, width = LINE_WIDTH): string[] {
-  const lines: string[] = [];
-  let line = first;
-  let isEmpty = true;
-  for (const word of text.split(' ')) {
-    if (!isEmpty && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = further;
-      isEmpty = true;
-    }
-    line += isEmpty ? word : ` ${word}`;
-    isEmpty = false;
+export function wrapped(text: string, first = '', further = first): string[] {
+  const [word = '', ...words] = text.split(' ');
+  const lines = [first + word];
+  for (const next of words) {
+    const line = `${lines.at(-1)} ${next}`;
+    if (line.length <= LINE_WIDTH) lines[lines.length - 1] = line;
+    else lines.push(further + next);
   }
-  return [...lines, line];
+  return lines;
+}
+
+/** Rows whose columns stand below each other. */
+export function aligned(rows: readonly (readonly (string | number)[])[], indent = ''): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => String(row[column]).length)),
+  );
+  return rows.map((row) =>
+    (indent + row.map((cell, column) => String(cell).padEnd(widths[column]!)).join('  ')).trimEnd(),
+  );
 }
 
 /** Cut to the width, or filled up. */
@@ -26,4 +31,14 @@ export function fitted(text: string, width: number): string {
 
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Eighths of a character, from an empty to a full one. */
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
+/** A bar of `value` on a scale from 0; any value above 0 is visible. */
+export function bar(value: number, scale: number, width: number): string {
+  if (value <= 0 || scale <= 0) return '';
+  const eighths = Math.max(1, Math.round(Math.min(value / scale, 1) * width * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!;
 }

@@ -5,88 +5,43 @@ import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import type { Brain } from '../compiler/brain.js';
 import { readTables } from '../compiler/tables.js';
-import type { Connectome } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { compiledDrawing } from '../experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../pool/kernel-file.js';
-import { runCommand, usage } from './command.js';
-import { deviations, UNTUNED_STIMULATIONS, type Deviation } from '../validation/synthesis-check.js';
-import { meanResponses, servedStimulations, type Response } from '../validation/responses.js';
+import { Subject } from '../validation/subject.js';
+import { deviations, type Deviation, meanResponses, type Response } from '../validation/synthesis-check.js';
+import { defineCommand, directory, integer } from './command.js';
+import { compiledSimulators } from './simulators.js';
 
-const COMMAND_NAME = 'validate:synthesis';
-
-await runCommand({
-  name: COMMAND_NAME,
+export const command = defineCommand({
+  name: 'validate:synthesis',
   summary:
     'Compares the responses of synthetic brains with those of the tables. Exits with 1 if the default brain\n' +
     'exceeds a tolerance.',
   options: {
-    tables: {
-      type: 'string',
-      value: 'DIR',
-      required: true,
-      help: 'Tables from which the statistics were measured.',
-    },
-    statistics: {
-      type: 'string',
-      value: 'DIR',
-      default: 'data/cell-types',
-      help: 'Directory with the statistics.',
-    },
-    brains: {
-      type: 'string',
-      value: 'N',
-      default: '5',
-      help: 'Number of brains: the default one and others with other seeds.',
-    },
-    seeds: {
-      type: 'string',
-      value: 'N',
-      default: '4',
-      help: 'Runs of each stimulus, with the seeds 1 to N.',
-    },
+    tables: directory('Tables from which the statistics were measured.', { required: true }),
+    statistics: directory('Directory with the statistics.', { default: 'data/cell-types' }),
+    brains: integer('Number of brains: the default one and others with other seeds.', {
+      range: [1, 999],
+      default: 5,
+    }),
+    seeds: integer('Runs of each stimulus, with the seeds 1 to N.', { range: [1, 999], default: 4 }),
   },
-  async run(options, _, progress) {
-    const brains = countOf('brains', options.brains);
-    const seeds = Array.from({ length: countOf('seeds', options.seeds) }, (_, i) => i + 1);
-    const kernel = compileKernel();
-    const draw = compiledDrawing(compileDrawingKernel());
+  async run({ brains, ...options }, _, { print, progress }) {
+    const seeds = Array.from({ length: options.seeds }, (_, i) => i + 1);
+    const simulators = compiledSimulators();
     const populations = readPopulations();
     const responsesOf = (brain: Brain): Response[] => {
-      const connectome = opened(encodeConnectome(layOut(brain, { signRule: 'corrected', populations })));
-      const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
-      return meanResponses(
-        connectome,
-        { draw, engine: new KernelEngine(kernel, connectome) },
-        stimulations,
-        seeds,
-      );
+      const { buffer } = encodeConnectome(layOut(brain, { signRule: 'corrected', populations }));
+      return meanResponses(new Subject(openConnectome(buffer), simulators), seeds);
     };
     const measured = responsesOf(await readTables(options.tables, progress));
     const statistics = await readStatistics(options.statistics, progress);
-    const ofBrains: Deviation[][] = [];
-    for (let brain = 0; brain < brains; brain++) {
-      ofBrains.push(
-        deviations(measured, responsesOf(sampleBrain(statistics, progress, DEFAULT_SEED + brain))),
-      );
-    }
-    progress.end();
-    process.stdout.write(tableOf(ofBrains));
+    const ofBrains = Array.from({ length: brains }, (_, brain) =>
+      deviations(measured, responsesOf(sampleBrain(statistics, progress, DEFAULT_SEED + brain))),
+    );
+    print(tableOf(ofBrains));
     return ofBrains[0]!.some(isBeyond) ? 1 : 0;
   },
 });
-
-function countOf(option: string, text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text)) {
-    throw usage({ name: COMMAND_NAME }, `--${option} should be a whole number from 1 to 999, found ${text}`);
-  }
-  return Number(text);
-}
-
-function opened(file: Uint8Array): Connectome {
-  return openConnectome(file.buffer as ArrayBuffer);
-}
 
 function isBeyond({ difference, tolerance }: Deviation): boolean {
   return Math.abs(difference) > tolerance;

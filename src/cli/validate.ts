@@ -7,113 +7,77 @@ import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
-import type { Connectome, TableSignRule } from '../connectome/connectome.js';
+import type { TableSignRule } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { CodedError } from '../errors.js';
-import { plottingLibrary, renderSvg } from '../plot/svg.js';
-import { compiledDrawing } from '../experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../pool/kernel-file.js';
-import { runCommand } from './command.js';
+import { drawSvg } from '../experiments/figures/draw.js';
 import { checkPlaces, publishedTable, tablesOf, withTable, withTables } from '../validation/document.js';
 import { publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
-import { type Simulators, Subject } from '../validation/studies.js';
-import { writeWhole } from './write-whole.js';
+import { Subject } from '../validation/subject.js';
+import { defineCommand, directory, file, flag } from './command.js';
+import { compiledSimulators } from './simulators.js';
+import { attempt, writeWhole } from './write-whole.js';
 
-await runCommand({
+const IMAGE_WIDTH = 720;
+
+export const command = defineCommand({
   name: 'validate',
   summary:
     'Validates the model on the tables of a release: published results, sign rules, doses, lesions, shuffled\n' +
     'wiring, drives and the synthetic brain. Prints the tables of docs/validation.md.',
   options: {
-    tables: { type: 'string', value: 'DIR', required: true, help: 'Directory with the five Codex tables.' },
-    statistics: {
-      type: 'string',
-      value: 'DIR',
+    tables: directory('Directory with the five Codex tables.', { required: true }),
+    statistics: directory('Directory with the statistics of the synthetic brain.', {
       default: 'data/cell-types',
-      help: 'Directory with the statistics of the synthetic brain.',
-    },
-    document: { type: 'string', value: 'FILE', help: 'Update the tables in this document.' },
-    images: { type: 'string', value: 'DIR', help: 'Directory for the plots.' },
-    published: { type: 'boolean', help: 'Reproduce only the published results.' },
-    json: { type: 'boolean', help: 'Print all numbers as JSON instead.' },
+    }),
+    document: file('Update the tables in this document.'),
+    images: directory('Directory for the plots.'),
+    published: flag('Reproduce only the published results.'),
+    json: flag('Print all numbers as JSON instead.'),
   },
-  async run({ tables, statistics, document, images, published, json }, _, progress) {
+  async run({ tables, statistics, document, images, published, json }, _, { print, progress }) {
     // Check the outputs now, not after all computations.
-    const text = document === undefined ? undefined : readDocument(document);
+    const text = document === undefined ? '' : readDocument(document);
     if (images !== undefined) {
-      makeFolder(images);
-      await plottingLibrary();
+      attempt(`${images} cannot be written to`, () => mkdirSync(images, { recursive: true }));
     }
-    const kernel = compileKernel();
-    const simulators: Simulators = {
-      draw: compiledDrawing(compileDrawingKernel()),
-      engineOf: (wiring) => new KernelEngine(kernel, wiring),
-    };
+    const simulators = compiledSimulators();
     const populations = readPopulations();
-    const connectomeOf = (brain: Brain, signRule: TableSignRule): Connectome =>
-      openConnectome(encodeConnectome(layOut(brain, { signRule, populations })).buffer as ArrayBuffer);
+    const subjectOf = (brain: Brain, signRule: TableSignRule): Subject => {
+      const { buffer } = encodeConnectome(layOut(brain, { signRule, populations }));
+      return new Subject(openConnectome(buffer), simulators);
+    };
     const measured = await readTables(tables, progress);
-    const subjectOf = (rule: TableSignRule) => new Subject(connectomeOf(measured, rule), simulators);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
-      const results = publishedResults(subjectOf('predicted'));
+      const results = publishedResults(subjectOf(measured, 'predicted'));
       const written = publishedTable(results);
-      if (document !== undefined) await writeWhole(document, withTable(text!, 'published', written));
-      progress.end();
-      process.stdout.write(json ? `${JSON.stringify(results)}\n` : written);
+      if (document !== undefined) await writeWhole(document, withTable(text, 'published', written));
+      print(json ? `${JSON.stringify(results)}\n` : written);
       return;
     }
-    const synthetic = connectomeOf(
-      sampleBrain(await readStatistics(statistics, progress), progress),
-      'corrected',
-    );
+    const synthetic = sampleBrain(await readStatistics(statistics, progress), progress);
     const found = report(
-      { predicted: subjectOf('predicted'), corrected: subjectOf('corrected') },
-      new Subject(synthetic, simulators),
+      { predicted: subjectOf(measured, 'predicted'), corrected: subjectOf(measured, 'corrected') },
+      subjectOf(synthetic, 'corrected'),
       simulators,
       (study) => progress.begin(study, 0, 'items'),
     );
     const written = tablesOf(found);
-    if (document !== undefined) {
-      await writeWhole(document, withTables(text!, written));
+    if (document !== undefined) await writeWhole(document, withTables(text, written));
+    for (const [name, plot] of images === undefined ? [] : Object.entries(plotsOf(found))) {
+      progress.begin(`Drawing ${name}`, 0, 'items');
+      await writeWhole(join(images!, name), `${drawSvg(plot, IMAGE_WIDTH)}\n`);
     }
-    if (images !== undefined) {
-      for (const [file, plot] of Object.entries(plotsOf(found))) {
-        progress.begin(`Drawing ${file}`, 0, 'items');
-        await writeWhole(join(images, file), await renderSvg(plot));
-      }
-    }
-    progress.end();
-    process.stdout.write(
-      json
-        ? `${JSON.stringify(found)}\n`
-        : Object.entries(written)
-            .map(([name, table]) => `${name}\n\n${table}\n`)
-            .join(''),
-    );
+    const allTables = Object.entries(written).map(([name, table]) => `${name}\n\n${table}\n`);
+    print(json ? `${JSON.stringify(found)}\n` : allTables.join(''));
   },
 });
 
 /** @throws CodedError USAGE when it cannot be read or has no place for a table */
 function readDocument(path: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CodedError('USAGE', `${path} cannot be read: ${(error as Error).message}.`);
-  }
+  const text = attempt(`${path} cannot be read`, () => readFileSync(path, 'utf8'));
   checkPlaces(text);
   return text;
-}
-
-/** @throws CodedError USAGE */
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true });
-  } catch (error) {
-    throw new CodedError('USAGE', `${path} cannot be written to: ${(error as Error).message}.`);
-  }
 }

@@ -45,7 +45,7 @@ describe('writeWhole', () => {
     const [file, link] = [join(folder, 'file'), join(folder, 'link')];
     writeFileSync(file, 'old');
     symlinkSync('file', link);
-    await writeWhole(link, ['n', 'e', 'w']);
+    await writeWhole(link, 'new');
     expect(readFileSync(file, 'utf8')).toBe('new');
     expect(readlinkSync(link)).toBe('file');
     expect(readdirSync(folder)).toEqual(['file', 'link']);

@@ -1,4 +1,4 @@
-import type { SignRule, SourceFile } from '../connectome/connectome.js';
+import type { NetworkIdentity, SignRule, SourceFile } from '../connectome/connectome.js';
 
 /**
  * Pairs of neurons with fewer synapses are left out by default, and always from statistics: most of them are errors
@@ -6,12 +6,19 @@ import type { SignRule, SourceFile } from '../connectome/connectome.js';
  */
 export const MINIMUM_SYNAPSES = 5;
 
+export const FLYWIRE_783: NetworkIdentity = {
+  name: 'FlyWire FAFB 783, measured wiring',
+  dataset: 'FlyWire FAFB',
+  release: 783,
+  wiring: 'measured',
+};
+
 /**
  * A brain between its source (tables of a release, or cell-type statistics) and the connectome file: plain
  * columns with one element a neuron, and its connections. Neurons are in ascending order of their ids.
  */
 export interface Brain {
-  readonly wiring: 'measured' | 'synthetic';
+  readonly identity: NetworkIdentity;
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
   /** Pairs of neurons with fewer synapses were omitted. */
@@ -19,6 +26,8 @@ export interface Brain {
   readonly sources: readonly SourceFile[];
   /** Neurons by predicted transmitter, where it is known; "unknown" for the rest. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
+  /** Sentences on how the neurons got their signs, by rule; not part of `provenance`, which is true of all rules. */
+  readonly signRemarks?: Readonly<Partial<Record<SignRule, readonly string[]>>>;
   /** Sentences on the source of this brain and the counts at each step. */
   readonly provenance: readonly string[];
 }

@@ -59,7 +59,7 @@ const whole: Handler = (request, response, file) => {
 };
 
 const ODD = 'coordinates.csv.gz';
-/** Of the download under way. */
+/** File to which the download under way writes. */
 let partFile = '';
 
 /** Sends the first half and hangs up once it is written down: what was received, but not read, is lost with the connection. */
@@ -87,7 +87,7 @@ async function download(handler: Handler, options: Partial<DownloadOptions> = {}
   return { dir, baseUrl, notes, files };
 }
 
-/** All five are there, as they are on the server, and nothing else is. */
+/** Expects all five files as they are on the server, and nothing else. */
 function expectComplete(dir: string): void {
   expect(readdirSync(dir).sort()).toEqual([...TABLE_FILES].sort());
   for (const file of TABLE_FILES) {

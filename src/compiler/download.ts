@@ -8,7 +8,6 @@ import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
@@ -20,10 +19,8 @@ import { TABLE_FILES } from './tables.js';
 export const TABLES_URL = 'https://storage.googleapis.com/flywire-data/codex/data/fafb/783';
 export const MANIFEST_FILE = 'manifest.json';
 
-const HTTP_OK = 200;
-const HTTP_PARTIAL_CONTENT = 206;
-const HTTP_RANGE_NOT_SATISFIABLE = 416;
-/** Answers that may be another one the next time. */
+const [OK, PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE] = [200, 206, 416];
+/** Statuses that may be another one the next time. */
 const PASSING_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MAXIMUM_REDIRECTS = 5;
 
@@ -52,16 +49,16 @@ export interface DownloadOptions {
  * @throws CodedError DOWNLOAD_FAILED with the address and what to do by hand
  */
 export async function downloadTables(options: DownloadOptions): Promise<DownloadedFile[]> {
-  const { dir, baseUrl, expected } = options;
-  const files: DownloadedFile[] = [];
+  const { dir, expected } = options;
   try {
     await mkdir(dir, { recursive: true });
   } catch (error) {
     throw failed(`The directory ${dir} cannot be created: ${(error as Error).message}.`);
   }
+  const files: DownloadedFile[] = [];
   for (const file of TABLE_FILES) {
-    const download = new Download(file, `${baseUrl.replace(/\/+$/, '')}/${file}`, options);
-    files.push(await download.run(expected?.find((each) => each.file === file)?.sha256));
+    const sha256 = expected?.find((each) => each.file === file)?.sha256;
+    files.push(await new Download(file, options).run(sha256));
   }
   return files;
 }
@@ -86,28 +83,24 @@ export async function readManifest(path: string): Promise<SourceFile[]> {
   return files;
 }
 
-/** An attempt that ended without the whole file, but need not have been the last. */
+/** Ends an attempt without the whole file; another one may follow. */
 class Interrupted extends Error {}
 
 class Download {
+  readonly #url: string;
   readonly #path: string;
   readonly #part: string;
-  readonly #attempts: number;
-  readonly #pauseMs: number;
-  readonly #stallMs: number;
 
   constructor(
     readonly file: string,
-    readonly url: string,
     readonly options: DownloadOptions,
   ) {
+    this.#url = `${options.baseUrl.replace(/\/+$/, '')}/${file}`;
     this.#path = join(options.dir, file);
     this.#part = `${this.#path}.part`;
-    this.#attempts = options.attempts ?? 6;
-    this.#pauseMs = options.pauseMs ?? 1000;
-    this.#stallMs = options.stallMs ?? 30_000;
   }
 
+  /** @param sha256 the digest that the file must have */
   async run(sha256: string | undefined): Promise<DownloadedFile> {
     if ((await sizeOf(this.#path)) > 0) {
       const found = await this.#checked(this.#path);
@@ -118,103 +111,79 @@ class Download {
       this.options.note(`${this.file} already exists.`);
       return found;
     }
-    const arrived = (await this.#fetch()) ?? (await this.#fetchAnew());
-    if (sha256 !== undefined && arrived.sha256 !== sha256) {
+    for (let isLast = false; ; isLast = true) {
+      await this.#fetch();
+      const arrived = await this.#checked(this.#part);
+      if (arrived !== null && (sha256 === undefined || arrived.sha256 === sha256)) {
+        await rename(this.#part, this.#path);
+        return arrived;
+      }
       await rm(this.#part, { force: true });
-      throw failed(
-        `${this.url} has the SHA-256 ${arrived.sha256}, the manifest expects ${sha256}: it is another version or was altered on the way.`,
-      );
+      if (arrived !== null) {
+        throw failed(
+          `${this.#url} has the SHA-256 ${arrived.sha256}, the manifest expects ${sha256!}: it is another version or was altered on the way.`,
+        );
+      }
+      if (isLast) throw this.#failed('is not an intact gzip file');
+      // The parts of two attempts may come from different versions of a file.
+      this.options.note(`${this.file} arrived damaged; downloading it again from the start.`);
     }
-    await rename(this.#part, this.#path);
-    return arrived;
   }
 
-  /** @returns null where what has arrived in the end is no intact gzip file */
-  async #fetch(): Promise<DownloadedFile | null> {
-    let idle = 0;
+  /** Completes the part, in as many attempts as bring more of it. */
+  async #fetch(): Promise<void> {
+    const { attempts = 6, pauseMs = 1000, note } = this.options;
     let furthest = await sizeOf(this.#part);
-    for (;;) {
+    for (let idle = 0; ;) {
       try {
         await this.#attempt(await sizeOf(this.#part));
-        return await this.#checked(this.#part);
+        return;
       } catch (error) {
-        if (!(error instanceof Interrupted)) {
-          throw error;
-        }
+        if (!(error instanceof Interrupted)) throw error;
         // A server without ranges begins again each time: to get as far as before is no progress.
         const arrived = await sizeOf(this.#part);
         idle = arrived > furthest ? 0 : idle + 1;
         furthest = Math.max(furthest, arrived);
-        if (idle >= this.#attempts) {
-          throw failed(`${this.url} cannot be downloaded: ${error.message}. ${this.#byHand()}`);
-        }
-        this.options.note(`${this.file}: ${error.message}; trying again.`);
-        await setTimeout(this.#pauseMs * 2 ** idle);
+        if (idle >= attempts) throw this.#failed(`cannot be downloaded: ${error.message}`);
+        note(`${this.file}: ${error.message}; trying again.`);
+        await setTimeout(pauseMs * 2 ** idle);
       }
     }
-  }
-
-  /** The parts of two attempts may come from different versions of a file. */
-  async #fetchAnew(): Promise<DownloadedFile> {
-    this.options.note(`${this.file} arrived damaged; downloading it again from the start.`);
-    await rm(this.#part, { force: true });
-    const arrived = await this.#fetch();
-    if (arrived === null) {
-      await rm(this.#part, { force: true });
-      throw failed(`${this.url} is not an intact gzip file. ${this.#byHand()}`);
-    }
-    return arrived;
   }
 
   /** Appends what is missing to the part. @throws Interrupted where another attempt may help */
   async #attempt(offset: number): Promise<void> {
-    const response = await this.#respond(this.url, offset);
-    const status = response.statusCode ?? 0;
-    if (status === HTTP_RANGE_NOT_SATISFIABLE && offset > 0) {
-      response.destroy();
+    const response = await this.#respond(this.#url, offset);
+    const { statusCode: status = 0, headers } = response;
+    const range = headers['content-range'];
+    const resumes = status === PARTIAL_CONTENT && Number(/^bytes (\d+)-/.exec(range ?? '')?.[1]) === offset;
+    if (resumes || status === OK) {
+      await this.#receive(response, resumes ? offset : 0);
       return;
     }
-    if (status !== HTTP_OK && status !== HTTP_PARTIAL_CONTENT) {
-      response.destroy();
-      if (PASSING_STATUSES.has(status)) {
-        throw new Interrupted(`the server answered ${status}`);
-      }
-      throw failed(`${this.url} cannot be downloaded: the server answered ${status}. ${this.#byHand()}`);
-    }
-    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers['content-range'] ?? '');
-    const resumes = status === HTTP_PARTIAL_CONTENT && Number(range?.[1]) === offset;
-    if (status === HTTP_PARTIAL_CONTENT && !resumes) {
-      response.destroy();
+    response.destroy();
+    if (status === RANGE_NOT_SATISFIABLE && offset > 0) return;
+    if (status === PARTIAL_CONTENT) {
       await rm(this.#part, { force: true });
-      throw new Interrupted(
-        `the server sent ${describeValue(response.headers['content-range'])} when asked for ${offset}-`,
-      );
+      throw new Interrupted(`the server sent ${describeValue(range)} when asked for ${offset}-`);
     }
-    const begin = resumes ? offset : 0;
-    const length = Number(response.headers['content-length'] ?? NaN);
-    await this.#receive(response, begin, Number.isNaN(length) ? 0 : begin + length);
+    if (PASSING_STATUSES.has(status)) throw new Interrupted(`the server answered ${status}`);
+    throw this.#failed(`cannot be downloaded: the server answered ${status}`);
   }
 
-  async #receive(response: IncomingMessage, begin: number, total: number): Promise<void> {
+  async #receive(response: IncomingMessage, begin: number): Promise<void> {
+    const { progress } = this.options;
+    const length = response.headers['content-length'];
+    const total = length === undefined ? 0 : begin + Number(length);
     let done = begin;
-    this.options.progress.begin(`Downloading ${this.file}`, total, 'bytes', begin);
+    progress.begin(`Downloading ${this.file}`, total, 'bytes', begin);
+    response.on('data', (chunk: Buffer) => progress.reached((done += chunk.length)));
     try {
-      await pipeline(
-        response,
-        async function* (this: Download, chunks: AsyncIterable<Buffer>) {
-          for await (const chunk of chunks) {
-            done += chunk.length;
-            this.options.progress.reached(done);
-            yield chunk;
-          }
-        }.bind(this),
-        createWriteStream(this.#part, { flags: begin > 0 ? 'a' : 'w' }),
-      );
+      await pipeline(response, createWriteStream(this.#part, { flags: begin > 0 ? 'a' : 'w' }));
     } catch (error) {
-      if (isDiskError(error as NodeJS.ErrnoException)) {
-        throw failed(`${this.#part} cannot be written: ${(error as Error).message}.`);
-      }
-      throw new Interrupted(`the connection broke off after ${done} bytes (${(error as Error).message})`);
+      const { code = '', message } = error as NodeJS.ErrnoException;
+      if (DISK_ERRORS.has(code)) throw failed(`${this.#part} cannot be written: ${message}.`);
+      throw new Interrupted(`the connection broke off after ${done} bytes (${message})`);
     }
     if (total > 0 && done !== total) {
       throw new Interrupted(`the server promised ${total} bytes and sent ${done}`);
@@ -223,26 +192,21 @@ class Download {
 
   /** Node's fetch would inflate a file that is served as an encoding, so the plain client is used. */
   async #respond(url: string, offset: number, redirects = 0): Promise<IncomingMessage> {
+    const { stallMs = 30_000 } = this.options;
     const get = url.startsWith('https:') ? getHttps : getHttp;
+    const headers = { 'Accept-Encoding': 'gzip', ...(offset > 0 && { Range: `bytes=${offset}-` }) };
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const headers = { 'Accept-Encoding': 'gzip', ...(offset > 0 ? { Range: `bytes=${offset}-` } : {}) };
-      const request = get(url, { headers }, resolve);
-      request.setTimeout(this.#stallMs, () =>
-        request.destroy(new Error(`nothing arrived for ${this.#stallMs / 1000} s`)),
-      );
+      const request = get(url, { headers, timeout: stallMs }, resolve);
+      request.on('timeout', () => request.destroy(new Error(`nothing arrived for ${stallMs / 1000} s`)));
       request.on('error', (error: NodeJS.ErrnoException) =>
         // A refused connection has tried several addresses and says so in its code alone.
         reject(new Interrupted(error.message || error.code)),
       );
     });
     const { location } = response.headers;
-    if ((response.statusCode ?? 0) < 300 || (response.statusCode ?? 0) >= 400 || location === undefined) {
-      return response;
-    }
+    if (location === undefined || !/^3/.test(String(response.statusCode))) return response;
     response.destroy();
-    if (redirects === MAXIMUM_REDIRECTS) {
-      throw failed(`${this.url} cannot be downloaded: too many redirects. ${this.#byHand()}`);
-    }
+    if (redirects === MAXIMUM_REDIRECTS) throw this.#failed('cannot be downloaded: too many redirects');
     return this.#respond(new URL(location, url).href, offset, redirects + 1);
   }
 
@@ -253,50 +217,33 @@ class Download {
     this.options.progress.begin(`Checking ${this.file}`, bytes, 'bytes');
     let inflated = 0;
     try {
-      await pipeline(
-        createReadStream(path),
-        async function* (chunks: AsyncIterable<Buffer>) {
-          for await (const chunk of chunks) {
-            hash.update(chunk);
-            yield chunk;
-          }
-        },
-        createGunzip(),
-        new Writable({
-          write(chunk: Buffer, _encoding, next) {
-            inflated += chunk.length;
-            next();
-          },
-        }),
-      );
+      const file = createReadStream(path).on('data', (chunk) => hash.update(chunk));
+      await pipeline(file, createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
+        for await (const chunk of chunks) inflated += chunk.length;
+      });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code?.startsWith('Z_') === true) {
-        return null;
-      }
+      if ((error as NodeJS.ErrnoException).code?.startsWith('Z_') === true) return null;
       throw error;
     }
     return inflated === 0 ? null : { file: this.file, bytes, sha256: hash.digest('hex') };
   }
 
-  #byHand(): string {
-    return (
-      `Download it manually to ${this.#path}, or give a mirror with --base-url; ` +
-      'existing files are not downloaded again.'
+  #failed(what: string): CodedError {
+    return failed(
+      `${this.#url} ${what}. Download it manually to ${this.#path}, or give a mirror with --base-url; ` +
+        'existing files are not downloaded again.',
     );
   }
 }
 
-function isDiskError({ code }: NodeJS.ErrnoException): boolean {
-  return ['ENOSPC', 'EACCES', 'EROFS', 'EISDIR', 'EDQUOT', 'EIO'].includes(code ?? '');
-}
+const DISK_ERRORS = new Set(['ENOSPC', 'EACCES', 'EROFS', 'EISDIR', 'EDQUOT', 'EIO']);
 
 /** 0 where there is no such file. */
 async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch {
-    return 0;
-  }
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
 }
 
 function failed(message: string): CodedError {

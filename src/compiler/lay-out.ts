@@ -6,17 +6,15 @@ import {
   type CellClass,
   type CellType,
   type ConnectomeMetadata,
-  MAXIMUM_SYNAPSES_PER_CONNECTION,
   SIDES,
   type SignRule,
 } from '../connectome/connectome.js';
 import type { ConnectomeContent } from '../connectome/format.js';
+import { rowsByKey, sortRows } from '../connectome/rows.js';
 import { type Brain, type NeuronColumns, signsUnder } from './brain.js';
 import { type PopulationDefinitions, selectPopulations } from './populations.js';
 
-const DATASET = 'FlyWire FAFB';
-const RELEASE = 783;
-const SYNAPSES_RANGE = MAXIMUM_SYNAPSES_PER_CONNECTION + 1;
+const NO_NEURONS = new Uint32Array(0);
 
 export interface LayOutOptions {
   readonly signRule: SignRule;
@@ -29,7 +27,7 @@ export interface LayOutOptions {
  */
 export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): ConnectomeContent {
   const { neurons, connections } = brain;
-  const selected = selectPopulations(brain, populations);
+  const { name, dataset, release, wiring } = brain.identity;
   const signs = signsUnder(signRule, neurons);
   const order = storageOrder(neurons);
   const placeOf = new Uint32Array(neurons.count);
@@ -37,15 +35,27 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
 
   const { types, typeIndices } = typesOf(neurons, order);
   const { classes, classIndices } = classesOf(neurons, order);
+  const sides = Uint8Array.from(order, (i) => sideIndex(neurons.sides[i]!));
+  const named = {
+    metadata: { types, classes, wiring, stimuli: [], channels: [] },
+    neuronCount: neurons.count,
+    typeIndices,
+    classIndices,
+    sides,
+    neuronId: (place: number) => neurons.ids[order[place]!]!,
+    stimulusNeurons: () => NO_NEURONS,
+    channelNeurons: () => NO_NEURONS,
+  };
+  const selected = selectPopulations(brain, named, order, populations);
   const rows = rowsOf(brain, placeOf);
   const positionsNm = new Int32Array(3 * neurons.count);
   order.forEach((i, place) => positionsNm.set(neurons.positionsNm.subarray(3 * i, 3 * i + 3), 3 * place));
 
   const metadata: ConnectomeMetadata = {
-    name: `${DATASET} ${RELEASE}, ${brain.wiring} wiring`,
-    dataset: DATASET,
-    release: RELEASE,
-    wiring: brain.wiring,
+    name,
+    dataset,
+    release,
+    wiring,
     signRule,
     minimumSynapses: brain.minimumSynapses,
     neuronCount: neurons.count,
@@ -54,6 +64,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     transmitterCounts: brain.transmitterCounts,
     provenance: [
       ...brain.provenance,
+      ...(brain.signRemarks?.[signRule] ?? []),
       ...(populations.stimuli.length + populations.channels.length === 0
         ? ['It has no stimuli and no channels.']
         : []),
@@ -71,7 +82,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     signs: Int8Array.from(order, (i) => signs[i]!),
     typeIndices,
     classIndices,
-    sides: Uint8Array.from(order, (i) => sideIndex(neurons.sides[i]!)),
+    sides,
     positionsNm,
     positionEstimated: Uint8Array.from(order, (i) => neurons.positionEstimated[i]!),
     neuronIds: Array.from(order, (i) => neurons.ids[i]!),
@@ -106,88 +117,69 @@ function storageOrder(neurons: NeuronColumns): Uint32Array {
 
 /** One entry for each type, in the super class of most of its neurons, and one for the untyped of each super class. */
 function typesOf(
-  neurons: NeuronColumns,
+  { types: names, superClasses }: NeuronColumns,
   order: Uint32Array,
 ): { types: CellType[]; typeIndices: Uint16Array } {
-  const entries = new Map<string, { name: string; index: number; superClassCounts: Map<string, number> }>();
-  const typeIndices = new Uint16Array(neurons.count);
+  const { first, indices } = numbered(order, 'types', (i) => names[i] || `\n${superClasses[i]!}`);
+  const counts = first.map(() => new Map<string, number>());
   order.forEach((i, place) => {
-    const name = neurons.types[i]!;
-    const superClass = neurons.superClasses[i]!;
-    const key = name === '' ? `\n${superClass}` : name;
-    let entry = entries.get(key);
-    if (entry === undefined) {
-      entry = { name, index: entries.size, superClassCounts: new Map() };
-      entries.set(key, entry);
-    }
-    entry.superClassCounts.set(superClass, (entry.superClassCounts.get(superClass) ?? 0) + 1);
-    typeIndices[place] = entry.index;
+    const ofType = counts[indices[place]!]!;
+    ofType.set(superClasses[i]!, (ofType.get(superClasses[i]!) ?? 0) + 1);
   });
-  if (entries.size > 2 ** 16) {
-    throw new Error(`a connectome file holds at most ${2 ** 16} types, found ${entries.size}`);
-  }
-  const types = [...entries.values()].map(({ name, superClassCounts }) => {
-    const [[superClass]] = [...superClassCounts].sort(
+  const types = first.map((i, type) => {
+    const [[superClass]] = [...counts[type]!].sort(
       ([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1),
     ) as [[string, number]];
-    return { name, superClass };
+    return { name: names[i]!, superClass };
   });
-  return { types, typeIndices };
+  return { types, typeIndices: indices };
 }
 
 /** Every combination of super class, class and sub class, in the order in which the neurons have them. */
 function classesOf(
-  neurons: NeuronColumns,
+  { superClasses, classes: names, subClasses }: NeuronColumns,
   order: Uint32Array,
 ): { classes: CellClass[]; classIndices: Uint16Array } {
-  const { superClasses, classes: classNames, subClasses } = neurons;
-  const indexOf = new Map<string, number>();
-  const classes: CellClass[] = [];
-  const classIndices = Uint16Array.from(order, (i) => {
-    const entry = { superClass: superClasses[i]!, class: classNames[i]!, subClass: subClasses[i]! };
-    const key = JSON.stringify(entry);
-    let index = indexOf.get(key);
-    if (index === undefined) {
-      index = classes.push(entry) - 1;
-      indexOf.set(key, index);
-    }
-    return index;
+  const classOf = (i: number) => ({
+    superClass: superClasses[i]!,
+    class: names[i]!,
+    subClass: subClasses[i]!,
   });
-  if (classes.length > 2 ** 16) {
-    throw new Error(`a connectome file holds at most ${2 ** 16} classes, found ${classes.length}`);
+  const { first, indices } = numbered(order, 'classes', (i) => JSON.stringify(classOf(i)));
+  return { classes: first.map(classOf), classIndices: indices };
+}
+
+/** Numbers different keys in the order of the neurons. @returns the first neuron of each key, and the number of each neuron */
+function numbered(order: Uint32Array, what: string, keyOf: (i: number) => string) {
+  const numbers = new Map<string, number>();
+  const first: number[] = [];
+  const indices = Uint16Array.from(order, (i) => {
+    const key = keyOf(i);
+    let number = numbers.get(key);
+    if (number === undefined) {
+      number = first.push(i) - 1;
+      numbers.set(key, number);
+    }
+    return number;
+  });
+  if (first.length > 2 ** 16) {
+    throw new Error(`a connectome file holds at most ${2 ** 16} ${what}, found ${first.length}`);
   }
-  return { classes, classIndices };
+  return { first, indices };
 }
 
 function rowsOf(
   { neurons, connections }: Brain,
   placeOf: Uint32Array,
 ): Pick<ConnectomeContent, 'rowStart' | 'targets' | 'synapseCounts'> {
-  const { count, pre, post, synapseCounts } = connections;
-  const rowStart = new Uint32Array(neurons.count + 1);
-  for (let k = 0; k < count; k++) {
-    rowStart[placeOf[pre[k]!]! + 1]! += 1;
-  }
-  for (let place = 0; place < neurons.count; place++) {
-    rowStart[place + 1]! += rowStart[place]!;
-  }
-  // Target and synapse count in one number of 32 bits, so that sorting numbers sorts connections.
-  const packed = new Uint32Array(count);
-  const next = rowStart.slice();
-  for (let k = 0; k < count; k++) {
-    const place = placeOf[pre[k]!]!;
-    packed[next[place]!] = placeOf[post[k]!]! * SYNAPSES_RANGE + synapseCounts[k]!;
-    next[place]! += 1;
-  }
-  for (let place = 0; place < neurons.count; place++) {
-    packed.subarray(rowStart[place]!, rowStart[place + 1]!).sort();
-  }
-  const targets = new Uint32Array(count);
-  const counts = new Uint16Array(count);
-  for (let k = 0; k < count; k++) {
-    targets[k] = Math.floor(packed[k]! / SYNAPSES_RANGE);
-    counts[k] = packed[k]! % SYNAPSES_RANGE;
-  }
+  const { pre, post, synapseCounts } = connections;
+  const { start: rowStart, items } = rowsByKey(
+    pre.map((i) => placeOf[i]!),
+    neurons.count,
+  );
+  const targets = items.map((k) => placeOf[post[k]!]!);
+  const counts = Uint16Array.from(items, (k) => synapseCounts[k]!);
+  sortRows(rowStart, targets, counts);
   return { rowStart, targets, synapseCounts: counts };
 }
 

@@ -1,11 +1,13 @@
+import type { WiringOrigin } from '../connectome/connectome.js';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { populationsOf } from '../../test/support/tables.js';
 import { type ChannelKind, type Selector } from '../connectome/populations.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../answers/v1/populations.js';
-import type { Brain } from './brain.js';
-import { readPopulations, selectPopulations } from './populations.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../presets/populations.js';
+import { type Brain, FLYWIRE_783 } from './brain.js';
+import { layOut } from './lay-out.js';
+import { readPopulations } from './populations.js';
 
 /** id, type, side, super class, class */
 const NEURONS = [
@@ -19,11 +21,11 @@ const NEURONS = [
   ['8', 'a+b', 'right', 'central', ''],
 ] as const;
 
-function brain(wiring: Brain['wiring'] = 'measured'): Brain {
+function brain(wiring: WiringOrigin = 'measured'): Brain {
   const column = (k: number) => NEURONS.map((neuron) => neuron[k]!);
   const none = new Uint32Array(0);
   return {
-    wiring,
+    identity: { ...FLYWIRE_783, wiring },
     minimumSynapses: 5,
     neurons: {
       count: NEURONS.length,
@@ -44,12 +46,10 @@ function brain(wiring: Brain['wiring'] = 'measured'): Brain {
 }
 
 function selected(selectors: readonly Selector[], of: Brain = brain()) {
-  const { neurons, stimuli, remarks } = selectPopulations(
-    of,
-    populationsOf({ type: 'LC4' }, { sugar: selectors }),
-  );
-  expect(stimuli[0]).toMatchObject({ id: 'sugar', neuronCount: neurons[0]!.length });
-  return { ids: [...neurons[0]!].map((i) => of.neurons.ids[i]!), remarks };
+  const populations = populationsOf({ type: 'LC4' }, { sugar: selectors });
+  const { metadata, populations: neurons, neuronIds } = layOut(of, { signRule: 'predicted', populations });
+  expect(metadata.stimuli[0]).toMatchObject({ id: 'sugar', neuronCount: neurons[0]!.length });
+  return { ids: [...neurons[0]!].map((place) => neuronIds[place]!), remarks: metadata.provenance };
 }
 
 describe('a selector', () => {
@@ -97,23 +97,28 @@ describe('a selector', () => {
     [
       'a type that is not there, with near matches',
       { type: 'LPLC3' },
-      'stimulus sugar: no neuron has the type "LPLC3"; near matches: "LPLC2"',
+      'stimulus sugar: The model lacks "LPLC3" (near: LPLC2)',
     ],
     [
       'a class that is not there',
       { type: 'BM_*', class: 'mechanosensor' },
-      'stimulus sugar: no neuron has the class "mechanosensor"; near matches: "mechanosensory"',
+      'stimulus sugar: The model lacks "mechanosensor" (near: mechanosensory)',
     ],
-    ['nothing near', { type: 'Q' }, 'stimulus sugar: no neuron has the type "Q"'],
+    ['nothing near', { type: 'Q' }, 'stimulus sugar: The model lacks "Q"'],
     [
       'members that match apart, but not together',
       { type: 'LC4', side: 'right' },
-      'stimulus sugar: no neuron matches all of type "LC4", side "right" at once',
+      'stimulus sugar: The selector must select at least one neuron, got none with {"type":"LC4","side":"right"}',
     ],
     [
       'exceptions that leave nothing',
       { type: 'LC4', except: ['LC*'] },
-      'stimulus sugar: no neuron matches all of type "LC4" except LC* at once',
+      'stimulus sugar: The selector must select at least one neuron, got none with {"type":"LC4","except":["LC*"]}',
+    ],
+    [
+      'an exception that is not there',
+      { class: 'mechanosensory', except: ['BM_Inom'] },
+      'stimulus sugar: The model lacks "BM_Inom" (near: BM_InOm, BM_Ant)',
     ],
     [
       'root ids of another release',
@@ -132,7 +137,10 @@ describe('a selector', () => {
 
 describe('the kind of a channel', () => {
   const withKind = (kind: ChannelKind, selector: Selector) => () =>
-    selectPopulations(brain(), populationsOf({ type: 'LC4' }, { escape: [selector] }, kind));
+    layOut(brain(), {
+      signRule: 'predicted',
+      populations: populationsOf({ type: 'LC4' }, { escape: [selector] }, kind),
+    });
 
   it('is that of all its neurons', () => {
     const refusals: [ChannelKind, Selector, string][] = [
@@ -210,7 +218,7 @@ describe('a populations file', () => {
     expect(() => readPopulations(withId('Halteres, left'))).toThrow(
       expect.objectContaining({
         code: 'POPULATIONS_INVALID',
-        message: expect.stringContaining(`/stimuli/${STIMULUS_IDS.length}/id`) as string,
+        message: expect.stringContaining(`stimuli[${STIMULUS_IDS.length}].id must be`) as string,
       }) as Error,
     );
   });
@@ -220,7 +228,19 @@ describe('a populations file', () => {
       stimuli: stimuli!.map((each) => ({ ...(each as object), selectors: [{ type: 'LC4', clas: 'x' }] })),
       channels,
     }));
-    refused(misspelt, 'populations.json: /stimuli/0/selectors/0 has a member "clas" that is not allowed.');
+    refused(
+      misspelt,
+      'populations.json: stimuli[0].selectors[0] may have the members type, class, sub_class, super_class, side, except, ' +
+        'root_ids, got "clas"; near: class.',
+    );
+    const onSide = written(({ stimuli, channels }) => ({
+      stimuli: stimuli!.map((each) => ({ ...(each as object), selectors: [{ side: 'left' }] })),
+      channels,
+    }));
+    refused(
+      onSide,
+      'populations.json: stimuli[0].selectors[0] must have one of the members type, class, sub_class, super_class.',
+    );
   });
 
   it('is refused when it is no JSON or not there', () => {

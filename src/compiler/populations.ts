@@ -1,19 +1,20 @@
 /**
- * Which neurons a stimulus excites and a channel reads: data/populations.json, or a file of the same form,
- * applied to the neurons of a brain. No selector may miss: a population that quietly shrank with the next
- * version of the tables would still look like a result.
+ * Selects the neurons that a stimulus excites and a channel reads, by data/populations.json or a file of the same form.
+ * No selector may miss: a population that quietly shrank with the next version of the tables would still look like a
+ * result.
  */
 import { fileURLToPath } from 'node:url';
-import {
-  type ChannelKind,
-  type ChannelPopulation,
-  type Selector,
-  type StimulusPopulation,
+import { readChecked } from '../connectome/checked-json.js';
+import { NodeSetResolver, type SelectableNeurons } from '../connectome/node-set-resolver.js';
+import type {
+  ChannelKind,
+  ChannelPopulation,
+  Selector,
+  StimulusPopulation,
 } from '../connectome/populations.js';
-import { describedSelector, type LabelledNeurons, LABELS, NeuronSelection } from '../connectome/selection.js';
+import { labelOf, LABELS, selectionOf } from '../connectome/selection.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
-import { readChecked } from '../connectome/checked-json.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 
@@ -27,7 +28,7 @@ export interface SelectedPopulations {
   readonly channels: readonly ChannelPopulation[];
   /** Neurons of each stimulus, then of each channel; ascending indices into the brain. */
   readonly neurons: readonly Uint32Array[];
-  /** Where root ids and types disagree, in sentences. */
+  /** Sentences on selectors whose root ids and labels disagree. */
   readonly remarks: readonly string[];
 }
 
@@ -57,41 +58,46 @@ export function defaultPopulations({ neurons }: Brain): PopulationDefinitions {
 }
 
 /**
+ * @param named the neurons of the brain in another order, by which selectors find them
+ * @param order the index into the brain of each of them
  * @throws CodedError POPULATIONS_INVALID for a selector that matches no neuron, with near matches by name, and for a
  *   channel whose neurons are not of its kind
  */
-export function selectPopulations(brain: Brain, definitions: PopulationDefinitions): SelectedPopulations {
+export function selectPopulations(
+  brain: Brain,
+  named: SelectableNeurons,
+  order: Uint32Array,
+  definitions: PopulationDefinitions,
+): SelectedPopulations {
+  const resolver = new NodeSetResolver(named, { node_sets: {}, on_missing: 'error' });
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
-  const labelled = labelledNeurons(brain.neurons);
-  const selection = new NeuronSelection(labelled);
-  const select = <P extends { id: string; selectors: readonly Selector[] }>(kind: string, population: P) => {
-    const where = `${kind} ${population.id}`;
+  const select = <P extends Definition<StimulusPopulation> | Definition<ChannelPopulation>>(
+    population: P,
+  ) => {
+    const where = `${'kind' in population ? 'channel' : 'stimulus'} ${population.id}`;
     const chosen = new Set<number>();
     for (const selector of population.selectors) {
       const found =
-        brain.wiring === 'synthetic' || selector.root_ids === undefined
-          ? selectedByLabel(selection, selector, where)
-          : selectedById(labelled, selection, selector.root_ids, selector, where, remarks);
-      found.forEach((i) => chosen.add(i));
+        brain.identity.wiring === 'synthetic' || selector.root_ids === undefined
+          ? selectedByLabel(resolver, selector, where)
+          : selectedById(named, order, resolver, selector, where, remarks);
+      for (const i of found) chosen.add(order[i]!);
     }
-    neurons.push(Uint32Array.from(chosen).sort());
-    return { ...population, neuronCount: chosen.size };
-  };
-  const selectChannel = (channel: Definition<ChannelPopulation>) => {
-    const population = select('channel', channel);
-    checkKind(brain.neurons, channel, neurons.at(-1)!);
-    return population;
+    const own = Uint32Array.from(chosen).sort();
+    if ('kind' in population) checkKind(brain.neurons, population, own);
+    neurons.push(own);
+    return { ...population, neuronCount: own.length };
   };
   return {
-    stimuli: definitions.stimuli.map((each) => select('stimulus', each)),
-    channels: definitions.channels.map(selectChannel),
+    stimuli: definitions.stimuli.map(select),
+    channels: definitions.channels.map(select),
     neurons,
     remarks,
   };
 }
 
-/** What a channel is said to be shows wherever its rate does, so it has to be true of every neuron. */
+/** Refuses a channel that is not what it is said to be: its kind shows wherever its rate does. */
 function checkKind(
   { superClasses, ids, types }: NeuronColumns,
   { id, kind }: Definition<ChannelPopulation>,
@@ -109,51 +115,43 @@ function checkKind(
   }
 }
 
-function labelledNeurons(neurons: NeuronColumns): LabelledNeurons {
-  const columns = {
-    type: neurons.types,
-    class: neurons.classes,
-    sub_class: neurons.subClasses,
-    super_class: neurons.superClasses,
-    side: neurons.sides,
-  };
-  return {
-    count: neurons.count,
-    id: (i) => neurons.ids[i]!,
-    label: (label, i) => columns[label][i]!,
-  };
-}
-
-function selectedByLabel(selection: NeuronSelection, selector: Selector, where: string): number[] {
-  const found = selection.matching(selector);
-  if (found.length === 0) {
-    throw invalid(`${where}: ${selection.unmatched(selector)}`);
+function selectedByLabel(resolver: NodeSetResolver, selector: Selector, where: string): Uint32Array {
+  try {
+    return resolver.neuronsOf(selector, '').neurons;
+  } catch (error) {
+    throw new CodedError(
+      'POPULATIONS_INVALID',
+      `The populations do not fit: ${where}: ${(error as CodedError).message}`,
+    );
   }
-  return found;
 }
 
 function selectedById(
-  neurons: LabelledNeurons,
-  selection: NeuronSelection,
-  rootIds: readonly string[],
-  selector: Selector,
+  named: SelectableNeurons,
+  order: Uint32Array,
+  resolver: NodeSetResolver,
+  { root_ids: rootIds, ...selector }: Selector,
   where: string,
   remarks: string[],
 ): number[] {
-  const byLabel = selection.matching(selector);
-  const byId = rootIds.flatMap((id) => selection.withId(id) ?? []);
+  const selection = selectionOf(named);
+  const byLabel = [...resolver.neuronsIfAny(selector)].sort((a, b) => order[a]! - order[b]!);
+  const byId = rootIds!.flatMap((id) => selection.withId(id) ?? []);
   if (byId.length === 0) {
-    throw invalid(`${where}: none of the root ids ${rootIds.join(', ')} is in the tables`);
+    throw invalid(`${where}: none of the root ids ${rootIds!.join(', ')} is in the tables`);
   }
-  const labelsOf = (i: number) => LABELS.map((label) => `${label} "${neurons.label(label, i)}"`).join(', ');
+  const labelsOf = (i: number) => LABELS.map((label) => `${label} "${labelOf(named, label)(i)}"`).join(', ');
   const disagreements = [
-    ...byId.filter((i) => !byLabel.includes(i)).map((i) => `${neurons.id(i)} is ${labelsOf(i)}`),
-    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${neurons.id(i)} matches, too`),
-    ...rootIds.filter((id) => selection.withId(id) === undefined).map((id) => `${id} is not in the tables`),
+    ...byId.filter((i) => !byLabel.includes(i)).map((i) => `${named.neuronId(i)} is ${labelsOf(i)}`),
+    ...byLabel.filter((i) => !byId.includes(i)).map((i) => `${named.neuronId(i)} matches, too`),
+    ...rootIds!.filter((id) => selection.withId(id) === undefined).map((id) => `${id} is not in the tables`),
   ];
   if (disagreements.length > 0) {
+    const described = LABELS.filter((label) => selector[label] !== undefined)
+      .map((label) => `${label} "${selector[label]!}"`)
+      .join(', ');
     remarks.push(
-      `${where}: the root ids of ${describedSelector(selector)} decide, but the labels disagree: ${disagreements.join('; ')}.`,
+      `${where}: the root ids of ${described} decide, but the labels disagree: ${disagreements.join('; ')}.`,
     );
   }
   return byId;

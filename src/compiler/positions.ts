@@ -8,14 +8,12 @@ export interface MarkedPositions {
 
 type Labels = Pick<NeuronColumns, 'types' | 'superClasses' | 'classes' | 'sides'>;
 
-/** What makes two cells alike, closest first; an empty key matches none. */
+/** Keys that like cells share, those of the closest first; an empty key matches none. */
 const LIKENESS: readonly ((labels: Labels, i: number) => string)[] = [
-  ({ types, sides }, i) => (types[i] === '' ? '' : `${types[i]}\n${sides[i]}`),
-  ({ types }, i) => types[i]!,
-  ({ classes, sides }, i) => (classes[i] === '' ? '' : `${classes[i]}\n${sides[i]}`),
-  ({ classes }, i) => classes[i]!,
-  ({ superClasses, sides }, i) => (superClasses[i] === '' ? '' : `${superClasses[i]}\n${sides[i]}`),
-  ({ superClasses }, i) => superClasses[i]!,
+  ...(['types', 'classes', 'superClasses'] as const).flatMap((column) => [
+    (labels: Labels, i: number) => labels[column][i]! && `${labels[column][i]}\n${labels.sides[i]}`,
+    (labels: Labels, i: number) => labels[column][i]!,
+  ]),
   () => 'any cell',
 ];
 
@@ -48,18 +46,14 @@ export function positionsOf(
     }
   }
   for (const likeness of LIKENESS) {
-    if (missing.length === 0) {
-      break;
-    }
-    const wanted = new Set(missing.map((i) => likeness(labels, i)));
-    const models = grouped(placed, (i) => likeness(labels, i), wanted);
+    if (missing.length === 0) break;
+    const models = new Map(missing.map((i): [string, number[]] => [likeness(labels, i), []]));
+    for (const i of placed) models.get(likeness(labels, i))?.push(i);
     const turns = new Map<string, number>();
     missing = missing.filter((i) => {
       const key = likeness(labels, i);
-      const like = key === '' ? undefined : models.get(key);
-      if (like === undefined || like.length === 0) {
-        return true;
-      }
+      const like = models.get(key)!;
+      if (key === '' || like.length === 0) return true;
       const turn = turns.get(key) ?? 0;
       turns.set(key, turn + 1);
       const model = like[turn % like.length]!;
@@ -68,16 +62,4 @@ export function positionsOf(
     });
   }
   return { positionsNm, positionEstimated };
-}
-
-function grouped(
-  neurons: readonly number[],
-  keyOf: (i: number) => string,
-  wanted: ReadonlySet<string>,
-): Map<string, number[]> {
-  const groups = new Map<string, number[]>([...wanted].map((key) => [key, []]));
-  for (const i of neurons) {
-    groups.get(keyOf(i))?.push(i);
-  }
-  return groups;
 }

@@ -1,11 +1,9 @@
-/**
- * What a long piece of work tells about how far it has come. The commands show it (src/cli/progress.ts);
- * tests and programs that do not care hand in `silent`.
- */
+/** Receives how far a long piece of work has come; the commands show it (src/cli/progress.ts). */
 export interface Progress {
   /**
-   * A step begins, and whatever was under way before has ended. `total` is 0 where nobody knows it; `before`
-   * is what an earlier attempt had done already, so that it does not count for the rate.
+   * A step begins, and the one before has ended.
+   * @param total 0 where nobody knows it
+   * @param before done by an earlier attempt, so that it does not count for the rate
    */
   begin(step: string, total: number, unit: 'bytes' | 'items', before?: number): void;
   /** So much of the step has been done, what was done before included. */

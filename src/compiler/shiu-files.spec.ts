@@ -29,8 +29,8 @@ async function read(change: (table: ShiuTable) => void = () => {}, minimumSynaps
 
 describe('readShiuFiles', () => {
   it('reads pairs and signs in the order of root ids, and knows nothing else of a neuron', async () => {
-    const { neurons, connections, wiring, minimumSynapses, transmitterCounts } = await read();
-    expect({ wiring, minimumSynapses, transmitterCounts }).toEqual({
+    const { neurons, connections, identity, minimumSynapses, transmitterCounts } = await read();
+    expect({ wiring: identity.wiring, minimumSynapses, transmitterCounts }).toEqual({
       wiring: 'measured',
       minimumSynapses: 5,
     });

@@ -1,8 +1,11 @@
-import { readSignRules, signsBy, type SignedNeuron, type Transmitter } from './signs.js';
+import type { TableSignRule } from '../connectome/connectome.js';
+import { assignSigns, readSignRules, type SignedNeuron, type Transmitter } from './signs.js';
 
 const rules = readSignRules();
-const predicted = signsBy(rules, 'predicted');
-const corrected = signsBy(rules, 'corrected');
+const signBy = (rule: TableSignRule) => (neuron: SignedNeuron) =>
+  assignSigns(rules, rule, [neuron], ['nt_type']).signs[0];
+const predicted = signBy('predicted');
+const corrected = signBy('corrected');
 
 function neuron(transmitter: Transmitter, others: Partial<SignedNeuron> = {}): SignedNeuron {
   return { type: '', class: '', sub_class: '', super_class: 'central', transmitter, ...others };

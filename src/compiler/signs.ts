@@ -33,23 +33,57 @@ export function readSignRules(): SignRules {
   return readChecked<SignRules>(SIGNS_FILE, 'INTERNAL');
 }
 
+/** Source of the transmitter of a neuron: its name, else the largest mean probability, else none. */
+export type TransmitterSource = 'nt_type' | 'mean' | 'none';
+
 /**
- * The rule as a function that gives the sign of all outputs of a neuron: that of the first step whose every
- * condition it meets.
+ * @param sources of the transmitters
+ * @returns the sign of each neuron, and a sentence on how many got theirs in which way
  */
-export function signsBy(rules: SignRules, rule: TableSignRule): (neuron: SignedNeuron) => 1 | -1 {
-  const { steps: own, otherwise } = rules[rule];
-  const steps = [...own, ...(otherwise === undefined ? [] : rules[otherwise].steps)].map((step) => ({
-    conditions: Object.entries(step.when) as [keyof SignedNeuron, readonly string[]][],
-    sign: step.sign,
-  }));
-  return (neuron) => {
-    const step = steps.find(({ conditions }) =>
-      conditions.every(([member, values]) => values.includes(neuron[member])),
-    );
+export function assignSigns(
+  rules: SignRules,
+  rule: TableSignRule,
+  neurons: readonly SignedNeuron[],
+  sources: readonly TransmitterSource[],
+): { readonly signs: Int8Array; readonly remark: string } {
+  const steps = stepsOf(rules, rule);
+  const counts = new Map(steps.map((step) => [step, { nt_type: 0, mean: 0, none: 0 }]));
+  const signs = Int8Array.from(neurons, (neuron, i) => {
+    const step = steps.find((each) => applies(each, neuron));
     if (step === undefined) {
       throw new Error(`no step of the sign rule ${rule} applies to ${JSON.stringify(neuron)}`);
     }
+    counts.get(step)![sources[i]!] += 1;
     return step.sign;
-  };
+  });
+  const ways = [...counts].flatMap(([step, { nt_type: named, mean, none }]) => {
+    if (named + mean + none === 0) return [];
+    const verb = step.sign > 0 ? 'excite' : 'inhibit';
+    const way = `${conditionText(step)} ${verb}: ${named + mean + none}`;
+    // A step that no transmitter decides does not depend on where that comes from.
+    const depends = step.when.transmitter !== undefined || Object.keys(step.when).length === 0;
+    return depends
+      ? `${way} (${named} by nt_type, ${mean} by the largest mean probability, ${none} without either)`
+      : way;
+  });
+  const remark = `Signs of ${neurons.length} neurons under the rule ${rule}, by the first step that applies: ${ways.join('; ')}.`;
+  return { signs, remark };
+}
+
+function stepsOf(rules: SignRules, rule: TableSignRule): readonly SignStep[] {
+  const { steps, otherwise } = rules[rule];
+  return [...steps, ...(otherwise === undefined ? [] : rules[otherwise].steps)];
+}
+
+function applies({ when }: SignStep, neuron: SignedNeuron): boolean {
+  for (const member in when) {
+    const values = when[member as keyof SignedNeuron]!;
+    if (!values.includes(neuron[member as keyof SignedNeuron])) return false;
+  }
+  return true;
+}
+
+function conditionText({ when }: SignStep): string {
+  const conditions = Object.entries(when).map(([member, values]) => `${member} ${values.join(' or ')}`);
+  return conditions.length === 0 ? 'all others' : conditions.join(' with ');
 }

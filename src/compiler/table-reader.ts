@@ -1,50 +1,75 @@
 import { join } from 'node:path';
-import type { SourceFile } from '../connectome/connectome.js';
-import { MAXIMUM_NEURONS } from '../connectome/connectome.js';
-import { type CsvRow, readCsv, type RootId, tableFault } from './csv.js';
+import { MAXIMUM_NEURONS, type SourceFile } from '../connectome/connectome.js';
+import type { CodedError } from '../errors.js';
+import { type CsvRow, readCsv, tableFault } from './csv.js';
 import type { MarkedPositions } from './positions.js';
 import type { Progress } from './progress.js';
-import { RootIdIndex } from './root-id-index.js';
 
-/** The neurons of a brain as a file lists them: the halves of their root ids (see RootId), and their lines. */
-export class NeuronList {
-  readonly #highs: number[] = [];
-  readonly #lows: number[] = [];
-  readonly #lines: number[] = [];
+/** Digits of the lower half of a root id. */
+const LOW_DIGITS = 9;
 
-  constructor(readonly file: string) {}
+/** The neurons of a brain, in ascending order of their root ids. */
+export class NeuronIndex {
+  /** Index by the halves of an id: a table of connections asks millions of times, and a map of strings takes longer. */
+  readonly #byHalves = new Map<number, Map<number, number>>();
 
-  add({ high, low }: RootId, line: number): void {
-    this.#highs.push(high);
-    this.#lows.push(low);
-    this.#lines.push(line);
+  /** @param file lists the neurons */
+  constructor(
+    readonly ids: readonly string[],
+    readonly file: string,
+  ) {
+    ids.forEach((id, i) => {
+      const split = id.length - LOW_DIGITS;
+      const high = numberOf(id, 0, split);
+      const byLow = this.#byHalves.get(high) ?? new Map<number, number>();
+      this.#byHalves.set(high, byLow.set(numberOf(id, split, id.length), i));
+    });
   }
 
-  /**
-   * @returns an index of the neurons in ascending order of their ids, and the place in the file of each of them
-   * @throws CodedError TABLE_INVALID for too many neurons, or one twice
-   */
-  ascending(): { index: RootIdIndex; order: number[] } {
-    const [highs, lows, lines] = [this.#highs, this.#lows, this.#lines];
-    const count = highs.length;
-    if (count > MAXIMUM_NEURONS) {
-      throw tableFault(this.file, null, `expected at most ${MAXIMUM_NEURONS} neurons, found ${count}`);
-    }
-    const order = Array.from({ length: count }, (_, i) => i).sort(
-      (a, b) => highs[a]! - highs[b]! || lows[a]! - lows[b]! || a - b,
-    );
-    const index = new RootIdIndex(
-      Int32Array.from(order, (i) => highs[i]!),
-      Int32Array.from(order, (i) => lows[i]!),
-    );
-    for (let place = 1; place < count; place++) {
-      const [earlier, later] = [order[place - 1]!, order[place]!];
-      if (highs[earlier] === highs[later] && lows[earlier] === lows[later]) {
-        throw duplicate(this.file, lines[later]!, 'one row per neuron', index.text(place), lines[earlier]!);
-      }
-    }
-    return { index, order };
+  find(id: string): number | undefined {
+    const split = id.length - LOW_DIGITS;
+    return this.#byHalves.get(numberOf(id, 0, split))?.get(numberOf(id, split, id.length));
   }
+}
+
+/** The number that some digits of an id spell, 0 for none; a loop, since Number() takes longer. */
+function numberOf(id: string, begin: number, end: number): number {
+  let value = 0;
+  for (let i = Math.max(0, begin); i < end; i++) value = 10 * value + (id.charCodeAt(i) & 15);
+  return value;
+}
+
+/** A row of the file that lists the neurons. */
+export interface ListedNeuron {
+  readonly id: string;
+  readonly line: number;
+}
+
+/**
+ * @param listed neurons in the order of the file
+ * @returns an index of the neurons, and their rows in its order
+ * @throws CodedError TABLE_INVALID for too many neurons, or one twice
+ */
+export function indexNeurons<N extends ListedNeuron>(
+  file: string,
+  listed: readonly N[],
+): { index: NeuronIndex; inOrder: N[] } {
+  if (listed.length > MAXIMUM_NEURONS) {
+    throw tableFault(file, null, `expected at most ${MAXIMUM_NEURONS} neurons, found ${listed.length}`);
+  }
+  // Ids have no leading zeros, so a longer one is a larger number.
+  const inOrder = [...listed].sort((a, b) => a.id.length - b.id.length || compared(a.id, b.id));
+  inOrder.forEach(({ id, line }, i) => {
+    const earlier = inOrder[i - 1];
+    if (earlier?.id === id) throw duplicate(file, line, id, earlier.line);
+  });
+  const ids = inOrder.map(({ id }) => id);
+  return { index: new NeuronIndex(ids, file), inOrder };
+}
+
+function compared(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** Reads the tables of one directory, whose rows refer to neurons by root id. */
@@ -52,123 +77,82 @@ export class TableReader {
   readonly sources: SourceFile[] = [];
   /** Sentences on omitted rows. */
   readonly remarks: string[] = [];
-  readonly #texts = new Map<string, string>();
 
-  /**
-   * @param index the neurons of the brain
-   * @param neuronFile the file that listed them, for messages
-   */
   constructor(
     readonly dir: string,
-    readonly index: RootIdIndex,
-    readonly neuronFile: string,
+    readonly neurons: NeuronIndex,
     readonly progress: Progress,
   ) {}
 
-  /** The same text for equal texts: a hundred thousand neurons share a few labels. */
-  shared(text: string): string {
-    const known = this.#texts.get(text);
-    if (known !== undefined) {
-      return known;
-    }
-    this.#texts.set(text, text);
-    return text;
+  /** The neuron whose root id a column holds; undefined where the brain lacks it. */
+  neuronIn(row: CsvRow, column: number): number | undefined {
+    return this.neurons.find(row.rootId(column));
   }
 
-  /** Reads a table with at most one row for each neuron; rows of other neurons are counted. */
+  /**
+   * Reads a table and counts the rows that name a neuron which the brain lacks.
+   * @param onRow returns false for such a row
+   */
+  async read(file: string, columns: readonly string[], onRow: (row: CsvRow) => boolean): Promise<void> {
+    let omitted = 0;
+    let firstLine = 0;
+    const source = await readCsv(join(this.dir, file), columns, this.progress, (row) => {
+      if (!onRow(row) && omitted++ === 0) firstLine = row.line;
+    });
+    this.sources.push(source);
+    if (omitted === 0) return;
+    const [rows, they] = omitted === 1 ? ['row names', 'it was'] : ['rows name', 'they were'];
+    this.remarks.push(
+      `${file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (first on line ${firstLine}); ${they} left out.`,
+    );
+  }
+
+  /** Reads a table with at most one row for each neuron; those without one are counted. */
   async readNeuronRows(
     file: string,
     columns: readonly string[],
-    expected: string,
     onRow: (neuron: number, row: CsvRow) => void,
   ): Promise<void> {
-    const seenOn = new Int32Array(this.index.highs.length);
-    const unknown = new UnknownIds(file, this.neuronFile);
+    const { ids } = this.neurons;
+    const lineOf = new Map<number, number>();
     await this.read(file, columns, (row) => {
-      const neuron = this.#find(row, 0, unknown);
-      if (neuron < 0) {
-        return;
-      }
-      if (seenOn[neuron] !== 0) {
-        throw duplicate(file, row.line, expected, this.index.text(neuron), seenOn[neuron]!);
-      }
-      seenOn[neuron] = row.line;
+      const neuron = this.neuronIn(row, 0);
+      if (neuron === undefined) return false;
+      const earlier = lineOf.get(neuron);
+      if (earlier !== undefined) throw duplicate(file, row.line, ids[neuron]!, earlier);
+      lineOf.set(neuron, row.line);
       onRow(neuron, row);
+      return true;
     });
-    this.remark(unknown);
-    const without = seenOn.reduce((sum, line) => sum + (line === 0 ? 1 : 0), 0);
-    if (without > 0) {
-      this.remarks.push(`${file} has no row for ${without} of ${seenOn.length} neurons.`);
-    }
+    const without = ids.length - lineOf.size;
+    if (without > 0) this.remarks.push(`${file} has no row for ${without} of ${ids.length} neurons.`);
   }
 
-  /** Of several points that the release marks on a neuron, the first counts. */
+  /** Reads a position for each neuron, the first of several that the release marks on it. */
   async readPositions(file: string): Promise<MarkedPositions> {
-    const marked = { isMarked: new Uint8Array(this.index.highs.length), nm: new Int32Array(0) };
-    marked.nm = new Int32Array(3 * marked.isMarked.length);
-    const unknown = new UnknownIds(file, this.neuronFile);
+    const count = this.neurons.ids.length;
+    const marked = { isMarked: new Uint8Array(count), nm: new Int32Array(3 * count) };
     await this.read(file, ['root_id', 'position'], (row) => {
-      const neuron = this.#find(row, 0, unknown);
+      const neuron = this.neuronIn(row, 0);
       const parts = /^\[ *(\d{1,9}) +(\d{1,9}) +(\d{1,9}) *\]$/.exec(row.text(1));
       if (parts === null) {
         throw row.fault(1, 'three whole numbers in nm, such as [227220 216884 139400]');
       }
-      if (neuron >= 0 && marked.isMarked[neuron] === 0) {
+      if (neuron === undefined) return false;
+      if (marked.isMarked[neuron] === 0) {
         marked.isMarked[neuron] = 1;
-        marked.nm.set([Number(parts[1]), Number(parts[2]), Number(parts[3])], 3 * neuron);
+        marked.nm.set(parts.slice(1).map(Number), 3 * neuron);
       }
+      return true;
     });
-    this.remark(unknown);
     return marked;
   }
-
-  async read(file: string, columns: readonly string[], onRow: (row: CsvRow) => void): Promise<void> {
-    this.sources.push(await readCsv(join(this.dir, file), columns, this.progress, onRow));
-  }
-
-  #find(row: CsvRow, column: number, unknown: UnknownIds): number {
-    const id: RootId = row.rootId(column);
-    const neuron = this.index.find(id);
-    if (neuron < 0) {
-      unknown.add(row.line);
-    }
-    return neuron;
-  }
-
-  remark(unknown: UnknownIds): void {
-    if (unknown.count > 0) {
-      this.remarks.push(unknown.sentence());
-    }
-  }
 }
 
-/** Counts rows of a table that name a neuron which the brain does not have. */
-export class UnknownIds {
-  count = 0;
-  #firstLine = 0;
-
-  constructor(
-    readonly file: string,
-    readonly neuronFile: string,
-  ) {}
-
-  add(line: number): void {
-    this.count += 1;
-    if (this.count === 1) {
-      this.#firstLine = line;
-    }
-  }
-
-  sentence(): string {
-    const [rows, they] = this.count === 1 ? ['row names', 'it was'] : ['rows name', 'they were'];
-    return `${this.file}: ${this.count} ${rows} a root id that ${this.neuronFile} lacks (first on line ${this.#firstLine}); ${they} left out.`;
-  }
-}
-
-function duplicate(file: string, line: number, expected: string, found: string, earlierLine: number) {
+function duplicate(file: string, line: number, id: string, earlierLine: number): CodedError {
   return tableFault(
     file,
     line,
-    `expected ${expected}, found ${found} a second time (first on line ${earlierLine})`,
+    `expected one row per neuron, found ${id} a second time (first on line ${earlierLine})`,
   );
 }

@@ -1,17 +1,13 @@
-/** What the page tells of a neuron or of a cell type, beyond what the atlas has. */
-import { SIDES, type Connectome } from '../connectome/connectome.js';
-import type { Partners, PartnerType } from '../connectome/partners.js';
+/** The card that the page shows of a neuron or of a cell type, beyond what the atlas has. */
+import { SIDES, type Connectome } from './connectome.js';
+import type { Partners, PartnerType } from './partners.js';
 
 /** Types that a card names for each direction. */
 const NAMED_PARTNERS = 8;
 
-export interface CardPartner {
-  /** Index into the types of the atlas. */
-  readonly type: number;
+interface CardPartner extends PartnerType {
   readonly name: string;
   readonly super_class: string;
-  readonly connections: number;
-  readonly synapses: number;
 }
 
 export interface CardPartners {
@@ -23,7 +19,7 @@ export interface CardPartners {
 }
 
 export interface CellCard {
-  /** Of a neuron: its root id, or in a synthetic brain a made-up name. Nothing for a type. */
+  /** Root id of a neuron, or in a synthetic brain a made-up name. Missing for a type. */
   readonly id?: string;
   readonly name: string;
   readonly super_class: string;
@@ -95,10 +91,9 @@ function summaryOf({ metadata }: Connectome, partners: readonly PartnerType[]): 
   };
 }
 
-/** Of equally frequent values the lowest. */
+/** The most frequent value, the lowest of equally frequent ones. */
 function mostFrequent(values: readonly number[]): number {
-  const counts = new Map<number, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const [most] = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  return most?.[0] ?? 0;
+  const counts: number[] = [];
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts.reduce((most, count, value) => (count > (counts[most] ?? 0) ? value : most), 0);
 }

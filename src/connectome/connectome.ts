@@ -3,8 +3,15 @@ import type { ChannelPopulation, StimulusPopulation } from './populations.js';
 /** Rules by which data/signs.json assigns a sign to the outputs of a neuron. */
 export type TableSignRule = 'predicted' | 'corrected';
 
-/** How the signs of a connectome were assigned; as given: the source gives a sign for each neuron. */
+/** Rule by which the signs of a connectome were assigned; as given: the source gives a sign for each neuron. */
 export type SignRule = TableSignRule | 'as given';
+
+/**
+ * Origins of the connections of a network. measured: traced in the tissue. synthetic: sampled from cell-type
+ * statistics. custom: as whoever compiled it gave them, which may be made up or shuffled.
+ */
+export const WIRINGS = ['measured', 'synthetic', 'custom'] as const;
+export type WiringOrigin = (typeof WIRINGS)[number];
 
 /** A connection fits into a 32-bit word: the target in this many bits, the signed synapse count in the rest. */
 export const TARGET_BITS = 18;
@@ -45,12 +52,18 @@ export interface SourceFile {
   readonly sha256: string;
 }
 
-/** The data of a connectome that are not arrays, stored as JSON in the file. */
-export interface ConnectomeMetadata {
+/** Name and origin of a network: a claim of its compiler, which no table can prove. */
+export interface NetworkIdentity {
+  /** For display. */
   readonly name: string;
   readonly dataset: string;
-  readonly release: number;
-  readonly wiring: 'measured' | 'synthetic';
+  /** Null where the data set has none. */
+  readonly release: number | null;
+  readonly wiring: WiringOrigin;
+}
+
+/** The data of a connectome that are not arrays, stored as JSON in the file. */
+export interface ConnectomeMetadata extends NetworkIdentity {
   readonly signRule: SignRule;
   /** Pairs of neurons with fewer synapses were omitted. */
   readonly minimumSynapses: number;

@@ -171,34 +171,34 @@ describe('a file that is not what it should be', () => {
     [
       'metadata without a name',
       metadataWith({ name: undefined }),
-      /in its metadata the document must have required property 'name'/,
+      /in its metadata the document must have the member name/,
     ],
     [
       'an unknown sign rule',
       metadataWith({ signRule: 'mine' }),
-      /in its metadata \/signRule must be .* \("predicted", "corrected", "as given"\), found "mine"/,
+      /in its metadata signRule must be one of predicted, corrected, as given, got "mine"/,
     ],
+    ['types that are no list', metadataWith({ types: {} }), /in its metadata types must be a list, got {}/],
+    ['a type without a name', metadataWith({ types: [{}] }), /types\[0\] must have the member name/],
     [
-      'types that are no list',
-      metadataWith({ types: {} }),
-      /in its metadata \/types must be array, found {}/,
+      'a stimulus that is null',
+      metadataWith({ stimuli: [null] }),
+      /stimuli\[0\] must be a JSON object, got null/,
     ],
-    ['a type without a name', metadataWith({ types: [{}] }), /\/types\/0 must have required property 'name'/],
-    ['a stimulus that is null', metadataWith({ stimuli: [null] }), /\/stimuli\/0 must be object, found null/],
     [
       'provenance that is no text',
       metadataWith({ provenance: [null] }),
-      /\/provenance\/0 must be string, found null/,
+      /provenance\[0\] must be a string, got null/,
     ],
     [
       'transmitters that are no counts',
       metadataWith({ transmitterCounts: { ACH: '5' } }),
-      /\/transmitterCounts\/ACH must be integer, found "5"/,
+      /transmitterCounts\.ACH must be an integer from 0 to \d+, got "5"/,
     ],
     [
       'a selector that is no object',
       metadataWith({ channels: content.metadata.channels.map((each) => ({ ...each, selectors: ['LC4'] })) }),
-      /\/channels\/0\/selectors\/0 must be object, found "LC4"/,
+      /channels\[0\]\.selectors\[0\] must be a JSON object, got "LC4"/,
     ],
     [
       'a stimulus without neurons',
@@ -208,7 +208,7 @@ describe('a file that is not what it should be', () => {
           k < content.metadata.stimuli.length ? new Uint32Array(0) : list,
         ),
       },
-      /\/stimuli\/0\/neuronCount must be >= 1, found 0/,
+      /stimuli\[0\]\.neuronCount must be an integer from 1 to \d+, got 0/,
     ],
     [
       'a channel without neurons, whose rate nobody could say',
@@ -218,7 +218,7 @@ describe('a file that is not what it should be', () => {
           k < content.metadata.stimuli.length ? list : new Uint32Array(0),
         ),
       },
-      /\/channels\/0\/neuronCount must be >= 1, found 0/,
+      /channels\[0\]\.neuronCount must be an integer from 1 to \d+, got 0/,
     ],
     [
       'a stimulus twice',
@@ -230,12 +230,12 @@ describe('a file that is not what it should be', () => {
       metadataWith({
         channels: content.metadata.channels.map((each, k) => ({ ...each, id: `Channel ${k}` })),
       }),
-      /\/channels\/0\/id must match pattern "\^\[a-z\]\[a-z0-9_\]\*\$", found "Channel 0"/,
+      /channels\[0\]\.id must be a string that matches \^\[a-z\]\[a-z0-9_\]\*\$, got "Channel 0"/,
     ],
     [
       'a nominal rate of 0',
       metadataWith({ stimuli: content.metadata.stimuli.map((each) => ({ ...each, nominalRateHz: 0 })) }),
-      /\/stimuli\/0\/nominalRateHz must be > 0, found 0/,
+      /stimuli\[0\]\.nominalRateHz must be a number above 0, got 0/,
     ],
   ])('with %s', (_, change, message) => {
     expect(refusalOf(change)).toMatch(message);
@@ -274,7 +274,7 @@ describe('a file that is not what it should be', () => {
   });
 
   it('never crashes the loader, even when its digest was made to match', () => {
-    // What is opened must also be usable: every neuron has an id, a type and connections within the file.
+    // A file that opens must also be usable: every neuron has an id, a type and connections within the file.
     let refused = 0;
     fc.assert(
       fc.property(

@@ -15,7 +15,9 @@ import {
   MAGIC,
   parseMetadata,
   readSections,
+  type Section,
   SECTION_NAMES,
+  type SectionName,
   SECTIONS,
   type Sections,
   storedDigest,
@@ -89,9 +91,7 @@ export function openConnectome(buffer: ArrayBuffer | SharedArrayBuffer): Connect
   const sections = readSections(buffer);
   const metadata = parseMetadata(sections);
   const fault = metadataFault(metadata);
-  if (fault !== null) {
-    throw invalid(fault);
-  }
+  if (fault !== null) throw invalid(fault);
   checkContent(sections, metadata as ConnectomeMetadata);
   return connectomeOf(buffer, sections, metadata as ConnectomeMetadata);
 }
@@ -102,30 +102,33 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   if (neuronCount === 0 || neuronCount > MAXIMUM_NEURONS) {
     throw invalid(`expected 1 to ${MAXIMUM_NEURONS} neurons, found ${describeValue(neuronCount)}`);
   }
+  const limits: Readonly<Record<SectionName, Section>> = SECTIONS;
   for (const name of SECTION_NAMES) {
-    const { length } = SECTIONS[name] as { length?: (metadata: ConnectomeMetadata) => number };
+    const expected = limits[name].length?.(metadata);
     const found = sections[name].length;
-    if (length !== undefined && found !== length(metadata)) {
-      throw invalid(`section ${name} should have ${length(metadata)} elements, found ${found}`);
+    if (expected !== undefined && found !== expected) {
+      throw invalid(`section ${name} should have ${expected} elements, found ${found}`);
     }
   }
   checkStarts('rowStart', sections.rowStart, sections.targets.length);
   checkStarts('idStart', sections.idStart, sections.idText.length);
   checkStarts('populationStart', sections.populationStart, sections.populationNeurons.length);
   for (const name of SECTION_NAMES) {
-    const { below } = SECTIONS[name] as { below?: (metadata: ConnectomeMetadata) => number };
-    if (below !== undefined) checkBelow(name, sections[name], below(metadata));
+    const below = limits[name].below?.(metadata);
+    if (below !== undefined) checkBelow(name, sections[name], below);
   }
-  if (sections.synapseCounts.includes(0)) {
-    throw invalid('a connection without synapses');
-  }
+  if (sections.synapseCounts.includes(0)) throw invalid('a connection without synapses');
   for (const [i, sign] of sections.signs.entries()) {
     if (sign !== 1 && sign !== -1) {
       throw invalid(`expected the sign of neuron ${i} to be 1 or -1, found ${sign}`);
     }
   }
   checkRows(sections, neuronCount);
-  checkSynapses(sections.synapseCounts, metadata.synapseCount);
+  let synapses = 0;
+  for (let k = 0; k < sections.synapseCounts.length; k++) synapses += sections.synapseCounts[k]!;
+  if (synapses !== metadata.synapseCount) {
+    throw invalid(`its metadata gives ${metadata.synapseCount} synapses, its connections have ${synapses}`);
+  }
   checkPopulations(sections, metadata);
 }
 
@@ -139,16 +142,6 @@ function checkRows({ rowStart, targets }: Sections, neuronCount: number): void {
         );
       }
     }
-  }
-}
-
-function checkSynapses(synapseCounts: Uint16Array, expected: number): void {
-  let sum = 0;
-  for (let k = 0; k < synapseCounts.length; k++) {
-    sum += synapseCounts[k]!;
-  }
-  if (sum !== expected) {
-    throw invalid(`its metadata gives ${expected} synapses, its connections have ${sum}`);
   }
 }
 
@@ -171,12 +164,8 @@ function checkStarts(name: string, starts: Uint32Array, end: number): void {
   let previous = 0;
   for (let i = 0; i < starts.length; i++) {
     const start = starts[i]!;
-    if (
-      start < previous ||
-      start > end ||
-      (i === 0 && start !== 0) ||
-      (i === starts.length - 1 && start !== end)
-    ) {
+    const isWrongEnd = (i === 0 && start !== 0) || (i === starts.length - 1 && start !== end);
+    if (start < previous || start > end || isWrongEnd) {
       throw invalid(`section ${name} should rise from 0 to ${end}, found ${start} at ${i}`);
     }
     previous = start;

@@ -7,7 +7,7 @@ export interface LabelCounts {
   readonly sides: Readonly<Record<string, number>>;
 }
 
-/** How many of some neurons have each type and side; labels that none has are left out. */
+/** Counts the types and sides of some neurons; labels that none has are left out. */
 export function labelCounts({ metadata, typeIndices, sides }: Connectome, neurons: Uint32Array): LabelCounts {
   // Indices are counted, not names: the neurons may be the whole brain.
   const ofType = new Uint32Array(metadata.types.length);
@@ -31,19 +31,14 @@ export function labelCounts({ metadata, typeIndices, sides }: Connectome, neuron
   };
 }
 
-/** By code unit. */
-function compared(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
-}
-
 /** Sorting takes longer than counting, and is the same for all neurons of a connectome. */
 const ORDERS = new WeakMap<readonly CellType[], readonly number[]>();
 
 function inOrderOfNames(types: readonly CellType[]): readonly number[] {
   let order = ORDERS.get(types);
   if (order === undefined) {
-    order = [...types.keys()].sort((a, b) => compared(types[a]!.name, types[b]!.name));
+    // By code unit. Equal names are added up, so their order does not matter.
+    order = [...types.keys()].sort((a, b) => (types[a]!.name < types[b]!.name ? -1 : 1));
     ORDERS.set(types, order);
   }
   return order;

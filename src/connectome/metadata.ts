@@ -1,16 +1,17 @@
-import { compileSchema } from './json-schema.js';
-import type { ConnectomeMetadata } from './connectome.js';
+import { type ConnectomeMetadata, WIRINGS } from './connectome.js';
+import { checkOf } from '../schema/check.js';
+import type { Schema } from '../schema/json-schema.js';
 import { CHANNEL_KINDS, POPULATION_ID } from './populations.js';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
-function listOf(items: object): object {
+function listOf(items: Schema): Schema {
   return { type: 'array', items };
 }
 
 /** Unknown members are allowed: a later version may add some. */
-function objectOf(properties: Readonly<Record<string, object>>, optional: readonly string[] = []): object {
+function objectOf(properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []) {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: 'object', properties, required };
 }
@@ -30,8 +31,8 @@ const metadataSchema = objectOf(
   {
     name: text,
     dataset: text,
-    release: count,
-    wiring: { enum: ['measured', 'synthetic'] },
+    release: { ...count, type: ['integer', 'null'] },
+    wiring: { enum: [...WIRINGS] },
     signRule: { enum: ['predicted', 'corrected', 'as given'] },
     minimumSynapses: count,
     neuronCount: count,
@@ -49,17 +50,15 @@ const metadataSchema = objectOf(
   ['transmitterCounts'],
 );
 
-const schemaFault = compileSchema(metadataSchema);
+const check = checkOf(metadataSchema, 'the document');
 
 /**
  * @returns the first error in the metadata of a file, as a phrase, or null. A file with a correct digest may still come
  *   from another program, and its readers rely on every member.
  */
 export function metadataFault(value: unknown): string | null {
-  const fault = schemaFault(value, 'the document');
-  if (fault !== null) {
-    return `in its metadata ${fault}`;
-  }
+  const fault = check(value);
+  if (fault !== undefined) return `in its metadata ${fault.message}`;
   const { stimuli, channels } = value as ConnectomeMetadata;
   return repeatedId('stimulus', stimuli) ?? repeatedId('channel', channels);
 }

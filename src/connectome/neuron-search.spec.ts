@@ -34,6 +34,23 @@ describe('a search for neurons', () => {
     expect([count, types[''], neurons]).toEqual([connectome.neuronCount, 100, []]);
   });
 
+  it('looks ids up, in the order of the model, and tells those that it lacks', () => {
+    const ids = ['N_0136', 'N_0001', 'N_9999', 'N_0126', 'N_0136'];
+    const found = searchNeurons(connectome, { root_id: ids }, { from: 0, limit: 9 });
+    expect([found.count, found.neurons.map(({ root_id: id }) => id), found.suggestions]).toEqual([
+      3,
+      ['N_0001', 'N_0126', 'N_0136'],
+      { N_9999: [] },
+    ]);
+    const ofType = searchNeurons(connectome, { root_id: ids, type: 'C_*' }, { from: 1, limit: 9 });
+    expect([ofType.count, ofType.types, ofType.neurons.map(({ root_id: id }) => id)]).toEqual([
+      2,
+      { C_stop: 1, C_walk: 1 },
+      ['N_0136'],
+    ]);
+    expect(searchNeurons(connectome, { root_id: ['N_9999'] }, { from: 0, limit: 9 }).count).toBe(0);
+  });
+
   it('suggests names for each pattern that no neuron has', () => {
     expect(
       searchNeurons(connectome, { type: ['C_wlak', 'C_stop'], super_class: 'sensor' }, { from: 0, limit: 9 }),

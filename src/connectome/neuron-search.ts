@@ -1,7 +1,14 @@
 import { type Connectome } from './connectome.js';
 import { labelCounts, type LabelCounts } from './label-counts.js';
-import { nearestNames } from './nearest-names.js';
-import { type Label, type LabelPatterns, labelledNeurons, LABELS, selectionOf } from './selection.js';
+import { nearestNames } from '../schema/nearest-names.js';
+import { NeuronSet } from './neuron-set.js';
+import { type Label, labelOf, type LabelPatterns, LABELS, selectionOf } from './selection.js';
+
+/** Criteria of a search for neurons: all of them must agree. */
+export interface NeuronPatterns extends LabelPatterns {
+  /** Any of these ids. */
+  readonly root_id?: readonly string[];
+}
 
 export type FoundNeuron = Readonly<Record<'root_id' | Label, string>>;
 
@@ -10,39 +17,45 @@ export interface NeuronSearchResult extends LabelCounts {
   readonly count: number;
   /** In the order of the connectome: by type, side and id. */
   readonly neurons: readonly FoundNeuron[];
-  /** For each pattern that no neuron has: names that may have been meant, nearest first. */
+  /** For each pattern that no neuron has: names that may have been meant, nearest first. None for an id. */
   readonly suggestions: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
- * Neurons whose labels match all patterns, to find out what a selector may name.
+ * Neurons that match all patterns, to find out what a selector may name.
  * @param page neurons from this place on, at most so many
  */
 export function searchNeurons(
   connectome: Connectome,
-  patterns: LabelPatterns,
+  patterns: NeuronPatterns,
   page: { readonly from: number; readonly limit: number },
 ): NeuronSearchResult {
   const selection = selectionOf(connectome);
-  const neurons = selection.withLabels(patterns);
-  const labelled = labelledNeurons(connectome);
+  const ids = patterns.root_id?.map((id) => ({ id, neuron: selection.withId(id) }));
+  const matching = [selection.withLabels(patterns)];
+  if (ids !== undefined) {
+    const known = new Set(ids.flatMap(({ neuron }) => neuron ?? []));
+    matching.push(NeuronSet.of(Uint32Array.from(known).sort(), connectome.neuronCount));
+  }
+  const neurons = NeuronSet.intersection(matching).toIndices();
+  const columns = LABELS.map((label) => [label, labelOf(connectome, label)] as const);
   const foundNeuron = (i: number): FoundNeuron => ({
-    root_id: labelled.id(i),
-    ...(Object.fromEntries(LABELS.map((label) => [label, labelled.label(label, i)])) as Record<
-      Label,
-      string
-    >),
+    root_id: connectome.neuronId(i),
+    ...(Object.fromEntries(columns.map(([label, of]) => [label, of(i)])) as Record<Label, string>),
   });
-  const unmatched = LABELS.flatMap((label) => {
-    const wanted = patterns[label] ?? [];
-    return (typeof wanted === 'string' ? [wanted] : wanted)
-      .filter((pattern) => selection.withLabel(label, pattern).length === 0)
-      .map((pattern): [string, string[]] => [pattern, nearestNames(pattern, selection.labels(label))]);
-  });
+  const unmatched = LABELS.flatMap((label) =>
+    [patterns[label] ?? []]
+      .flat()
+      .filter((pattern) => selection.matchingLabels(label, pattern).length === 0)
+      .map((pattern): [string, string[]] => [pattern, nearestNames(pattern, selection.labels(label))]),
+  );
+  const unknownIds = (ids ?? [])
+    .filter(({ neuron }) => neuron === undefined)
+    .map(({ id }): [string, string[]] => [id, []]);
   return {
     count: neurons.length,
     ...labelCounts(connectome, neurons),
     neurons: Array.from(neurons.subarray(page.from, page.from + page.limit), foundNeuron),
-    suggestions: Object.fromEntries(unmatched),
+    suggestions: Object.fromEntries([...unmatched, ...unknownIds]),
   };
 }

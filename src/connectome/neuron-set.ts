@@ -1,10 +1,10 @@
-import { placeOf } from './ascending.js';
+import { placeOf } from './sorted-array.js';
 
 const WORD_BITS = 32;
-/** Of a neuron, to its word and to its bit there. */
+/** Shift and mask that lead from a neuron to its word and to its bit there. */
 const WORD_SHIFT = Math.log2(WORD_BITS);
 const BIT_MASK = WORD_BITS - 1;
-const NO_BITS = new Uint32Array(0);
+const NOTHING = new Uint32Array(0);
 
 /**
  * A set of neurons of one brain; it never changes. A small one is a list of indices, a large one has a bit for each
@@ -15,8 +15,8 @@ export class NeuronSet {
     private readonly count: number,
     /** Ascending. */
     private readonly list: Uint32Array | undefined,
-    /** Where there is no list. */
-    private readonly bits = NO_BITS,
+    /** Used where there is no list. */
+    private readonly bits = NOTHING,
   ) {}
 
   /**
@@ -35,8 +35,11 @@ export class NeuronSet {
     if (sets.length === 1) return sets[0]!;
     const total = sets.reduce((sum, { list }) => sum + (list?.length ?? count), 0);
     if (isSmall(total, count)) {
-      const members = new Set(sets.flatMap(({ list }) => [...list!]));
-      return new NeuronSet(count, Uint32Array.from(members).sort());
+      const all = Uint32Array.from(sets.flatMap(({ list }) => [...list!])).sort();
+      return new NeuronSet(
+        count,
+        all.filter((neuron, at) => neuron !== all[at - 1]),
+      );
     }
     return NeuronSet.#ofBits(count, (bits) => {
       for (const { list, bits: own } of sets) {
@@ -101,7 +104,13 @@ export class NeuronSet {
   }
 }
 
-/** Whether a list takes less than the bits. */
+/** The union of ascending lists of neurons, ascending. @param count neurons of the whole brain */
+export function unionOf(lists: readonly Uint32Array[], count: number): Uint32Array {
+  if (lists.length < 2) return lists[0] ?? NOTHING;
+  return NeuronSet.union(lists.map((list) => NeuronSet.of(list, count))).toIndices();
+}
+
+/** True where a list takes less than the bits. */
 function isSmall(size: number, count: number): boolean {
   return size * WORD_BITS < count;
 }

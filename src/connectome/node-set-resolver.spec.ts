@@ -1,3 +1,4 @@
+import { withoutPauses } from '../parts.js';
 import fc from 'fast-check';
 import { smallConnectome } from '../../test/support/small-connectome.js';
 import { CodedError } from '../errors.js';
@@ -33,7 +34,7 @@ const published = new PublishedNodeSets(
   },
 );
 
-/** Of every published set here. */
+/** Publication of every published set here. */
 const SOURCE = 'Nobody 2000, doi:10.1000/1: Figure 1';
 
 function opened(content: ReturnType<typeof smallConnectome>): Connectome {
@@ -92,7 +93,7 @@ describe('a selector', () => {
   it('may name sets of the document, which may name others', () => {
     const sets = { some: ['C_walk', 'more:left'], more: { type: ['C_stop'] } };
     expect(neurons('some', sets)).toEqual([124, 125, 126, 127, 136, 138]);
-    // Of C_walk, C_stop and the two C_turn types, the last two and the right half of C_stop.
+    // The exception leaves the two C_turn types and the right half of C_stop.
     expect(neurons({ type: ['C_walk', 'C_turn*', 'C_stop'], except: 'some' }, sets)).toEqual([
       128, 129, 130, 131, 132, 133, 134, 135, 137, 139,
     ]);
@@ -180,7 +181,7 @@ describe('what the model lacks', () => {
   });
 
   it('is refused at once, with near names and the place of the first', () => {
-    expect(failure(() => resolver(measured).neuronsOfAll(selectors))).toEqual({
+    expect(failure(() => withoutPauses(resolver(measured).resolving(selectors)))).toEqual({
       code: 'UNKNOWN_NEURONS',
       message:
         'The model lacks "S_suga" (near: S_sugar, S_song), "C_wlak" (near: C_walk, C_wing), "12", "13", "@swet" (near: @sweet).',

@@ -1,10 +1,10 @@
 import { CodedError, describeValue } from '../errors.js';
 import { type InParts, withoutPauses } from '../parts.js';
-import type { Connectome } from './connectome.js';
-import { nearestNames } from './nearest-names.js';
+import type { Connectome, ConnectomeMetadata } from './connectome.js';
+import { nearestNames } from '../schema/nearest-names.js';
 import { NeuronSet } from './neuron-set.js';
 import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
-import { type Label, LABELS, type NeuronSelection, selectionOf } from './selection.js';
+import { type Label, LABELS, type NamedNeurons, type NeuronSelection, selectionOf } from './selection.js';
 import {
   ALL_NEURONS,
   type LabelSelector,
@@ -20,11 +20,17 @@ export interface ResolvedSelector {
   readonly missing: readonly string[];
   /** Published sets, with their prefix, for which types stand: the single cells of a synthetic brain were sampled. */
   readonly substituted: readonly string[];
-  /** Where the published sets come from that the selector names: publication and place in it, none twice. */
+  /** Sources of the published sets that the selector names: publication and place in it, none twice. */
   readonly sources: readonly string[];
 }
 
-/** What a document says beside its selectors. */
+/** The part of a connectome that selectors can name. */
+export type SelectableNeurons = NamedNeurons &
+  Pick<Connectome, 'stimulusNeurons' | 'channelNeurons'> & {
+    readonly metadata: Pick<ConnectomeMetadata, 'wiring' | 'stimuli' | 'channels'>;
+  };
+
+/** The settings of a document that its selectors depend on. */
 export interface SelectorContext {
   /** The document's own sets, without circles. */
   readonly node_sets: Readonly<Record<string, SetSelector>>;
@@ -42,27 +48,25 @@ interface Unknown {
   readonly name: string;
   readonly path: string;
   /** Why, where it is no matter of a name. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly near: () => string[];
 }
 
 /** A value of a label and its place. */
-interface LabelAt {
-  readonly pattern: string;
-  readonly path: string;
-}
+type LabelAt = Readonly<Record<'pattern' | 'path', string>>;
 
-interface Found {
-  readonly neurons: NeuronSet;
+/** Remarks on a selector, beside its neurons. */
+interface Notes {
   readonly unknown: readonly Unknown[];
   readonly substituted: readonly string[];
   readonly sources: readonly string[];
 }
 
-/** What is said of a selector beside its neurons. */
-type Notes = Omit<Found, 'neurons'>;
+interface Found extends Notes {
+  readonly neurons: NeuronSet;
+}
 
-const NOBODY = new Uint32Array(0);
+const NO_NEURONS = new Uint32Array(0);
 const NO_NOTES: Notes = { unknown: [], substituted: [], sources: [] };
 
 /** Near names are looked up for so many unknown ones at most: each costs a comparison with every type. */
@@ -77,13 +81,13 @@ export class NodeSetResolver {
 
   /** @throws CodedError INVALID_PARAMETER for a set of the document that has the name of a cell type */
   constructor(
-    private readonly connectome: Connectome,
+    private readonly connectome: SelectableNeurons,
     private readonly context: SelectorContext,
     private readonly published: PublishedNodeSets = publishedNodeSets(),
   ) {
     this.#selection = selectionOf(connectome);
     for (const name of Object.keys(context.node_sets)) {
-      if (this.#selection.withLabel('type', name).length > 0) {
+      if (this.#selection.matchingLabels('type', name).length > 0) {
         throw new CodedError(
           'INVALID_PARAMETER',
           `node_sets.${name} must have a name that is no cell type of the model, got ${describeValue(name)}.`,
@@ -98,15 +102,18 @@ export class NodeSetResolver {
    *   INVALID_PARAMETER for root ids where the model has none
    */
   neuronsOf(selector: SetSelector, path: string): ResolvedSelector {
-    return this.neuronsOfAll([{ selector, path }])[0]!;
+    return withoutPauses(this.resolving([{ selector, path }]))[0]!;
   }
 
-  /** The same for all selectors of a document, so that one error has what all of them lack. */
-  neuronsOfAll(selectors: readonly SelectorAt[]): ResolvedSelector[] {
-    return withoutPauses(this.resolving(selectors));
+  /** The neurons that a selector means, which may be none: unknown names are left out. */
+  neuronsIfAny(selector: SetSelector): Uint32Array {
+    return withoutPauses(this.#resolve(selector, '')).neurons.toIndices();
   }
 
-  /** The same in parts: each selector, name of a set and wildcard may stand for the whole brain. */
+  /**
+   * The same as neuronsOf for all selectors of a document, so that one error has what all of them lack. In parts: each
+   * selector, name of a set and wildcard may stand for the whole brain.
+   */
   *resolving(selectors: readonly SelectorAt[]): InParts<ResolvedSelector[]> {
     const found: Found[] = [];
     for (const { selector, path } of selectors) found.push(yield* this.#resolve(selector, path));
@@ -132,40 +139,31 @@ export class NodeSetResolver {
     return yield* this.#agreeing(selector, path);
   }
 
-  #union(parts: readonly Found[]): Found {
-    return {
-      neurons: NeuronSet.union(parts.map(({ neurons }) => neurons)),
-      ...notesOf(parts),
-    };
-  }
-
   *#list(selectors: readonly SetSelector[], path: string): InParts<Found> {
     const types: LabelAt[] = [];
-    const others: Found[] = [];
+    const parts: Found[] = [];
     for (const [i, selector] of selectors.entries()) {
       const here = `${path}/${i}`;
       if (this.#isType(selector)) types.push({ pattern: selector, path: here });
-      else others.push(yield* this.#resolve(selector, here));
+      else parts.push(yield* this.#resolve(selector, here));
     }
     // Types are united first: a list may have thousands of them.
-    const ofTypes = yield* this.#withLabels('type', types, (name) => this.#near(name));
-    return this.#union([ofTypes, ...others]);
+    parts.unshift(yield* this.#withLabels('type', types, (name) => this.#near(name)));
+    return { ...notesOf(parts), neurons: NeuronSet.union(parts.map(({ neurons }) => neurons)) };
   }
 
   #isType(selector: SetSelector): selector is string {
-    return typeof selector === 'string' && nameOnSide(selector)?.side === undefined && !this.#isSet(selector);
-  }
-
-  #isSet(name: string): boolean {
-    return name.startsWith(PUBLISHED_PREFIX) || Object.hasOwn(this.context.node_sets, name);
+    return (
+      typeof selector === 'string' &&
+      nameOnSide(selector)?.side === undefined &&
+      !selector.startsWith(PUBLISHED_PREFIX) &&
+      !Object.hasOwn(this.context.node_sets, selector)
+    );
   }
 
   *#reference(text: string, path: string): InParts<Found> {
-    let found = this.#references.get(text);
-    if (found === undefined) {
-      found = yield* this.#newReference(text, path);
-      this.#references.set(text, found);
-    }
+    const found = this.#references.get(text) ?? (yield* this.#newReference(text, path));
+    this.#references.set(text, found);
     return found;
   }
 
@@ -185,11 +183,7 @@ export class NodeSetResolver {
 
   /** Neurons with any of some values of a label. */
   *#withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): InParts<Found> {
-    const lacking = ({ pattern, path }: LabelAt): Unknown => ({
-      name: pattern,
-      path,
-      near: () => near(pattern),
-    });
+    const lacking = ({ pattern: name, path }: LabelAt): Unknown => ({ name, path, near: () => near(name) });
     const [only, ...others] = wanted;
     if (only !== undefined && others.length === 0) {
       const neurons = this.#withLabel(label, only.pattern);
@@ -209,54 +203,44 @@ export class NodeSetResolver {
 
   #withLabel(label: Label, pattern: string): NeuronSet {
     const key = `${label} ${pattern}`;
-    let neurons = this.#labelled.get(key);
-    if (neurons === undefined) {
-      neurons = this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern));
-      this.#labelled.set(key, neurons);
-    }
+    const neurons =
+      this.#labelled.get(key) ??
+      this.#selection.withValues(label, this.#selection.matchingLabels(label, pattern));
+    this.#labelled.set(key, neurons);
     return neurons;
   }
 
   #publishedSet(reference: string, path: string): Found {
     const name = reference.slice(PUBLISHED_PREFIX.length);
-    if (name === ALL_NEURONS) return this.#found(this.#selection.withLabels({}));
+    if (name === ALL_NEURONS) return { ...NO_NOTES, neurons: this.#selection.withLabels({}) };
     const population = this.#population(name);
     if (population !== undefined) return this.#found(population);
     const set = this.published.find(name);
-    if (set === undefined) return this.#lacks({ name: reference, path, near: () => this.#near(reference) });
-    if (set.root_ids.length === 0) {
-      const reason = 'release 783 has other ids for all neurons of this set';
-      return this.#lacks({ name: reference, path, reason, near: () => [] });
-    }
+    const lacks = (reason?: string): Found => {
+      const near = () => (reason === undefined ? this.#near(reference) : []);
+      return { ...this.#found(NO_NEURONS), unknown: [{ name: reference, path, reason, near }] };
+    };
+    if (set === undefined) return lacks();
+    if (set.root_ids.length === 0) return lacks('release 783 has other ids for all neurons of this set');
     const sources = [this.published.sourceOf(set)];
-    if (this.connectome.metadata.wiring === 'measured') {
+    if (this.connectome.metadata.wiring !== 'synthetic') {
       return { ...this.#withIds(set.root_ids, () => path), sources };
     }
-    const types = set.types.filter((type) => this.#selection.withLabel('type', type).length > 0);
-    if (types.length > 0) {
-      const neurons = this.#selection.withLabels({ type: types });
-      return { ...this.#found(neurons), substituted: [reference], sources };
+    const types = set.types.filter((type) => this.#selection.matchingLabels('type', type).length > 0);
+    if (types.length === 0) {
+      return lacks('the brain is synthetic, and no cell type stands for this set there');
     }
-    return this.#lacks({
-      name: reference,
-      path,
-      reason: 'the brain is synthetic, and no cell type stands for this set there',
-      near: () => [],
-    });
+    const neurons = this.#selection.withLabels({ type: types });
+    return { ...NO_NOTES, neurons, substituted: [reference], sources };
   }
 
   /** A stimulus or channel of the model, whose names have the kind in front. */
   #population(name: string): Uint32Array | undefined {
     const { stimuli, channels } = this.connectome.metadata;
-    const [kind, id, ...others] = name.split('/');
-    if (others.length > 0) return undefined;
-    if (kind === 'channel' && channels.some((each) => each.id === id)) {
-      return this.connectome.channelNeurons(id!);
-    }
-    if (kind === 'stimulus' && stimuli.some((each) => each.id === id)) {
-      return Uint32Array.from(this.connectome.stimulusNeurons(id!)).sort();
-    }
-    return undefined;
+    const channel = channels.find(({ id }) => name === `channel/${id}`);
+    if (channel !== undefined) return this.connectome.channelNeurons(channel.id);
+    const stimulus = stimuli.find(({ id }) => name === `stimulus/${id}`);
+    return stimulus && this.connectome.stimulusNeurons(stimulus.id).slice().sort();
   }
 
   *#agreeing({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): InParts<Found> {
@@ -268,7 +252,7 @@ export class NodeSetResolver {
         typeof wanted === 'string'
           ? [{ pattern: wanted, path: `${path}/${label}` }]
           : wanted.map((pattern, i) => ({ pattern, path: `${path}/${label}/${i}` }));
-      const nearest = (name: string) => this.#selection.nearestLabels(label, name);
+      const nearest = (name: string) => nearestNames(name, this.#selection.labels(label));
       const found = yield* this.#withLabels(label, values, nearest);
       // No neuron may be on a side, but no side is unknown.
       parts.push(label === 'side' ? { ...found, unknown: [] } : found);
@@ -289,9 +273,8 @@ export class NodeSetResolver {
         { path },
       );
     }
-    return typeof rootIds === 'string'
-      ? this.#withIds([rootIds], () => path)
-      : this.#withIds(rootIds, (i) => `${path}/${i}`);
+    if (typeof rootIds === 'string') return this.#withIds([rootIds], () => path);
+    return this.#withIds(rootIds, (i) => `${path}/${i}`);
   }
 
   #withIds(ids: readonly string[], pathOf: (i: number) => string): Found {
@@ -307,30 +290,22 @@ export class NodeSetResolver {
 
   /** @param neurons ascending indices */
   #found(neurons: Uint32Array): Found {
-    return { ...NO_NOTES, neurons: this.#setOf(neurons) };
+    return { ...NO_NOTES, neurons: NeuronSet.of(neurons, this.connectome.neuronCount) };
   }
 
-  #setOf(neurons: Uint32Array): NeuronSet {
-    return NeuronSet.of(neurons, this.connectome.neuronCount);
-  }
-
-  #lacks(unknown: Unknown): Found {
-    return { ...this.#found(NOBODY), unknown: [unknown] };
-  }
-
-  /** What a string may have meant: types, sets of the document, published sets, populations. */
+  /** Names that a string may have meant: types, sets of the document, published sets, populations. */
   #near(name: string): string[] {
     const { stimuli, channels } = this.connectome.metadata;
-    const prefixed = [
+    const published = [
       ALL_NEURONS,
       ...this.published.names(),
       ...channels.map(({ id }) => `channel/${id}`),
       ...stimuli.map(({ id }) => `stimulus/${id}`),
-    ].map((each) => `${PUBLISHED_PREFIX}${each}`);
+    ];
     return nearestNames(name, [
       ...this.#selection.labels('type'),
       ...Object.keys(this.context.node_sets),
-      ...prefixed,
+      ...published.map((each) => `${PUBLISHED_PREFIX}${each}`),
     ]);
   }
 }
@@ -363,10 +338,7 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
   const described = [...first.values()].map(({ name, reason, near }, i) => {
     const names = i < NAMES_WITH_SUGGESTIONS ? near() : [];
     names.forEach((each) => suggestions.add(each));
-    const notes = [
-      ...(reason === undefined ? [] : [reason]),
-      ...(names.length === 0 ? [] : [`near: ${names.join(', ')}`]),
-    ];
+    const notes = [reason ?? [], names.length === 0 ? [] : `near: ${names.join(', ')}`].flat();
     return describeValue(name) + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
   });
   return new CodedError('UNKNOWN_NEURONS', `The model lacks ${described.join(', ')}.`, {
@@ -381,4 +353,13 @@ function emptyNodeSet({ selector, path }: SelectorAt): CodedError {
     `The selector${path === '' ? '' : ` at ${path}`} must select at least one neuron, got none with ${describeValue(selector, 200)}.`,
     { path },
   );
+}
+
+/**
+ * The neurons of all types that match one of the patterns, ascending; none without a pattern.
+ * @throws CodedError UNKNOWN_NEURONS for a pattern that matches no type, with near matches by name
+ */
+export function neuronsOfTypes(connectome: Connectome, patterns: readonly string[]): Uint32Array {
+  const sets = new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'error' });
+  return patterns.length === 0 ? NO_NEURONS : sets.neuronsOf({ type: patterns }, '').neurons;
 }

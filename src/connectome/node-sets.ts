@@ -6,11 +6,11 @@ export interface NodeSet {
   /** Key of a publication. */
   readonly publication: string;
   readonly description: string;
-  /** Where in the publication, and the list that was taken. */
+  /** Place in the publication, and the list that was taken. */
   readonly source: string;
   /** Size of the published list; release 783 may lack some of these neurons. */
   readonly published_count: number;
-  /** Of release 783, ascending as numbers. */
+  /** Ids of release 783, ascending as numbers. */
   readonly root_ids: readonly string[];
   /** Selectors to use for connectomes without root ids; empty if there are none. */
   readonly types: readonly string[];
@@ -55,16 +55,14 @@ export class PublishedNodeSets {
  * @throws CodedError INTERNAL
  */
 export function publishedNodeSets(): PublishedNodeSets {
-  published ??= read();
+  if (published === undefined) {
+    const file = readChecked<{
+      publications: Record<string, Publication>;
+      node_sets: Record<string, NodeSet>;
+    }>(NODE_SETS_FILE, 'INTERNAL');
+    published = new PublishedNodeSets(file.publications, file.node_sets);
+  }
   return published;
 }
 
 let published: PublishedNodeSets | undefined;
-
-function read(): PublishedNodeSets {
-  const { publications, node_sets: sets } = readChecked<{
-    publications: Record<string, Publication>;
-    node_sets: Record<string, NodeSet>;
-  }>(NODE_SETS_FILE, 'INTERNAL');
-  return new PublishedNodeSets(publications, sets);
-}

@@ -6,7 +6,7 @@ const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer);
 const partners = new Partners(connectome);
 const NEURONS = [0, 17, connectome.neuronCount - 1];
 
-/** The same, from a walk over all connections. */
+/** Partners by type, counted in a walk over all connections. */
 function expected(neurons: readonly number[], direction: 'inputs' | 'outputs'): PartnerType[] {
   const rows = connectome.metadata.types.map((_, type) => ({ type, connections: 0, synapses: 0 }));
   for (let pre = 0; pre < connectome.neuronCount; pre++) {

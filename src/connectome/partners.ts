@@ -1,6 +1,7 @@
 /** With whom neurons connect, counted by cell type. */
-import { firstNotBelow } from './ascending.js';
+import { firstNotBelow } from './sorted-array.js';
 import type { Connectome } from './connectome.js';
+import { rowsByKey } from './rows.js';
 
 /** Connections with the neurons of one type. */
 export interface PartnerType {
@@ -13,7 +14,8 @@ export interface PartnerType {
 
 /** The partners of one connectome. Holds four bytes for each connection once inputs have been asked for. */
 export class Partners {
-  #incoming: { readonly start: Uint32Array; readonly connections: Uint32Array } | undefined;
+  /** The connections that end at each neuron, ascending. */
+  #incoming: ReturnType<typeof rowsByKey> | undefined;
 
   constructor(private readonly connectome: Connectome) {}
 
@@ -29,12 +31,12 @@ export class Partners {
 
   /** Types that these neurons get input from, the one with the most synapses first. */
   inputsOf(neurons: Iterable<number>): PartnerType[] {
-    this.#incoming ??= this.#indexIncoming();
-    const { start, connections } = this.#incoming;
+    const { targets, neuronCount } = this.connectome;
+    const { start, items } = (this.#incoming ??= rowsByKey(targets, neuronCount));
     const tally = this.#tally();
     for (const neuron of neurons) {
       for (let i = start[neuron]!; i < start[neuron + 1]!; i++) {
-        tally.add(this.#sourceOf(connections[i]!), connections[i]!);
+        tally.add(this.#sourceOf(items[i]!), items[i]!);
       }
     }
     return tally.sorted();
@@ -54,18 +56,6 @@ export class Partners {
       sorted: (): PartnerType[] =>
         [...byType.values()].sort((a, b) => b.synapses - a.synapses || a.type - b.type),
     };
-  }
-
-  /** The connections of each target: a counting sort, which keeps them in ascending order. */
-  #indexIncoming(): { start: Uint32Array; connections: Uint32Array } {
-    const { neuronCount, connectionCount, targets } = this.connectome;
-    const start = new Uint32Array(neuronCount + 1);
-    for (let at = 0; at < connectionCount; at++) start[targets[at]! + 1]!++;
-    for (let i = 0; i < neuronCount; i++) start[i + 1]! += start[i]!;
-    const next = start.slice();
-    const connections = new Uint32Array(connectionCount);
-    for (let at = 0; at < connectionCount; at++) connections[next[targets[at]!]!++] = at;
-    return { start, connections };
   }
 
   /** The neuron whose row holds a connection: the last row that starts at it or before. */

@@ -2,10 +2,11 @@
  * Named groups of neurons: stimuli, which a client can excite, and channels, whose rates it reads. A populations file
  * such as data/populations.json defines them when a connectome is compiled.
  */
+import type { NamedSide } from './set-selector.js';
+
 /**
- * Kinds of channels. Descending and motor neurons project out of the brain, so their rates represent actions. A
- * station consists of neurons upstream of these (sensory neurons, projection neurons, interneurons) and represents a
- * cue.
+ * Kinds of channels. Descending and motor neurons project out of the brain, so their rates represent actions. A station
+ * consists of neurons upstream of these and represents a cue.
  */
 export const CHANNEL_KINDS = ['descending', 'motor', 'station'] as const;
 
@@ -21,19 +22,18 @@ export const CHANNEL_KIND_LABELS: Readonly<Record<ChannelKind, string>> = {
 
 export type ChannelKind = (typeof CHANNEL_KINDS)[number];
 
-/** Selects the neurons that match every member that is present. In strings `*` matches any sequence of characters. */
-export interface Selector {
-  readonly type?: string;
-  readonly class?: string;
-  readonly sub_class?: string;
-  readonly super_class?: string;
-  readonly side?: 'left' | 'right' | 'center';
-  /** Types to exclude, with wildcards. */
+/**
+ * A selector of the language of requests (set-selector.ts), which version 1 of the API describes: one value a label, and
+ * types to exclude.
+ */
+export interface Selector extends Partial<
+  Readonly<Record<'type' | 'class' | 'sub_class' | 'super_class', string>>
+> {
+  readonly side?: NamedSide;
   readonly except?: readonly string[];
   /**
-   * Root ids of release 783. Types are renamed between versions of the tables, ids are not. So with tables, a selector
-   * with ids selects these neurons, and the compiler reports ids whose type does not match; in a synthetic brain the
-   * type decides.
+   * Root ids of release 783, which unlike types are never renamed. With tables these neurons are selected, and the
+   * compiler reports ids whose type does not match; in a synthetic brain the type decides.
    */
   readonly root_ids?: readonly string[];
 }

@@ -10,7 +10,7 @@
  *  64   section table: name (16 bytes ASCII, zero-padded), offset u64, length in bytes u64, for each section
  *       sections, each at a multiple of 64, zero-padded between
  *
- * The digest covers every byte but itself, so no altered file is ever opened. docs/connectome-format.md describes
+ * The digest covers every byte but itself, so no altered file is ever opened. docs/wiring.md describes
  * each section.
  */
 import { CodedError, describeValue } from '../errors.js';
@@ -32,7 +32,6 @@ const ALIGNMENT = 64;
 
 const neurons = ({ neuronCount }: ConnectomeMetadata): number => neuronCount;
 const connections = ({ connectionCount }: ConnectomeMetadata): number => connectionCount;
-const populations = ({ stimuli, channels }: ConnectomeMetadata): number => stimuli.length + channels.length;
 
 /**
  * The sections of a file, in this order: type and number of the elements, and an exclusive upper limit of their values.
@@ -55,11 +54,14 @@ export const SECTIONS = {
   positionEstimated: { array: Uint8Array, length: neurons, below: () => 2 },
   idStart: { array: Uint32Array, length: (metadata) => neurons(metadata) + 1 },
   idText: { array: Uint8Array },
-  populationStart: { array: Uint32Array, length: (metadata) => populations(metadata) + 1 },
+  populationStart: {
+    array: Uint32Array,
+    length: ({ stimuli, channels }) => stimuli.length + channels.length + 1,
+  },
   populationNeurons: { array: Uint32Array, below: neurons },
 } as const satisfies Readonly<Record<string, Section>>;
 
-interface Section {
+export interface Section {
   readonly array:
     | Uint8ArrayConstructor
     | Int8ArrayConstructor
@@ -159,16 +161,17 @@ export function connectomeOf(
   const { idStart, idText, populationStart, populationNeurons } = sections;
   // A view: ids of whole brains are read by the hundred thousand.
   const ids = Buffer.from(idText.buffer, idText.byteOffset, idText.byteLength);
+  const keys = [
+    ...metadata.stimuli.map(({ id }) => `stimulus ${id}`),
+    ...metadata.channels.map(({ id }) => `channel ${id}`),
+  ];
   const neuronsOf = new Map(
-    populationKeys(metadata).map((key, i) => [
-      key,
-      populationNeurons.subarray(populationStart[i]!, populationStart[i + 1]!),
-    ]),
+    keys.map((key, i) => [key, populationNeurons.subarray(populationStart[i]!, populationStart[i + 1]!)]),
   );
   const population = (key: string): Uint32Array => {
     const found = neuronsOf.get(key);
     if (found === undefined) {
-      throw new Error(`the connectome has no ${key}; it has ${[...neuronsOf.keys()].join(', ')}`);
+      throw new Error(`the connectome has no ${key}; it has ${keys.join(', ')}`);
     }
     return found;
   };
@@ -182,10 +185,6 @@ export function connectomeOf(
     stimulusNeurons: (id) => population(`stimulus ${id}`),
     channelNeurons: (id) => population(`channel ${id}`),
   };
-}
-
-function populationKeys({ stimuli, channels }: ConnectomeMetadata): string[] {
-  return [...stimuli.map(({ id }) => `stimulus ${id}`), ...channels.map(({ id }) => `channel ${id}`)];
 }
 
 /** The digest in the header of a file, lower-case hex. */

@@ -1,6 +1,6 @@
-/** How a document names neurons. The grammar alone: which neurons these are, a NodeSetResolver says. */
+/** The grammar by which documents and populations select neurons; a NodeSetResolver finds them in a connectome. */
 
-/** Which neurons: the name of a node set or a cell type, labels and ids, or a list of selectors, which are united. */
+/** Selects neurons: by the name of a node set or a cell type, labels and ids, or a list of selectors, which are united. */
 export type SetSelector = string | LabelSelector | readonly SetSelector[];
 
 /** All members must agree; a list of values means any of them. In strings `*` stands for any text. */
@@ -25,14 +25,8 @@ export const PUBLISHED_PREFIX = '@';
 /** Stands, after the prefix, for every neuron: a wildcard leaves out those without the label. */
 export const ALL_NEURONS = 'all';
 
-/** What a selector that is a string says: `LC4:left` is the name LC4 on the left. */
-export interface NameOnSide {
-  readonly name: string;
-  readonly side?: NamedSide;
-}
-
-/** @returns the name and the side; undefined where what follows the colon is no side */
-export function nameOnSide(text: string): NameOnSide | undefined {
+/** @returns the parts of a selector that is a string, of which LC4:left has two; undefined where no side follows the colon */
+export function nameOnSide(text: string): { readonly name: string; readonly side?: NamedSide } | undefined {
   const colon = text.lastIndexOf(':');
   if (colon < 0) return { name: text };
   const side = NAMED_SIDES.find((each) => each === text.slice(colon + 1));

@@ -3,7 +3,11 @@
  * one, so walking through a long list in small steps costs little.
  * @param values ascending
  */
-export function firstNotBelow(values: Uint16Array | Uint32Array, bound: number, from = 0): number {
+export function firstNotBelow(
+  values: Uint8Array | Uint16Array | Uint32Array,
+  bound: number,
+  from = 0,
+): number {
   let low = from;
   let stride = 1;
   while (low + stride <= values.length && values[low + stride - 1]! < bound) {

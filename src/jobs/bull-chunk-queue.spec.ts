@@ -59,7 +59,7 @@ describeWith(['redis'], 'chunks in Redis', () => {
     await now.add(chunksOf('served', 3));
     await until(() => computed.length === 3);
     await until(async () => (await keysOf('replaced')).length === 0);
-    // Nothing was added to the other queue for longer, but it is served.
+    // A queue that is served stays, though nothing was added for longer than unserved ones are kept.
     await new Promise((next) => setTimeout(next, 2 * KEPT_MS));
     expect(await keysOf('served')).toEqual(
       expect.arrayContaining(['meta', 'used'].map((key) => `nes:bull:chunks-served-1:${key}`)),

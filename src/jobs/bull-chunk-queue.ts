@@ -1,8 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { Queue, Worker } from 'bullmq';
+import { Queue, Worker, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { ANSWER_VERSION } from '../answers/v2/plan.js';
-import { MOST_TRIES, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
+import { ANSWER_VERSION } from '../experiments/plan/experiment-head.js';
+import { luaScript } from '../lua-script.js';
+import { MAX_TRIES, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
 
 /** All keys of BullMQ begin with it. */
@@ -11,12 +12,12 @@ const PREFIX = 'nes:bull';
 const LOCK_MS = 10_000;
 const STALLED_EVERY_MS = 5_000;
 /** A chunk takes a second; that many processes that die over it have died of something else, or of it. */
-const MOST_STALLS = 20;
+const MAX_STALLS = 20;
 /** The largest that BullMQ takes. */
 const LOWEST_PRIORITY = 2 ** 21;
 /** How often is looked whether this process has room. */
 const LOOK_EVERY_MS = 50;
-/** Nobody reads the events of a queue. */
+/** Events of a queue that BullMQ keeps; no code reads them. */
 const EVENTS_KEPT = 100;
 
 /** They are there at the same moment, and writing them keeps this thread from everything else. */
@@ -25,17 +26,10 @@ const ADDED_AT_ONCE = 100;
 const SWEEP_EVERY_MS = 600_000;
 const SCANNED_AT_ONCE = 1_000;
 
-/**
- * Removes keys of a queue unless it is in use. KEYS: the key that says so, and those to be removed. As one step: a
- * process that begins to use the queue says so before it adds anything.
- */
-const SWEEP = `
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-return redis.call('UNLINK', unpack(KEYS, 2))
-`;
+const REMOVE_UNUSED_QUEUE = luaScript(new URL('./lua/remove-unused-queue.lua', import.meta.url));
 
 interface ChunkOptions {
-  /** Of adding chunks. */
+  /** Connection for adding chunks. */
   readonly redis: Redis;
   /** Makes the connections of a worker, which waits on one of them. */
   readonly connect: () => Redis;
@@ -58,34 +52,21 @@ export class BullChunkQueue implements ChunkQueue {
 
   async add(chunks: readonly Chunk[]): Promise<void> {
     for (let at = 0; at < chunks.length; at += ADDED_AT_ONCE) {
-      await this.#addSome(chunks.slice(at, at + ADDED_AT_ONCE));
+      const some = chunks.slice(at, at + ADDED_AT_ONCE);
+      const { model } = some[0]!;
+      await this.#markUsed(nameOf(model));
+      await this.#queueOf(model).addBulk(
+        some.map((chunk) => ({ name: 'chunk', data: chunk, opts: optionsOf(chunk) })),
+      );
     }
   }
 
-  /** All of one model. */
-  async #addSome(chunks: readonly Chunk[]): Promise<void> {
-    await this.#markUsed(nameOf(chunks[0]!.model));
-    await this.#queueOf(chunks[0]!.model).addBulk(
-      chunks.map((chunk) => ({
-        name: 'chunk',
-        data: chunk,
-        opts: {
-          // A chunk that is there already is not added again.
-          jobId: `${chunk.job}-${chunk.phase}-${chunk.from}`,
-          priority: Math.min(LOWEST_PRIORITY, 1 + chunk.before + chunk.from),
-          attempts: MOST_TRIES,
-          backoff: { type: 'exponential', delay: RETRY_MS },
-          removeOnComplete: true,
-          removeOnFail: true,
-          // The stack of a failure is in the log of the process that computed it.
-          stackTraceLimit: 0,
-        },
-      })),
-    );
+  remove(job: string, model: string): void {
+    this.#removeChunks(job, model).catch((error: unknown) => {
+      // A worker that takes one of them sees that its job has ended.
+      this.#log.debug(`The chunks of a job could not be removed: ${String(error)}`);
+    });
   }
-
-  /** They stay: whoever takes one sees that its job has ended, which costs a millisecond. */
-  async remove(): Promise<void> {}
 
   async waiting(model: string): Promise<number> {
     const queue = this.#queueOf(model);
@@ -109,6 +90,15 @@ export class BullChunkQueue implements ChunkQueue {
     clearInterval(this.#sweepTimer);
     await this.#closeWorker();
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+  }
+
+  async #removeChunks(job: string, model: string): Promise<void> {
+    const queue = this.#queueOf(model);
+    const prefix = `${PREFIX}:${nameOf(model)}:`;
+    for await (const keys of this.#scan(`${prefix}${job}-*`)) {
+      const ids = keys.map((key) => key.slice(prefix.length)).filter((id) => !id.includes(':'));
+      await Promise.all(ids.map((id) => queue.remove(id)));
+    }
   }
 
   #queueOf(model: string): Queue<Chunk> {
@@ -137,19 +127,25 @@ export class BullChunkQueue implements ChunkQueue {
     const { redis } = this.options;
     try {
       if (this.#worker !== undefined) await this.#markUsed(this.#worker.name);
-      let cursor = '0';
-      do {
-        const [next, keys] = await redis.scan(cursor, 'MATCH', `${PREFIX}:*`, 'COUNT', SCANNED_AT_ONCE);
-        cursor = next;
-        const names = new Set(keys.map(queueOf));
-        for (const name of names) {
+      for await (const keys of this.#scan(`${PREFIX}:*`)) {
+        for (const name of new Set(keys.map(queueOf))) {
           const some = keys.filter((key) => queueOf(key) === name);
-          await redis.eval(SWEEP, 1 + some.length, usedKeyOf(name), ...some);
+          await redis.eval(REMOVE_UNUSED_QUEUE, 1 + some.length, usedKeyOf(name), ...some);
         }
-      } while (cursor !== '0' && !this.#isClosed);
+      }
     } catch (error) {
       this.#log.debug(`Old queues could not be removed: ${(error as Error).message}`);
     }
+  }
+
+  /** Keys that match, until this queue is closed. */
+  async *#scan(pattern: string): AsyncGenerator<readonly string[], void, void> {
+    let cursor = '0';
+    do {
+      const [next, keys] = await this.options.redis.scan(cursor, 'MATCH', pattern, 'COUNT', SCANNED_AT_ONCE);
+      cursor = next;
+      yield keys;
+    } while (cursor !== '0' && !this.#isClosed);
   }
 
   /** Takes chunks while there is room for them. */
@@ -160,13 +156,15 @@ export class BullChunkQueue implements ChunkQueue {
       void this.#worker?.pause(true);
       return;
     }
+    const hasRoom = work.hasRoom();
     if (this.#worker === undefined || this.#workerModel !== model) {
+      // A new one takes chunks at once.
+      if (!hasRoom) return;
       if (this.#worker !== undefined) void this.#closeWorker();
       this.#open(model, work);
       return;
     }
     this.#worker.concurrency = work.atOnce;
-    const hasRoom = work.hasRoom();
     if (hasRoom && this.#worker.isPaused()) void this.#worker.resume();
     else if (!hasRoom && !this.#worker.isPaused()) void this.#worker.pause(true);
   }
@@ -179,14 +177,14 @@ export class BullChunkQueue implements ChunkQueue {
       concurrency: work.atOnce,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_EVERY_MS,
-      maxStalledCount: MOST_STALLS,
+      maxStalledCount: MAX_STALLS,
       runRetryDelay: RETRY_MS,
     });
     worker.on('error', (error) => this.#log.debug(`The worker of chunks: ${error.message}`));
     worker.on('failed', (job, error) => {
       if (job === undefined || this.#isClosed) return;
       // BullMQ tries it again, unless it was tried too often or its processes have died too often.
-      if (job.attemptsMade < MOST_TRIES && job.finishedOn === undefined) return;
+      if (job.attemptsMade < MAX_TRIES && job.finishedOn === undefined) return;
       work.giveUp(job.data, error).catch((refused: unknown) => {
         this.#log.error(`A job could not be given up: ${String(refused)}`);
       });
@@ -204,6 +202,20 @@ export class BullChunkQueue implements ChunkQueue {
     await worker?.close(!isThere);
     redis?.disconnect();
   }
+}
+
+function optionsOf({ job, phase, from, before }: Chunk): JobsOptions {
+  return {
+    // A chunk that is there already is not added again.
+    jobId: `${job}-${phase}-${from}`,
+    priority: Math.min(LOWEST_PRIORITY, 1 + before + from),
+    attempts: MAX_TRIES,
+    backoff: { type: 'exponential', delay: RETRY_MS },
+    removeOnComplete: true,
+    removeOnFail: true,
+    // The stack of a failure is in the log of the process that computed it.
+    stackTraceLimit: 0,
+  };
 }
 
 /** Expires where no process serves the queue or has added to it for a while. */

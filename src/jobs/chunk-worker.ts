@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { Subject } from 'rxjs';
-import { encodeOutcome } from '../answers/v2/outcomes.js';
 import { CodedError, failureOf, type Failure } from '../errors.js';
-import type { LoadedModel, ModelHealth } from '../health/model-health.js';
+import { ThreadLost } from '../scheduling/experiment-thread/experiment-thread.js';
+import type { ThreadWork, TrialRunner } from '../scheduling/experiment-thread/thread-work.js';
 import { RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
-import type { Chunk } from './job.js';
+import { chunkLength, chunksOf } from './chunks.js';
+import type { Chunk, JobRecord } from './job.js';
+import type { JobHost, JobModel } from './job-host.js';
 import type { JobStore } from './job-store.js';
 import { isOfRedis, isRefusedWrite, jobsUnavailable } from './jobs-redis.js';
 import { JobEnded, OpenedJobs, OtherModel, type OpenedJob } from './opened-job.js';
-import { chunkLength, chunksOf } from './phases.js';
 
-/** What happens to a process or its model, not to a job: the chunk is tried again. */
+/** Failures of a process or its model, not of a job: the chunk is tried again. */
 const TEMPORARY: readonly string[] = ['MODEL_LOADING', 'MODEL_FAILED', 'DRAINING', 'WORKER_LOST'];
 /** A model whose workers have ended is found to have failed a moment later. */
 const MODEL_LOSS_MS = 200;
 
-/** How a chunk ended: `retried` where it is tried again, `ended` where its job ended meanwhile. */
+/** How a chunk ended: `retried` where it is tried again, `ended` where its job ended before or meanwhile. */
 export const CHUNK_OUTCOMES = ['done', 'ended', 'retried', 'failed'] as const;
 
-export interface ChunkReport {
+interface ChunkReport {
   readonly outcome: (typeof CHUNK_OUTCOMES)[number];
   /** From its beginning, including what its trials waited. */
   readonly ms: number;
@@ -27,18 +28,29 @@ export interface ChunkReport {
   readonly trials: number;
 }
 
+/** A chunk that is being computed here. */
+class RunningChunk {
+  /** Aborted with what ends it. */
+  readonly stop = new AbortController();
+  trials = 0;
+  /** Time of one core that its trials took. */
+  computedMs = 0;
+  /** Its work in the thread of experiments. */
+  work: ThreadWork | undefined;
+
+  constructor(readonly chunk: Chunk) {}
+}
+
 /** Computes the chunks of jobs with the workers that nothing else needs. */
 export class ChunkWorker implements ChunkWork {
-  readonly #log = new Logger('jobs');
-  readonly #opened: OpenedJobs;
-  /** Jobs of which a chunk is being computed here, once for each chunk. */
-  readonly #computed = new Map<Chunk, OpenedJob>();
-  #computing = 0;
   /** Told of every chunk that was computed here. */
   readonly reports = new Subject<ChunkReport>();
+  readonly #log = new Logger('jobs');
+  readonly #opened: OpenedJobs;
+  readonly #running = new Set<RunningChunk>();
 
   constructor(
-    private readonly health: ModelHealth,
+    private readonly host: JobHost,
     private readonly store: JobStore,
     private readonly queue: ChunkQueue,
   ) {
@@ -47,7 +59,7 @@ export class ChunkWorker implements ChunkWork {
 
   /** Chunks that are being computed. */
   get computing(): number {
-    return this.#computing;
+    return this.#running.size;
   }
 
   get model(): string | undefined {
@@ -63,91 +75,116 @@ export class ChunkWorker implements ChunkWork {
     return this.#served?.queue.hasRoomForBackground === true;
   }
 
-  get #served(): LoadedModel | undefined {
-    const { state, draining } = this.health;
+  get #served(): JobModel | undefined {
+    const { state, draining } = this.host;
     return state.name === 'ready' && !draining ? state.model : undefined;
   }
 
   /** Ends what is being computed of a job. */
   stop(id: string): void {
-    for (const { record, stop } of this.#computed.values()) if (record.id === id) stop.abort(new JobEnded());
+    for (const { chunk, stop } of this.#running) if (chunk.job === id) stop.abort(new JobEnded());
   }
 
   async compute(chunk: Chunk): Promise<void> {
-    const endTask = this.health.beginLongTask();
-    this.#computing++;
+    const endTask = this.host.beginLongTask();
     const startedMs = performance.now();
-    const count = { trials: 0 };
-    let outcome: ChunkReport['outcome'] = 'done';
+    const running = new RunningChunk(chunk);
+    this.#running.add(running);
+    let outcome: ChunkReport['outcome'] = 'retried';
     try {
-      await this.#compute(chunk, this.health.modelForRuns(), count);
+      await this.#compute(running, this.host.modelForRuns());
+      outcome = 'done';
     } catch (error) {
-      outcome = 'ended';
-      if (error instanceof JobEnded) return;
-      outcome = 'retried';
+      if (error instanceof JobEnded) {
+        outcome = 'ended';
+        return;
+      }
       if (await this.#isTemporary(error)) throw error;
-      outcome = 'failed';
       await this.giveUp(chunk, error);
+      outcome = 'failed';
     } finally {
-      this.reports.next({ outcome, ms: performance.now() - startedMs, trials: count.trials });
-      this.#computed.delete(chunk);
-      this.#computing--;
+      this.#running.delete(running);
+      this.reports.next({ outcome, ms: performance.now() - startedMs, trials: running.trials });
       endTask();
     }
   }
 
-  async giveUp({ job }: Chunk, error: unknown): Promise<void> {
+  async giveUp({ job, model }: Chunk, error: unknown): Promise<void> {
     const failure = failureOf(isOfRedis(error) ? jobsUnavailable(error) : error);
     if (failure.code === 'INTERNAL') this.#log.error(`A job failed: ${failure.message}`);
     await this.#untilTaken(() => this.store.fail(job, publicFailure(failure)));
-    await this.queue.remove(job);
+    this.queue.remove(job, model);
   }
 
-  async #compute(chunk: Chunk, model: LoadedModel, count: { trials: number }): Promise<void> {
-    const opened = await this.#opened.open(chunk.job, model);
-    // From here on, whoever ends the job ends this chunk; a job that was ended before does not begin.
-    this.#computed.set(chunk, opened);
-    if (!(await this.#untilTaken(() => this.store.begin(chunk.job)))) return;
-    const { record, plan, phases, conditions, stop } = opened;
-    const wanted = phases[chunk.phase]!.slice(chunk.from, chunk.to);
-    const there = await this.store.outcomes(record.id, wanted);
-    const missing = wanted.filter((_, at) => there[at] === undefined);
-    const signal = AbortSignal.any([stop.signal, this.health.ending]);
-    const inFlight = () => Math.max(2, Math.ceil(model.queue.trialsInFlight / this.computing));
-    let computedMs = 0;
-    const outcomes = conditions.run(
-      missing,
-      (task, trialSignal) =>
-        model.queue.runTrial(task, {
-          owner: record.client,
-          signal: trialSignal,
-          isBackground: true,
-          onComputed: (ms) => {
-            computedMs += ms;
-            count.trials++;
-          },
-        }),
-      {
-        signal,
-        // Of all that is computed here, each chunk gets its share, and the last one all.
-        get inFlight() {
-          return inFlight();
-        },
-      },
-    );
-    for await (const [index, outcome] of outcomes) {
-      const computed = {
-        index,
-        phase: chunk.phase,
-        outcome: await encodeOutcome(outcome),
-        brainMs: plan.brainMsOf(index),
-        // With several conditions nobody knows whose trials took it.
-        costMs: missing.length === 1 ? computedMs : 0,
-      };
-      const isWanted = await this.#untilTaken(() => this.store.keep(record.id, computed, record.conditions));
-      if (!isWanted) throw new JobEnded();
+  /** @throws JobEnded, or what ended the chunk */
+  async #compute(running: RunningChunk, model: JobModel): Promise<void> {
+    const { job, phase, from, to } = running.chunk;
+    const opened = await this.#opened.open(job, model);
+    // From here on, ending the job stops the chunk.
+    if (!(await this.#untilTaken(() => this.store.begin(job)))) throw new JobEnded();
+    const wanted = opened.phases[phase]!.slice(from, to);
+    const kept = await this.store.outcomes(job, wanted);
+    const missing = wanted.filter((_, at) => kept[at] === undefined);
+    await this.#computeConditions(running, opened.record, missing, model);
+    await this.#untilTaken(() => this.#addNextPhase(opened, phase));
+  }
+
+  /** Computes conditions and keeps their outcomes. */
+  async #computeConditions(
+    running: RunningChunk,
+    record: JobRecord,
+    indices: readonly number[],
+    model: JobModel,
+  ): Promise<void> {
+    const { stop, chunk } = running;
+    const signal = AbortSignal.any([stop.signal, this.host.ending]);
+    const work = (running.work = model.experiments.openChunk(record.client, record.id));
+    const end = () => work.stop(signal.reason as Error);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    this.#shareTrials(model);
+    const runner = { inFlight: this.#inFlight(model), runTrial: trialRunner(running, record.client, model) };
+    const outcomes = work.chunk(record, indices, runner, (some) => this.#readOutcomes(running, some));
+    try {
+      for await (const { index, bytes, brainMs } of outcomes) {
+        // The time of several conditions cannot be told apart.
+        const costMs = indices.length === 1 ? running.computedMs : 0;
+        const computed = { index, phase: chunk.phase, outcome: Buffer.from(bytes.buffer), brainMs, costMs };
+        const keep = () => this.store.keep(record.id, computed, record.conditions);
+        if (!(await this.#untilTaken(keep))) throw new JobEnded();
+      }
+    } catch (error) {
+      // An error that crossed threads has lost its class.
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      signal.removeEventListener('abort', end);
+      work.end();
+      running.work = undefined;
+      this.#shareTrials(model);
     }
-    await this.#untilTaken(() => this.#advance(opened, chunk.phase));
+  }
+
+  /** Outcomes of conditions that were computed before. Where they are not to be had, the chunk ends. */
+  async #readOutcomes({ chunk, stop }: RunningChunk, indices: readonly number[]) {
+    try {
+      const outcomes = await this.store.outcomes(chunk.job, indices);
+      // Then the job is gone as well.
+      if (outcomes.includes(undefined)) throw new JobEnded();
+      return outcomes;
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    }
+  }
+
+  /** Gives each chunk its share of what is computed here, and the last one all. */
+  #shareTrials(model: JobModel): void {
+    for (const { work } of this.#running) work?.setInFlight(this.#inFlight(model));
+  }
+
+  #inFlight(model: JobModel): number {
+    const chunks = [...this.#running].filter(({ work }) => work !== undefined).length;
+    return Math.max(2, Math.ceil(model.queue.trialsInFlight / Math.max(1, chunks)));
   }
 
   /**
@@ -159,14 +196,14 @@ export class ChunkWorker implements ChunkWork {
       try {
         return await write();
       } catch (error) {
-        if (!isRefusedWrite(error) || this.health.draining) throw error;
+        if (!isRefusedWrite(error) || this.host.draining) throw error;
       }
       await sleep(RETRY_MS);
     }
   }
 
   /** Hands out the next phase once all conditions of this one are done. */
-  async #advance({ record, phases }: OpenedJob, phase: number): Promise<void> {
+  async #addNextPhase({ record, phases }: OpenedJob, phase: number): Promise<void> {
     const { id } = record;
     const next = phases[phase + 1];
     if (next === undefined || (await this.store.doneInPhase(id, phase)) < phases[phase]!.length) return;
@@ -175,15 +212,24 @@ export class ChunkWorker implements ChunkWork {
     await this.queue.add(chunksOf(record, phases, phase + 1, fixed));
   }
 
-  /** Whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */
+  /** Tells whether the failure is that of this process or its model. A trial that ends its workers twice is its own. */
   async #isTemporary(error: unknown): Promise<boolean> {
     // Redis is full, or not the master any more.
-    if (isOfRedis(error) || error instanceof OtherModel) return true;
+    if (isOfRedis(error) || error instanceof OtherModel || error instanceof ThreadLost) return true;
     if (!(error instanceof CodedError) || !TEMPORARY.includes(error.code)) return false;
     if (error.code !== 'WORKER_LOST') return true;
     await sleep(MODEL_LOSS_MS);
-    return this.health.draining || this.health.state.name !== 'ready';
+    return this.host.draining || this.host.state.name !== 'ready';
   }
+}
+
+/** Computes trials behind all that somebody waits for, and counts them. */
+function trialRunner(running: RunningChunk, owner: string, { queue }: JobModel): TrialRunner['runTrial'] {
+  const onComputed = (ms: number) => {
+    running.computedMs += ms;
+    running.trials++;
+  };
+  return (task, signal) => queue.runTrial(task, { owner, signal, isBackground: true, onComputed });
 }
 
 /** A bug must not reveal internals. */

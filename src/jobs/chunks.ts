@@ -1,28 +1,10 @@
-/** How a job is divided: into phases, which follow one another, and these into chunks, which do not. */
-import type { Grid } from '../answers/v2/sweep.js';
+/** Chunks of a phase: how many conditions are computed together, by one process. */
 import type { Chunk, JobRecord } from './job.js';
 
-/** What a chunk takes of one core, as measured: so long that handing it out costs nothing beside it. */
+/** Duration of a chunk on one core, as measured: so long that handing it out costs nothing beside it. */
 const CHUNK_MS = 500;
 /** However cheap conditions are: what a chunk holds is done again where its process ends. */
 const LONGEST_CHUNK = 256;
-
-/**
- * The conditions of each phase, ascending, as far as results from a condition on need them. A phase begins when the one
- * before it is done: then the baselines are known that decide on its conditions. The first conditions of a level are a
- * phase of their own; what they take says how many of the others make a chunk.
- */
-export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
-  const levels: number[][] = [];
-  grid.neededFrom(from).forEach((isNeeded, index) => {
-    if (isNeeded === 1) (levels[grid.levelOf(index)] ??= []).push(index);
-  });
-  return levels.flatMap((level) => {
-    const samples = [...new Set([0, Math.floor(level.length / 2), level.length - 1])];
-    const others = level.filter((_, at) => !samples.includes(at));
-    return [samples.map((at) => level[at]!), others].filter((phase) => phase.length > 0);
-  });
-}
 
 /** @param costMs the most that a condition took so far; 0 where none was run */
 export function chunkLength(costMs: number): number {

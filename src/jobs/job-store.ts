@@ -5,7 +5,7 @@ export interface JobLimits {
   /** Unfinished jobs of a client, and of all clients. */
   readonly perClient: number;
   readonly atOnce: number;
-  /** Simulated time of the unfinished jobs of a client. */
+  /** Price of what is left of the unfinished jobs of a client. */
   readonly brainMsPerClient: number;
   /** Results of one job. */
   readonly resultBytes: number;
@@ -21,7 +21,7 @@ export interface ComputedCondition {
   readonly outcome: Buffer;
   /** Simulated time that the plan expected of it. */
   readonly brainMs: number;
-  /** What it took of one core; 0 where that is not known. */
+  /** Time of one core that it took; 0 where that is not known. */
   readonly costMs: number;
 }
 

@@ -1,16 +1,17 @@
 /** A job: an experiment that nobody waits for. Everything here is plain data, which other processes may read. */
-import type { ExperimentDocument } from '../answers/v2/document.js';
-import type { ExperimentLimits } from '../answers/v2/plan.js';
+import type { ExperimentDocument } from '../experiments/document/document.js';
+import type { ExperimentLimits } from '../experiments/plan/experiment-limits.js';
 import type { Failure } from '../errors.js';
 
 /** As in OGC API - Processes. */
 export const JOB_STATUSES = ['accepted', 'running', 'successful', 'failed', 'dismissed'] as const;
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** What the state of a job says of it: small, however large its document is. */
+/** State of a job: small, however large its document is. */
 export interface JobHead {
   /** Random, so that only those know it who were told. */
   readonly id: string;
+  /** Client whose places and turns it takes. */
   readonly client: string;
   /** Id of the model, with the digest of its connectome. */
   readonly model: string;
@@ -21,11 +22,13 @@ export interface JobHead {
   readonly conditions: number;
   /** Simulated time of these conditions, at most. */
   readonly brainMs: number;
+  /** Price of all that is known of it before; see experiments/plan/prices.ts. */
+  readonly priceMs: number;
   /** Since the epoch, as are all other times. */
   readonly createdMs: number;
 }
 
-/** What is computed. */
+/** Experiment that is computed. */
 export interface JobWork {
   /** Complete. */
   readonly document: ExperimentDocument;
@@ -33,7 +36,7 @@ export interface JobWork {
   readonly limits: ExperimentLimits;
 }
 
-/** What a job is, from its beginning on. With the connectome of the model it decides every byte of the results. */
+/** A job, from its beginning on. With the connectome of the model it decides every byte of the results. */
 export interface JobRecord extends JobHead, JobWork {}
 
 /** How far a job is. */
@@ -48,11 +51,11 @@ export interface JobProgress {
   /** Simulated time of these conditions, at most. */
   readonly brainMsDone: number;
   readonly resultBytes: number;
-  /** Of a job that failed. */
+  /** Failure of a job that failed. */
   readonly failure?: Failure;
 }
 
-/** What a client that follows a job is told. */
+/** State of a job for a client that follows it. */
 export interface JobState {
   readonly record: JobHead;
   readonly progress: JobProgress;
@@ -69,7 +72,7 @@ export function isFinished({ status }: Pick<JobProgress, 'status'>): boolean {
 /** Some conditions of a phase of a job, which are computed together. */
 export interface Chunk {
   readonly job: string;
-  /** Of the job: other models cannot compute it. */
+  /** Model of the job: other models cannot compute it. */
   readonly model: string;
   readonly phase: number;
   /** Places in the list of the phase: from `from` up to, not including, `to`. */

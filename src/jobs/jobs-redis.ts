@@ -6,8 +6,8 @@ import {
   RECONNECTING,
   RedisPresence,
   type PresenceListener,
-} from '../redis/redis-presence.js';
-import { within } from '../within.js';
+} from '../redis-presence.js';
+import { withTimeout } from '../with-timeout.js';
 
 /** A request that waits longer is answered that jobs cannot be reached. */
 const ANSWER_WITHIN_MS = 2_000;
@@ -20,12 +20,12 @@ const PROBE_EVERY_MS = 5_000;
 /** Expires at once. */
 const PROBE_KEY = 'nes:jobs:probe';
 const PROBE_KEPT_MS = 1_000;
-/** What a Redis that has reached its maxmemory and evicts nothing says to every write. */
+/** Answer of a Redis that has reached its maxmemory and evicts nothing, to every write. */
 export const FULL = 'OOM';
 /** The writes that Redis refuses until something changes: full, not the master, its file cannot be written. */
 const REFUSALS: readonly (string | undefined)[] = [FULL, 'READONLY', 'MISCONF', 'NOREPLICAS'];
 
-/** What clients are told of a store that does not answer, or that refuses because it is full or read-only. */
+/** Error for clients of a store that does not answer, or that refuses because it is full or read-only. */
 export function jobsUnavailable(cause: unknown): CodedError {
   if (cause instanceof Error && codeOf(cause) === FULL) {
     return new CodedError(
@@ -40,12 +40,12 @@ export function jobsUnavailable(cause: unknown): CodedError {
   });
 }
 
-/** Whether Redis refused a write that it will take later. */
+/** Tells whether Redis refused a write that it will take later. */
 export function isRefusedWrite(error: unknown): boolean {
   return error instanceof Error && REFUSALS.includes(codeOf(error));
 }
 
-/** Whether Redis, or the connection to it, is what failed. */
+/** Tells whether Redis, or the connection to it, is what failed. */
 export function isOfRedis(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -54,7 +54,7 @@ export function isOfRedis(error: unknown): boolean {
   );
 }
 
-export interface JobsRedisOptions extends PresenceListener {
+interface JobsRedisOptions extends PresenceListener {
   readonly url: string;
 }
 
@@ -95,7 +95,7 @@ export class JobsRedis {
   /** @throws CodedError that of the function, or JOBS_UNAVAILABLE */
   readonly reach = async <T>(ask: () => Promise<T>): Promise<T> => {
     try {
-      return await within(ANSWER_WITHIN_MS, ask(), () => {
+      return await withTimeout(ANSWER_WITHIN_MS, ask(), () => {
         throw new Error('no answer');
       });
     } catch (cause) {

@@ -1,27 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { decodeOutcome, neededIndices, type ConditionOutcome } from '../answers/v2/outcomes.js';
-import type { ExperimentLimits, ExperimentPlan } from '../answers/v2/plan.js';
+import type { ExperimentLimits } from '../experiments/plan/experiment-limits.js';
+import type { PlannedJob } from '../scheduling/experiment-thread/messages.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { ChunkQueue } from './chunk-queue.js';
 import type { ChunkWorker } from './chunk-worker.js';
 import type { Job, JobHead, JobRecord, JobState } from './job.js';
 import type { JobStore } from './job-store.js';
-import { chunksOf, phasesOf } from './phases.js';
+import { chunksOf } from './chunks.js';
 
 /** In base64url, of which 24 characters nobody guesses. */
 const NAME_BYTES = 18;
-/** Outcomes that are read from the store at once. */
-const READ_AT_ONCE = 32;
 
 /** An experiment that was found good and is to become a job. */
-export interface JobOrder {
+interface JobOrder {
   readonly client: string;
   readonly model: string;
-  readonly plan: ExperimentPlan;
+  readonly planned: PlannedJob;
   readonly limits: ExperimentLimits;
   /** The first condition of the results. */
   readonly from: number;
-  /** What the client calls its request, and calls it again when it repeats it. */
+  /** Key of the client for its request, the same when it repeats it. */
   readonly requestKey?: string | undefined;
 }
 
@@ -39,17 +37,18 @@ export class JobsService {
    * @returns the job as it was accepted, or the one that the client began with the same key before
    * @throws CodedError QUEUE_FULL, TOO_EXPENSIVE, IDEMPOTENCY_KEY_REUSED, and as all methods JOBS_UNAVAILABLE
    */
-  async begin({ client, model, plan, limits, from, requestKey }: JobOrder): Promise<JobState> {
+  async begin({ client, model, planned, limits, from, requestKey }: JobOrder): Promise<JobState> {
     const record: JobRecord = {
       id: randomBytes(NAME_BYTES).toString('base64url'),
       client,
       model,
-      experimentId: plan.head.id,
-      document: plan.head.experiment,
+      experimentId: planned.id,
+      document: planned.document,
       limits,
       from,
-      conditions: neededIndices(plan, from).length,
-      brainMs: plan.brainMs(from),
+      conditions: planned.needed,
+      brainMs: planned.brainMs,
+      priceMs: planned.priceMs,
       createdMs: Date.now(),
     };
     return this.reach(async () => {
@@ -57,17 +56,17 @@ export class JobsService {
       const job = known(id, await this.store.state(id));
       checkSameExperiment(record, job.record);
       // Also of an earlier request: the process that it came to may have ended before this.
-      if (job.progress.status === 'accepted') await this.#addFirstChunks(job, record.id, plan);
+      if (job.progress.status === 'accepted') await this.#addFirstChunks(job, record.id, planned);
       return job;
     });
   }
 
   /** @param created id of the job that this request created, if it did */
-  async #addFirstChunks({ record }: JobState, created: string, plan: ExperimentPlan): Promise<void> {
+  async #addFirstChunks({ record }: JobState, created: string, { phases }: PlannedJob): Promise<void> {
     try {
-      await this.queue.add(chunksOf(record, phasesOf(plan.grid, record.from), 0, 1));
+      await this.queue.add(chunksOf(record, phases, 0, 1));
     } catch (error) {
-      // Nobody would compute it, and it would count as unfinished until it expires.
+      // A job without chunks would count as unfinished until it expires.
       if (record.id === created) await this.store.remove(created);
       throw error;
     }
@@ -102,28 +101,13 @@ export class JobsService {
   async dismiss(id: string): Promise<JobState> {
     const job = known(id, await this.reach(() => this.store.dismiss(id)));
     this.worker.stop(id);
-    await this.reach(() => this.queue.remove(id));
+    this.queue.remove(id, job.record.model);
     return job;
   }
 
-  /**
-   * What eventsOfOutcomes takes.
-   * @param from the first condition of the answer
-   */
-  async *outcomes(
-    id: string,
-    plan: ExperimentPlan,
-    from: number,
-  ): AsyncGenerator<readonly [index: number, outcome: ConditionOutcome | undefined], void, void> {
-    const indices = neededIndices(plan, from);
-    for (let at = 0; at < indices.length; at += READ_AT_ONCE) {
-      const some = indices.slice(at, at + READ_AT_ONCE);
-      const outcomes = await this.reach(() => this.store.outcomes(id, some));
-      for (const [place, index] of some.entries()) {
-        const bytes = outcomes[place];
-        yield [index, bytes && (await decodeOutcome(bytes))];
-      }
-    }
+  /** Outcomes of conditions as bytes; undefined where a condition is not done. */
+  async outcomes(id: string, indices: readonly number[]): Promise<(Buffer | undefined)[]> {
+    return this.reach(() => this.store.outcomes(id, indices));
   }
 }
 

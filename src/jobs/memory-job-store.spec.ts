@@ -22,6 +22,7 @@ const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
   from: 0,
   conditions: 2,
   brainMs: 2000,
+  priceMs: 2000,
   createdMs: 0,
   ...more,
 });
@@ -46,42 +47,6 @@ async function finishedJob(
 const statuses = (store: MemoryJobStore, ...ids: string[]) =>
   Promise.all(ids.map(async (id) => (await store.state(id))?.progress.status));
 
-it('keeps an outcome once, whoever brings it again', async () => {
-  const store = new MemoryJobStore(LIMITS, () => 7);
-  await store.create(record('a'));
-  expect(await store.begin('a')).toBe(true);
-  for (let times = 0; times < 3; times++) expect(await store.keep('a', condition(1, 40), 2)).toBe(true);
-  expect(await store.keep('a', { ...condition(1, 90), phase: 1, costMs: 99 }, 2)).toBe(true);
-  expect((await store.state('a'))!.progress).toMatchObject({
-    status: 'running',
-    startedMs: 7,
-    conditionsDone: 1,
-    brainMsDone: 1000,
-    resultBytes: 40,
-  });
-  expect([await store.doneInPhase('a', 0), await store.doneInPhase('a', 1)]).toEqual([1, 0]);
-  expect(await store.highestCostMs('a')).toBe(5);
-  expect((await store.outcomes('a', [0, 1])).map((bytes) => bytes?.length)).toEqual([undefined, 40]);
-  await store.keep('a', condition(0, 10), 2);
-  expect(await statuses(store, 'a')).toEqual(['successful']);
-  expect(await store.keep('a', condition(0, 10), 2)).toBe(false);
-  expect([await store.fixChunkLength('a', 1, 8), await store.fixChunkLength('a', 1, 2)]).toEqual([8, 8]);
-});
-
-it('creates one job for the repeated request of a client, for as long as that job is kept', async () => {
-  const store = new MemoryJobStore({ ...LIMITS, perClient: 1, kept: 1 });
-  expect(await store.create(record('a'), 'key')).toBe('a');
-  expect(await store.create(record('b'), 'key')).toBe('a');
-  expect(await statuses(store, 'a', 'b')).toEqual(['accepted', undefined]);
-  expect(await store.create(record('c', { client: 'museum' }), 'key')).toBe('c');
-  await store.dismiss('a');
-  expect(await store.create(record('d'), 'key')).toBe('a');
-  await store.dismiss('c');
-  expect(await store.create(record('d'), 'key')).toBe('d');
-  await store.remove('d');
-  expect(await store.create(record('e'), 'key')).toBe('e');
-});
-
 it('removes the jobs that finished longest ago: beyond their number, and where memory is needed', async () => {
   const store = new MemoryJobStore(LIMITS);
   await store.create(record('unfinished'));
@@ -102,15 +67,6 @@ it('removes the jobs that finished longest ago: beyond their number, and where m
   await store.keep('f', condition(0, 60), 2);
   expect(await statuses(store, 'b', 'c', 'd')).toEqual([undefined, undefined, 'successful']);
   expect(await statuses(store, 'unfinished', 'e', 'f')).toEqual(['accepted', 'accepted', 'accepted']);
-});
-
-it('keeps no document of a job that ended without results', async () => {
-  const store = new MemoryJobStore(LIMITS);
-  await finishedJob(store, 'a', 100);
-  expect((await store.find('a'))!.record).toEqual(record('a'));
-  await store.dismiss('a');
-  expect(await store.find('a')).toBeUndefined();
-  expect((await store.state('a'))!.record).toMatchObject({ id: 'a', experimentId: 'e' });
 });
 
 it('removes no job to make room whose results are gone', async () => {

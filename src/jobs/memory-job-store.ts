@@ -8,7 +8,7 @@ import {
   type JobState,
   type JobWork,
 } from './job.js';
-import { checkBounds, noRoomForResults, resultsTooLarge } from './job-bounds.js';
+import { checkBounds, heldMs, noRoomForResults, resultsTooLarge } from './job-bounds.js';
 import type { ComputedCondition, JobLimits, JobStore } from './job-store.js';
 
 /** setTimeout takes no longer one. */
@@ -23,6 +23,8 @@ interface KeptJob {
   readonly doneInPhase: Map<number, number>;
   readonly chunkLengths: Map<number, number>;
   highestCostMs: number;
+  /** Conditions of which is known what they took. */
+  readonly timed: { brainMs: number; costMs: number };
   /** In the list of requests. */
   readonly requestKey?: string;
   expiry?: NodeJS.Timeout;
@@ -57,7 +59,7 @@ export class MemoryJobStore implements JobStore {
       {
         jobs: unfinished.length,
         ownJobs: own.length,
-        ownBrainMs: own.reduce((sum, job) => sum + job.record.brainMs, 0),
+        ownMs: own.reduce((sum, job) => sum + heldMs(job.record, job.progress.brainMsDone, job.timed), 0),
       },
       this.limits,
     );
@@ -76,6 +78,7 @@ export class MemoryJobStore implements JobStore {
       doneInPhase: new Map(),
       chunkLengths: new Map(),
       highestCostMs: 0,
+      timed: { brainMs: 0, costMs: 0 },
       ...(requestKey !== undefined && { requestKey }),
     });
     if (requestKey !== undefined) this.#requests.set(requestKey, record.id);
@@ -123,6 +126,10 @@ export class MemoryJobStore implements JobStore {
     this.#bytes += outcome.length;
     job.doneInPhase.set(phase, (job.doneInPhase.get(phase) ?? 0) + 1);
     job.highestCostMs = Math.max(job.highestCostMs, costMs);
+    if (costMs > 0) {
+      job.timed.brainMs += brainMs;
+      job.timed.costMs += costMs;
+    }
     this.#change(job, {
       conditionsDone: conditionsDone + 1,
       brainMsDone: brainMsDone + brainMs,
@@ -188,36 +195,32 @@ export class MemoryJobStore implements JobStore {
     this.#jobs.set(id, job);
     clearTimeout(job.expiry);
     job.expiry = setTimeout(() => this.#remove(job), Math.min(this.limits.keptMs, LONGEST_TIMER_MS)).unref();
-    this.#removeWhile(
-      (finished) => finished.length > this.limits.kept,
-      () => 1,
-    );
+    while (this.#finished().length > this.limits.kept) this.#removeOldest(() => 1);
   }
 
   /** Removes finished jobs while results would need too much memory. */
   #makeRoom(bytes: number): void {
-    this.#removeWhile(
-      () => this.#bytes + bytes > this.limits.keptBytes,
-      // Those of a job that failed or was dismissed are gone.
-      ({ outcomes, progress }) => (outcomes.size > 0 ? progress.resultBytes : 0),
-    );
+    // Those of a job that failed or was dismissed are gone.
+    const bytesOf = ({ outcomes, progress }: KeptJob) => (outcomes.size > 0 ? progress.resultBytes : 0);
+    while (this.#bytes + bytes > this.limits.keptBytes && this.#removeOldest(bytesOf));
   }
 
   /**
-   * Removes finished jobs of the client that has most of them, so that no client displaces the jobs of others.
+   * Removes the oldest finished job of the client that has most, so that no client displaces the jobs of others.
    * @param sizeOf of a job, whose sum a client has most of; jobs of size 0 stay
+   * @returns whether there was one
    */
-  #removeWhile(isTooMany: (finished: readonly KeptJob[]) => boolean, sizeOf: (job: KeptJob) => number): void {
-    const removable = () => this.#finished().filter((job) => sizeOf(job) > 0);
-    for (let finished = removable(); finished.length > 0 && isTooMany(finished); finished = removable()) {
-      const sizes = new Map<string, number>();
-      for (const job of finished) {
-        const { client } = job.record;
-        sizes.set(client, (sizes.get(client) ?? 0) + sizeOf(job));
-      }
-      const largest = Math.max(...sizes.values());
-      this.#remove(finished.find(({ record }) => sizes.get(record.client) === largest)!);
+  #removeOldest(sizeOf: (job: KeptJob) => number): boolean {
+    const finished = this.#finished().filter((job) => sizeOf(job) > 0);
+    const sizes = new Map<string, number>();
+    for (const job of finished) {
+      const { client } = job.record;
+      sizes.set(client, (sizes.get(client) ?? 0) + sizeOf(job));
     }
+    const largest = Math.max(...sizes.values());
+    const oldest = finished.find(({ record }) => sizes.get(record.client) === largest);
+    if (oldest !== undefined) this.#remove(oldest);
+    return oldest !== undefined;
   }
 
   /** Oldest first. */

@@ -1,16 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { ConditionsApart } from '../answers/v2/run-apart.js';
-import { decodeOutcome } from '../answers/v2/outcomes.js';
-import { planInParts, type ExperimentPlan } from '../answers/v2/plan.js';
-import type { Connectome } from '../connectome/connectome.js';
-import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { CodedError } from '../errors.js';
-import type { LoadedModel } from '../health/model-health.js';
-import type { InParts } from '../parts.js';
-import { withPauses } from '../pauses.js';
 import type { JobRecord } from './job.js';
+import type { JobModel } from './job-host.js';
 import type { JobStore } from './job-store.js';
-import { phasesOf } from './phases.js';
 
 /** A job ended while it was being computed: nobody wants the rest. */
 export class JobEnded extends Error {}
@@ -22,67 +14,45 @@ export class OtherModel extends CodedError {
   }
 }
 
-/** A job with the plan of its experiment. */
+/** A job, and the conditions of each of its phases. */
 export interface OpenedJob {
   readonly record: JobRecord;
-  readonly plan: ExperimentPlan;
   readonly phases: readonly (readonly number[])[];
-  readonly conditions: ConditionsApart;
-  /** Ends what this process computes of it. */
-  readonly stop: AbortController;
 }
 
-/** Jobs whose plans are kept: more than are computed in turn, as a rule. */
+type OpeningModel = Pick<JobModel, 'id' | 'experiments'>;
+
+/** Jobs that are kept: more than are computed in turn, as a rule. */
 const OPENED_JOBS = 8;
 
 /** The jobs that a process has opened last. Chunks of a job that begin together wait for one plan. */
 export class OpenedJobs {
-  /** By model and job. */
-  readonly #opened = new LRUCache<string, Promise<OpenedJob>>({ max: OPENED_JOBS });
+  readonly #opened: LRUCache<string, OpenedJob, { id: string; model: OpeningModel }>;
 
-  constructor(private readonly store: JobStore) {}
-
-  /** @throws JobEnded where there is no such job, OtherModel */
-  async open(id: string, model: Pick<LoadedModel, 'id' | 'connectome'>): Promise<OpenedJob> {
-    const key = `${model.id} ${id}`;
-    const known = this.#opened.get(key);
-    if (known !== undefined && !(await known).stop.signal.aborted) return known;
-    // While this one waited, another chunk may have opened it anew.
-    const newer = this.#opened.get(key);
-    if (newer !== undefined && newer !== known) return newer;
-    const opening = this.#open(id, model);
-    this.#opened.set(key, opening);
-    opening.catch(() => {
-      if (this.#opened.peek(key) === opening) this.#opened.delete(key);
+  constructor(store: Pick<JobStore, 'find'>) {
+    this.#opened = new LRUCache({
+      max: OPENED_JOBS,
+      // Its reader waits for it, also where others take its place meanwhile.
+      ignoreFetchAbort: true,
+      fetchMethod: (_, __, { context: { id, model } }) => open(store, id, model),
     });
-    return opening;
   }
 
-  async #open(id: string, { id: modelId, connectome }: Pick<LoadedModel, 'id' | 'connectome'>) {
-    const job = await this.store.find(id);
-    if (job === undefined) throw new JobEnded();
-    if (job.record.model !== modelId) throw new OtherModel(job.record.model);
-    return openJob(job.record, connectome, this.store);
+  /** @throws JobEnded where there is no such job, OtherModel, and as WorkHandler.openJob */
+  async open(id: string, model: OpeningModel): Promise<OpenedJob> {
+    return (await this.#opened.fetch(`${model.id} ${id}`, { context: { id, model } }))!;
   }
 }
 
-/** @throws CodedError where the document does not fit the connectome, which the service that accepted it has ruled out */
-async function openJob(record: JobRecord, connectome: Connectome, store: JobStore): Promise<OpenedJob> {
-  const plan = await withPauses(planJob(record, connectome));
-  const load = async (index: number) => {
-    const [bytes] = await store.outcomes(record.id, [index]);
-    if (bytes === undefined) throw new JobEnded();
-    return decodeOutcome(bytes);
-  };
-  return {
-    record,
-    plan,
-    phases: phasesOf(plan.grid, record.from),
-    conditions: new ConditionsApart(plan, load),
-    stop: new AbortController(),
-  };
-}
-
-export function planJob({ document, limits }: JobRecord, connectome: Connectome): InParts<ExperimentPlan> {
-  return planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
+async function open(store: Pick<JobStore, 'find'>, id: string, model: OpeningModel): Promise<OpenedJob> {
+  const job = await store.find(id);
+  if (job === undefined) throw new JobEnded();
+  const { record } = job;
+  if (record.model !== model.id) throw new OtherModel(record.model);
+  const work = model.experiments.openChunk(record.client, id);
+  try {
+    return { record, phases: await work.call('openJob', record) };
+  } finally {
+    work.end();
+  }
 }

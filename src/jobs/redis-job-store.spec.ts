@@ -2,12 +2,11 @@ import { Redis } from 'ioredis';
 import { RedisServer } from '../../test/support/daemons.js';
 import { describeWith } from '../../test/support/requirements.js';
 import { until } from '../../test/support/service-process.js';
-import type { ExperimentPlan } from '../answers/v2/plan.js';
 import { BullChunkQueue } from './bull-chunk-queue.js';
 import type { ChunkWorker } from './chunk-worker.js';
 import type { JobRecord } from './job.js';
 import type { ComputedCondition, JobLimits } from './job-store.js';
-import { JobsService } from './jobs.service.js';
+import { JobsService } from './jobs-service.js';
 import { RedisJobStore } from './redis-job-store.js';
 
 const LIMITS: JobLimits = {
@@ -18,7 +17,7 @@ const LIMITS: JobLimits = {
   kept: 10,
   keptMs: 60_000,
 };
-/** As long as a document of 10,000 ids. */
+/** Length of a document of 10,000 ids. */
 const DOCUMENT_BYTES = 200_000;
 
 const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
@@ -31,6 +30,7 @@ const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
   from: 0,
   conditions: 3,
   brainMs: 3000,
+  priceMs: 3000,
   createdMs: 5,
   ...more,
 });
@@ -92,7 +92,7 @@ describeWith(['redis'], 'jobs in Redis', () => {
     expect(await store.create(record('third'))).toBe('third');
     await expect(store.create(record('fourth'), 'new key')).rejects.toMatchObject({ code: 'QUEUE_FULL' });
     expect(await store.create(record('fourth'), 'key')).toBe(first);
-    // Also of one that was ended, but not of one that is there no longer.
+    // The key still names a job that was ended, but not one that is there no longer.
     await store.dismiss(first);
     expect(await store.create(record('fourth'), 'key')).toBe(first);
     // Its document is gone with its results.
@@ -128,25 +128,13 @@ describeWith(['redis'], 'jobs in Redis', () => {
     }
   });
 
-  it('removes finished jobs of the client that has most', async () => {
-    const two = storeWith({ kept: 2 });
-    await two.create({ ...record('first'), client: 'one' });
-    await two.dismiss('first');
-    for (const id of ['a', 'b', 'c']) {
-      await two.create({ ...record(id), client: 'many' });
-      await two.dismiss(id);
-    }
-    const found = await Promise.all(['first', 'a', 'b', 'c'].map((id) => two.state(id)));
-    expect(found.map((state) => state?.record.id)).toEqual(['first', undefined, undefined, 'c']);
-  });
-
   describe('that is full', () => {
     afterEach(() => redis.config('SET', 'maxmemory', '256mb'));
 
     it('creates and keeps nothing, can be read, and is freed by jobs that end', async () => {
       await store.create(record('a'));
       await store.begin('a');
-      // On a connection of its own, whose buffer is gone with it.
+      // A connection of its own takes its buffer with it, so only the outcome uses memory.
       const other = redis.duplicate();
       await new RedisJobStore(other, LIMITS).keep('a', condition(0, 5_000_000), 3);
       await other.quit();
@@ -168,12 +156,10 @@ describeWith(['redis'], 'jobs in Redis', () => {
     it('begins no job whose chunks find no room, and keeps nothing of it', async () => {
       const queue = new BullChunkQueue({ redis, connect: () => redis.duplicate(), keptMs: LIMITS.keptMs });
       // One condition, of a document that fills what is left.
-      const plan = {
-        head: { id: 'e', experiment: record('').document },
-        grid: { neededFrom: () => Uint8Array.of(1), levelOf: () => 0 },
-        brainMs: () => 1000,
-      } as unknown as ExperimentPlan;
-      const order = { client: 'laboratory', model: 'model', plan, limits: record('').limits, from: 0 };
+      const { document, limits } = record('');
+      const costs = { brainMs: 1000, priceMs: 1000 };
+      const planned = { id: 'e', document, conditions: 1, needed: 1, phases: [[0]], ...costs };
+      const order = { client: 'laboratory', model: 'model', planned, limits, from: 0 };
       const service = new JobsService(store, queue, {} as ChunkWorker);
       await service.begin(order);
       const jobs = await redis.keys('nes:job:*');

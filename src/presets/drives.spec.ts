@@ -55,7 +55,7 @@ describe('drives', () => {
         names.push(...[...other.formula.matchAll(/channels\.(\w+)/g)].map(([, name]) => name!));
       }
       for (const channel of CHANNEL_IDS) {
-        // What only holds back shows beside something to hold back.
+        // A channel that only holds back shows beside something to hold back.
         const others = id === 'walk' ? { walk: 1 } : {};
         const before = id === 'walk' ? readDrives(rates(others))[id] : silent[id];
         const moved = readDrives(rates({ ...others, [channel]: 7 }))[id] !== before;

@@ -6,7 +6,6 @@
  */
 import type { ChannelId } from './populations.js';
 import { exponentialDecay } from './exponential.js';
-import { roundDrive } from './rounding.js';
 
 /** Rates in Hz of the channels that drives read. */
 export type ChannelRates = Readonly<Record<ChannelId, number>>;
@@ -24,15 +23,22 @@ export interface DriveDefinition {
   readonly of: (rates: ChannelRates) => number;
 }
 
-/** 0 when silent, 1 - 1/e for an input of 1, never above 1. */
-function saturating(input: number): number {
-  return roundDrive(1 - exponentialDecay(input));
+/** Drives have 4 decimals. */
+function roundDrive(drive: number): number {
+  // Adding 0 turns -0, which JSON would print as 0 anyway, into 0.
+  return Math.round(drive * 10_000) / 10_000 + 0;
 }
 
-/** A channel, and the rate at which it alone brings a drive to 1 - 1/e. */
-type Term = readonly [id: ChannelId, scaleHz: number];
-
-function saturatingDrive(id: string, terms: readonly Term[], reason: string): DriveDefinition {
+/**
+ * A drive that is 0 when its channels are silent, and never above 1.
+ * @param scalesHz the rate at which each channel alone brings it to 1 - 1/e
+ */
+function saturatingDrive(
+  id: string,
+  scalesHz: Readonly<Partial<Record<ChannelId, number>>>,
+  reason: string,
+): DriveDefinition {
+  const terms = Object.entries(scalesHz) as [ChannelId, number][];
   const written = terms.map(([channel, scaleHz]) => `channels.${channel} / ${scaleHz}`).join(' + ');
   return {
     id,
@@ -41,7 +47,10 @@ function saturatingDrive(id: string, terms: readonly Term[], reason: string): Dr
     formula: terms.length === 1 ? `1 - exp(-${written})` : `1 - exp(-(${written}))`,
     reason,
     channels: terms.map(([channel]) => channel),
-    of: (rates) => saturating(terms.reduce((sum, [channel, scaleHz]) => sum + rates[channel] / scaleHz, 0)),
+    of: (rates) => {
+      const input = terms.reduce((sum, [channel, scaleHz]) => sum + rates[channel] / scaleHz, 0);
+      return roundDrive(1 - exponentialDecay(input));
+    },
   };
 }
 
@@ -49,34 +58,28 @@ const WALKING: readonly ChannelId[] = ['walk', 'turn_left', 'turn_right', 'desce
 const WALK_SCALE_HZ = 10;
 const TURN_SOFTENING_HZ = 40;
 
-const stop = saturatingDrive('stop', [['stop', 40]], 'Foxglove halts walking.');
+const stop = saturatingDrive('stop', { stop: 40 }, 'Foxglove halts walking.');
 const approach = saturatingDrive(
   'approach',
-  [
-    ['food_relay', 60],
-    ['pheromone_relay', 60],
-  ],
+  { food_relay: 60, pheromone_relay: 60 },
   'Flies walk towards vinegar when the glomeruli DM1 and VA2 are active, and gather at the pheromone cVA. No ' +
     'descending neuron that is known to carry this signal responds in the model, so the projection neurons are read.',
 );
 const avoid = saturatingDrive(
   'avoid',
-  [
-    ['heat_relay', 60],
-    ['bitter_relay', 60],
-  ],
+  { heat_relay: 60, bitter_relay: 60 },
   'Flies turn away from heat, and bitter taste is aversive. No descending neuron that is known to carry this signal ' +
     'responds in the model, so the targets of the receptor neurons are read.',
 );
 const phototaxis = saturatingDrive(
   'phototaxis',
-  [['colour_relay', 40]],
+  { colour_relay: 40 },
   'Flies walk towards light, guided by pathways for single colours. The neurons that carry this signal from Tm5 and ' +
     'Tm20 are not known; the visual projection neurons that these excite most are read.',
 );
 const hygrotaxis = saturatingDrive(
   'hygrotaxis',
-  [['humid_relay', 60]],
+  { humid_relay: 60 },
   'Thirsty flies walk towards moist air, others away from it. The model has no thirst, so the drive gives the ' +
     'strength of the cue, not a direction.',
 );
@@ -85,7 +88,7 @@ const TAXES = [approach, avoid, phototaxis, hygrotaxis];
 
 /** In the order of a body. */
 export const DRIVES: readonly DriveDefinition[] = [
-  saturatingDrive('escape', [['escape', 60]], 'The giant fibre triggers the fast take-off.'),
+  saturatingDrive('escape', { escape: 60 }, 'The giant fibre triggers the fast take-off.'),
   {
     id: 'walk',
     minimum: 0,
@@ -118,26 +121,19 @@ export const DRIVES: readonly DriveDefinition[] = [
       roundDrive((right - left) / (right + left + TURN_SOFTENING_HZ)),
   },
   stop,
-  saturatingDrive('backward', [['backward', 10]], 'The moonwalker neurons drive backward walking.'),
-  saturatingDrive('landing', [['landing', 20]], 'DNp07 and DNp10 extend the legs for landing.'),
-  saturatingDrive('wing', [['wing', 60]], 'DNp03 acts on the wings in evasive turns.'),
+  saturatingDrive('backward', { backward: 10 }, 'The moonwalker neurons drive backward walking.'),
+  saturatingDrive('landing', { landing: 20 }, 'DNp07 and DNp10 extend the legs for landing.'),
+  saturatingDrive('wing', { wing: 60 }, 'DNp03 acts on the wings in evasive turns.'),
   saturatingDrive(
     'groom',
-    [
-      ['groom', 10],
-      ['touch_relay', 60],
-    ],
+    { groom: 10, touch_relay: 60 },
     'The descending neurons known for grooming stay silent in the model, so those of the hemilineage through which touch ' +
       'of the head elicits grooming are read as well.',
   ),
-  saturatingDrive('proboscis', [['proboscis', 25]], 'Motor neurons of the proboscis extend it.'),
+  saturatingDrive('proboscis', { proboscis: 25 }, 'Motor neurons of the proboscis extend it.'),
   saturatingDrive(
     'courtship',
-    [
-      ['courtship', 10],
-      ['song_relay', 40],
-      ['pheromone_relay', 40],
-    ],
+    { courtship: 10, song_relay: 40, pheromone_relay: 40 },
     'vpoDN makes a receptive female open her vaginal plates. It stays silent in the model, so the neurons that signal the ' +
       'song and the pheromone of a courting male are read as well.',
   ),
@@ -147,7 +143,7 @@ export const DRIVES: readonly DriveDefinition[] = [
   hygrotaxis,
   saturatingDrive(
     'reject',
-    [['bitter_relay', 60]],
+    { bitter_relay: 60 },
     'Bitter taste makes a fly refuse food and retract its proboscis. The model has no activity at rest that could be ' +
       'suppressed, so the targets of the bitter receptor neurons are read.',
   ),

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import { FIELD_NAMES, FIELDS, type FieldName, type QUERY_FIELDS, type ValueOf } from './fields.js';
 
 /**
- * What a client asks for, complete and valid, with the names of the API and in the order of FIELDS. Equal experiments
- * have equal results. No number is -0.
+ * A request of a client, complete and valid, with the names of the API and in the order of FIELDS. Equal experiments have
+ * equal results. No number is -0.
  */
 export type Experiment = { readonly [Name in FieldName]: ValueOf<(typeof FIELDS)[Name]> };
 
@@ -22,3 +23,15 @@ export const DEFAULT_EXPERIMENT = experimentOf({});
 
 /** Changes whenever any result may change; part of every run's id. */
 export const ENGINE_VERSION = '2';
+
+const ID_HEX_DIGITS = 32;
+
+/**
+ * The name of an experiment and so of its result: the first 32 hex digits of the SHA-256 of lines, each ended by a
+ * line feed: the connectome's digest, the version of the engine, then every field. Equal requests have equal ids on
+ * every machine; a client can compute them itself.
+ */
+export function runId(connectomeDigest: string, experiment: Experiment): string {
+  const lines = [connectomeDigest, ENGINE_VERSION, ...FIELD_NAMES.map((name) => experiment[name])];
+  return hash('sha256', lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
+}

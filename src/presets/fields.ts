@@ -4,15 +4,13 @@
  * docs/HACKING.md explains how to add a field.
  */
 import { STIMULUS_IDS } from './populations.js';
-import { MAXIMUM_INTENSITY } from '../../experiment/protocol.js';
+import { MAXIMUM_INTENSITY } from '../stimulus/protocol.js';
 
 interface FieldDescription {
   /** A few words, for lists. */
   readonly label: string;
   /** Meaning of the value, as a sentence. */
   readonly description: string;
-  /** Unit of the value, if any; also the last part of the field's name. */
-  readonly unit?: string;
 }
 
 /** One of a list of values. */
@@ -52,7 +50,6 @@ export const FIELDS = {
     type: 'integer',
     allowed: [50, 100, 150, 200],
     default: 100,
-    unit: 'ms',
     label: 'Simulated time',
     description: 'Simulated time in ms.',
     example: 100,
@@ -91,6 +88,14 @@ export const QUERY_FIELDS = {
 
 export type FieldName = keyof typeof FIELDS;
 export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[];
+
+/** The JSON Schema of a field: its type, the values that it may have and what they mean. */
+export function schemaOf(field: Field) {
+  const { type, description } = field;
+  return 'allowed' in field
+    ? { type, description, enum: [...field.allowed] }
+    : { type, description, minimum: field.minimum, maximum: field.maximum };
+}
 
 /** Completes "FIELD must be ...". */
 export function allowedValuesOf(field: Field): string {

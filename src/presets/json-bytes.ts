@@ -13,6 +13,11 @@ export class JsonBytes {
     this.#bytes = Buffer.allocUnsafe(expectedBytes);
   }
 
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** Appends text that is JSON already. */
   text(json: string): void {
     this.#ensure(3 * json.length);

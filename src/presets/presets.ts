@@ -1,8 +1,10 @@
 /** The stimuli of version 1 are presets: populations, with rates, in the metadata of the connectome. */
-import type { ConnectomeMetadata } from '../../connectome/connectome.js';
-import { type StimulusPopulation } from '../../connectome/populations.js';
+import type { Connectome, ConnectomeMetadata } from '../connectome/connectome.js';
+import type { StimulusPopulation } from '../connectome/populations.js';
+import { STEPS_PER_MS } from '../simulation/network.js';
+import { type Protocol, v1Protocol } from '../stimulus/protocol.js';
 import { STIMULUS_IDS, type StimulusId } from './populations.js';
-import { CodedError, describeValue } from '../../errors.js';
+import { CodedError, describeValue } from '../errors.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from './experiment.js';
 
 type Presets = Pick<ConnectomeMetadata, 'stimuli' | 'types'>;
@@ -22,19 +24,30 @@ export function presetOf(
 ): StimulusPopulation | undefined {
   if (stimulus === 'none') return undefined;
   const preset = metadata.stimuli.find(({ id }) => id === stimulus);
-  if (preset === undefined) {
-    const available = availableStimuli(metadata);
-    const isUntyped = metadata.types.every(({ name }) => name === '');
-    throw new CodedError(
-      'STIMULUS_UNAVAILABLE',
-      `stimulus must be ${available.length > 0 ? 'one of ' : ''}${[...available, 'none'].join(', ')} for the ` +
-        `loaded connectome, got ${describeValue(stimulus)}` +
-        (isUntyped
-          ? ': it was compiled without cell types, so it defines no stimuli.'
-          : ', which it does not define.'),
-    );
-  }
-  return preset;
+  if (preset !== undefined) return preset;
+  const available = availableStimuli(metadata);
+  const isUntyped = metadata.types.every(({ name }) => name === '');
+  throw new CodedError(
+    'STIMULUS_UNAVAILABLE',
+    `stimulus must be ${available.length > 0 ? 'one of ' : ''}${[...available, 'none'].join(', ')} for the ` +
+      `loaded connectome, got ${describeValue(stimulus)}` +
+      (isUntyped
+        ? ': it was compiled without cell types, so it defines no stimuli.'
+        : ', which it does not define.'),
+  );
+}
+
+/**
+ * Converts an experiment to a trial.
+ * @throws CodedError STIMULUS_UNAVAILABLE
+ */
+export function protocolOf(connectome: Connectome, experiment: Experiment): Protocol {
+  const { stimulus, duration_ms: durationMs, intensity, seed } = experiment;
+  const durationSteps = durationMs * STEPS_PER_MS;
+  const preset = presetOf(connectome.metadata, stimulus);
+  if (preset === undefined) return { inputs: [], silenced: new Uint32Array(0), durationSteps };
+  const train = { nominalRateHz: preset.nominalRateHz, intensity, seed };
+  return v1Protocol(connectome.stimulusNeurons(preset.id), train, durationSteps);
 }
 
 /** The default experiment, with a stimulus that the connectome defines: for probe runs and benchmarks. */

@@ -1,11 +1,11 @@
-import { smallConnectome, SMALL_CHANNELS } from '../../../test/support/small-connectome.js';
-import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { smallConnectome, SMALL_CHANNELS } from '../../test/support/small-connectome.js';
+import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { CHANNEL_IDS } from './populations.js';
 import type { Experiment } from './experiment.js';
 import { rasterDigest, Readout } from './readout.js';
-import { ReferenceEngine } from '../../engine/reference-engine.js';
+import { ReferenceEngine } from '../simulation/reference-engine.js';
 import { ExperimentRunner } from './run-body.js';
-import type { SpikeRaster } from '../../engine/simulation.js';
+import type { SpikeRaster } from '../simulation/simulation.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const escape = [...connectome.channelNeurons('escape')];
@@ -69,29 +69,29 @@ describe('Readout, worked out by hand', () => {
     expect(reading.topTypes).toEqual([
       {
         type: 'C_escape',
-        superClass: 'descending',
+        super_class: 'descending',
         neurons: 4,
         responding: 2,
         spikes: 4,
-        rateHz: 20,
+        rate_hz: 20,
         stimulated: 2,
       },
       {
         type: 'C_stop',
-        superClass: 'descending',
+        super_class: 'descending',
         neurons: 4,
         responding: 1,
         spikes: 1,
-        rateHz: 5,
+        rate_hz: 5,
         stimulated: 0,
       },
       {
         type: 'untyped central',
-        superClass: 'central',
+        super_class: 'central',
         neurons: 100,
         responding: 1,
         spikes: 1,
-        rateHz: 0.2,
+        rate_hz: 0.2,
         stimulated: 0,
       },
     ]);
@@ -123,7 +123,7 @@ describe('ExperimentRunner', () => {
   function bodyOf(view: 'full' | 'drive'): string {
     const inputEvents = runner.inputEventsOf(experiment);
     return Buffer.from(
-      runner.body(experiment, view, inputEvents, runner.simulate(experiment, inputEvents)),
+      runner.body(experiment, view, inputEvents, runner.simulate(experiment, inputEvents)).bytes,
     ).toString();
   }
 
@@ -131,6 +131,14 @@ describe('ExperimentRunner', () => {
     const full = bodyOf('full');
     const drive = bodyOf('drive');
     expect(full.startsWith(drive.slice(0, -1))).toBe(true);
+    const inputEvents = runner.inputEventsOf(experiment);
+    const { headBytes } = runner.body(
+      experiment,
+      'full',
+      inputEvents,
+      runner.simulate(experiment, inputEvents),
+    );
+    expect(headBytes).toBe(Buffer.byteLength(drive) - 1);
     const { frames, top_types, ...head } = JSON.parse(full) as Record<string, unknown>;
     expect(head).toEqual(JSON.parse(drive));
     expect([frames, top_types]).toEqual([expect.any(Array), expect.any(Array)]);

@@ -1,54 +1,20 @@
 /**
- * What is read from a spike raster: counts for the whole run, for each channel, for each frame and for each
- * cell type, all gathered in one pass over the spikes.
+ * Readings of a spike raster: counts for the whole run, for each channel, for each frame and for each cell type, all
+ * gathered in one pass over the spikes.
  */
 import { hash } from 'node:crypto';
-import type { CellType, Connectome } from '../../connectome/connectome.js';
-import { STEPS_PER_MS } from '../../engine/network.js';
-import { roundRate } from './rounding.js';
-import type { SpikeRaster } from '../../engine/simulation.js';
+import type { CellType, Connectome } from '../connectome/connectome.js';
+import { STEPS_PER_MS } from '../simulation/network.js';
+import type { SpikeRaster } from '../simulation/simulation.js';
 
 export const FRAME_MS = 5;
-export const MAXIMUM_TOP_TYPES = 20;
+export const MAX_TOP_TYPES = 20;
 const FRAME_STEPS = FRAME_MS * STEPS_PER_MS;
 
 /** In Hz, by channel, in the order of the connectome's channels. */
 export type Rates = Readonly<Record<string, number>>;
-
-export interface Frame {
-  /** Start of the frame. */
-  readonly tMs: number;
-  readonly rates: Rates;
-  /** Its spikes are [from, to) of the raster. */
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface TopType {
-  readonly type: string;
-  readonly superClass: string;
-  readonly neurons: number;
-  /** Neurons of the type with at least one spike. */
-  readonly responding: number;
-  readonly spikes: number;
-  /** Mean over all neurons of the type. */
-  readonly rateHz: number;
-  /** Neurons of the type that the stimulus excites. */
-  readonly stimulated: number;
-}
-
-export interface Reading {
-  readonly total: number;
-  readonly responding: number;
-  /** Mean rate of the neurons with at least one spike, 0 if there is none. */
-  readonly meanRateHz: number;
-  readonly rates: Rates;
-}
-
-export interface DetailedReading extends Reading {
-  readonly frames: readonly Frame[];
-  readonly topTypes: readonly TopType[];
-}
+export type Reading = ReturnType<Readout['read']>;
+export type DetailedReading = ReturnType<Readout['readInDetail']>;
 
 /** How top_types names a type; the neurons without one stand together by super class. */
 export function labelOfType({ name, superClass }: CellType): string {
@@ -90,7 +56,7 @@ export class Readout {
   }
 
   /** The rates of the run alone: all that view=drive shows. */
-  read(raster: SpikeRaster, durationMs: number): Reading {
+  read(raster: SpikeRaster, durationMs: number) {
     const counts = new Uint32Array(this.#channelIds.length);
     let responding = 0;
     for (const i of raster.neurons) {
@@ -105,7 +71,7 @@ export class Readout {
   }
 
   /** The same reading with frames and cell types. */
-  readInDetail(raster: SpikeRaster, durationMs: number, stimulated: Uint32Array): DetailedReading {
+  readInDetail(raster: SpikeRaster, durationMs: number, stimulated: Uint32Array) {
     const { typeIndices } = this.connectome;
     const channelCount = this.#channelIds.length;
     const frameCount = durationMs / FRAME_MS;
@@ -133,6 +99,7 @@ export class Readout {
     if (channelCount > 0) frameCounts.forEach((count, at) => (counts[at % channelCount]! += count));
     const detailed = {
       ...this.#summary(raster, durationMs, responding, counts),
+      // The spikes of a frame are [from, to) of the raster.
       frames: Array.from(frameEnds, (to, frame) => ({
         tMs: frame * FRAME_MS,
         rates: this.#rates(frameCounts.subarray(frame * channelCount, (frame + 1) * channelCount), FRAME_MS),
@@ -154,11 +121,12 @@ export class Readout {
     for (let k = this.#firstChannel[neuron]!; k < end; k++) counts[at + this.#channels[k]!]!++;
   }
 
-  #summary(raster: SpikeRaster, durationMs: number, responding: number, counts: Uint32Array): Reading {
+  #summary(raster: SpikeRaster, durationMs: number, responding: number, counts: Uint32Array) {
     const total = raster.neurons.length;
     return {
       total,
       responding,
+      /** Mean of the neurons with at least one spike. */
       meanRateHz: responding === 0 ? 0 : meanRateHz(total, responding, durationMs),
       rates: this.#rates(counts, durationMs),
     };
@@ -172,13 +140,14 @@ export class Readout {
     return rates;
   }
 
-  #topTypes(activeTypes: readonly number[], durationMs: number, stimulated: Uint32Array): TopType[] {
+  /** The types with most spikes, as a body has them. */
+  #topTypes(activeTypes: readonly number[], durationMs: number, stimulated: Uint32Array) {
     const spikes = this.#typeSpikes;
     const labels = this.#typeLabels;
     // By code unit: the order of a locale is not the same everywhere.
     const top = activeTypes
       .toSorted((a, b) => spikes[b]! - spikes[a]! || (labels[a]! < labels[b]! ? -1 : 1))
-      .slice(0, MAXIMUM_TOP_TYPES);
+      .slice(0, MAX_TOP_TYPES);
     const stimulatedOf = new Map<number, number>();
     for (const i of stimulated) {
       const type = this.connectome.typeIndices[i]!;
@@ -186,11 +155,13 @@ export class Readout {
     }
     return top.map((type) => ({
       type: labels[type]!,
-      superClass: this.connectome.metadata.types[type]!.superClass,
+      super_class: this.connectome.metadata.types[type]!.superClass,
       neurons: this.#typeSizes[type]!,
+      /** Neurons of the type with at least one spike. */
       responding: this.#typeResponding[type]!,
       spikes: spikes[type]!,
-      rateHz: meanRateHz(spikes[type]!, this.#typeSizes[type]!, durationMs),
+      /** Mean over all neurons of the type. */
+      rate_hz: meanRateHz(spikes[type]!, this.#typeSizes[type]!, durationMs),
       stimulated: stimulatedOf.get(type) ?? 0,
     }));
   }
@@ -204,6 +175,11 @@ export function rasterDigest({ steps, neurons }: SpikeRaster): string {
     pairs[2 * spike + 1] = neurons[spike]!;
   }
   return hash('sha256', pairs);
+}
+
+/** Rates in a body have 2 decimals: more would be noise, and short numbers keep bodies small. */
+export function roundRate(rateHz: number): number {
+  return Math.round(rateHz * 100) / 100;
 }
 
 /** Spikes a neuron and second, rounded as in a body. */

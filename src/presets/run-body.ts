@@ -2,95 +2,75 @@
  * From an experiment to the bytes of its answer: draws the input events, simulates, reads out, writes the body of
  * POST /api/v1/run. The body holds nothing that depends on the machine or the moment.
  */
-import type { Connectome } from '../../connectome/connectome.js';
-import { modelId } from '../../connectome/model-id.js';
-import { drawInputEvents, type DrawInputEvents, type InputEvents } from '../../experiment/input-events.js';
-import type { Protocol } from '../../experiment/protocol.js';
+import type { Connectome } from '../connectome/connectome.js';
+import { modelId } from '../connectome/model-id.js';
+import { drawInputEvents, type DrawInputEvents, type InputEvents } from '../stimulus/input-events.js';
+import type { Protocol } from '../stimulus/protocol.js';
 import { type DriveDefinition, drivesOf, readDrives } from './drives.js';
-import { experimentOf, type Experiment, type View } from './experiment.js';
+import { experimentOf, runId, type Experiment, type View } from './experiment.js';
 import { FIELDS } from './fields.js';
 import { JsonBytes } from './json-bytes.js';
 import { FRAME_MS, rasterDigest, Readout, type DetailedReading, type Reading } from './readout.js';
-import { protocolOf } from './protocol.js';
-import { digestWithout, runId } from './run-id.js';
-import type { SimulationEngine, SpikeRaster } from '../../engine/simulation.js';
+import { protocolOf } from './presets.js';
+import type { SimulationEngine, SpikeRaster } from '../simulation/simulation.js';
 
 /** Roughly what a body without frames takes, what a frame adds, and what a spike adds at most. */
 const HEAD_BYTES = 4096;
 const FRAME_BYTES = 512;
 const SPIKE_BYTES = 12;
-const FRAMES_AT_MOST = FIELDS.duration_ms.allowed.at(-1)! / FRAME_MS;
+const MAX_FRAMES = FIELDS.duration_ms.allowed.at(-1)! / FRAME_MS;
+
+/** A response body as UTF-8 JSON. */
+export interface RunBody {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Length of the members that both views have; view=drive consists of these bytes and a closing brace. */
+  readonly headBytes: number;
+}
 
 export class ExperimentRunner {
   readonly #readout: Readout;
-  readonly #digest: string;
   readonly #modelId: string;
   readonly #drives: readonly DriveDefinition[];
-  readonly #draw: DrawInputEvents;
-  readonly #silenced: Uint32Array;
 
-  /**
-   * @param draw a faster way to the same events
-   * @param silenced neurons whose outputs are cut; the model and the ids of the runs are then others
-   */
+  /** @param draw where there is a faster way to the same events */
   constructor(
     private readonly connectome: Connectome,
     private readonly engine: SimulationEngine,
-    {
-      draw = drawInputEvents,
-      silenced = new Uint32Array(0),
-    }: { readonly draw?: DrawInputEvents; readonly silenced?: Uint32Array } = {},
+    private readonly draw: DrawInputEvents = drawInputEvents,
   ) {
     this.#readout = new Readout(connectome);
     this.#drives = drivesOf(connectome.metadata.channels.map(({ id }) => id));
-    this.#digest = digestWithout(connectome, silenced);
-    this.#modelId = modelId({ metadata: connectome.metadata, digest: this.#digest });
-    this.#draw = draw;
-    this.#silenced = silenced;
+    this.#modelId = modelId(connectome);
   }
 
   protocolOf(experiment: Experiment): Protocol {
-    return protocolOf(this.connectome, experiment, this.#silenced);
+    return protocolOf(this.connectome, experiment);
   }
 
   inputEventsOf(experiment: Experiment): InputEvents {
-    return this.#draw(this.protocolOf(experiment), (i) => this.connectome.neuronId(i));
+    return this.draw(this.protocolOf(experiment), (i) => this.connectome.neuronId(i));
   }
 
   simulate(experiment: Experiment, inputEvents: InputEvents): SpikeRaster {
     return this.engine.simulate(inputEvents, this.protocolOf(experiment));
   }
 
-  /**
-   * @returns the body as UTF-8 JSON. view=full is view=drive with exactly two more members, `frames` and
-   *   `top_types`, at its end.
-   */
-  body(
-    experiment: Experiment,
-    view: View,
-    inputEvents: InputEvents,
-    raster: SpikeRaster,
-  ): Uint8Array<ArrayBuffer> {
-    const stimulated = inputEvents.stimulated;
-    if (view === 'drive') {
-      const json = new JsonBytes(HEAD_BYTES);
-      this.#writeHead(
-        json,
-        experiment,
-        stimulated.length,
-        raster,
-        this.#readout.read(raster, experiment.duration_ms),
-      );
-      json.text('}');
-      return json.finish();
-    }
-    const reading = this.#readout.readInDetail(raster, experiment.duration_ms, stimulated);
-    const json = new JsonBytes(HEAD_BYTES + FRAMES_AT_MOST * FRAME_BYTES + SPIKE_BYTES * raster.steps.length);
+  /** @returns the body; view=full is the head of view=drive with exactly two more members, `frames` and `top_types` */
+  body(experiment: Experiment, view: View, inputEvents: InputEvents, raster: SpikeRaster): RunBody {
+    const { stimulated } = inputEvents;
+    const { duration_ms: durationMs } = experiment;
+    const detailed = view === 'full' ? this.#readout.readInDetail(raster, durationMs, stimulated) : undefined;
+    const reading = detailed ?? this.#readout.read(raster, durationMs);
+    const frameBytes = detailed && MAX_FRAMES * FRAME_BYTES + SPIKE_BYTES * raster.steps.length;
+    const json = new JsonBytes(HEAD_BYTES + (frameBytes ?? 0));
     this.#writeHead(json, experiment, stimulated.length, raster, reading);
-    writeFrames(json, raster, reading);
-    writeTopTypes(json, reading);
+    const headBytes = json.length;
+    if (detailed !== undefined) {
+      writeFrames(json, raster, detailed);
+      json.text(`,"top_types":${JSON.stringify(detailed.topTypes)}`);
+    }
     json.text('}');
-    return json.finish();
+    return { bytes: json.finish(), headBytes };
   }
 
   #writeHead(
@@ -101,7 +81,7 @@ export class ExperimentRunner {
     reading: Reading,
   ): void {
     const head = {
-      id: runId(this.#digest, experiment),
+      id: runId(this.connectome.digest, experiment),
       model: this.#modelId,
       // In the order of the fields, not in that of the request.
       ...experimentOf(experiment),
@@ -134,17 +114,4 @@ function writeFrames(json: JsonBytes, raster: SpikeRaster, { frames }: DetailedR
     json.text(']}');
   });
   json.text(']');
-}
-
-function writeTopTypes(json: JsonBytes, { topTypes }: DetailedReading): void {
-  const types = topTypes.map((top) => ({
-    type: top.type,
-    super_class: top.superClass,
-    neurons: top.neurons,
-    responding: top.responding,
-    spikes: top.spikes,
-    rate_hz: top.rateHz,
-    stimulated: top.stimulated,
-  }));
-  json.text(`,"top_types":${JSON.stringify(types)}`);
 }

@@ -28,3 +28,11 @@ export class ClientShares {
     else this.#ofClients.delete(client);
   }
 }
+
+/**
+ * Places of all that a client may take, which has some of them already: the last quarter is kept for clients that have
+ * nothing, so that a few clients never take all places.
+ */
+export function placesFor(own: number, places: number): number {
+  return own === 0 ? places : places - Math.floor(places / 4);
+}

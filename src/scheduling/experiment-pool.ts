@@ -1,19 +1,15 @@
-/**
- * The workers. This folder is the only place that knows Piscina; the rest of the service sees tasks that are
- * answered or that fail with a code.
- */
 import { CodedError } from '../errors.js';
-import { within } from '../within.js';
+import { withTimeout } from '../with-timeout.js';
 import { PoolWorker } from './pool-worker.js';
 import type { AtlasTask, ResultOf, V1RunTask, WorkerData } from './task.js';
-import { isUnderWay, newTicket } from './ticket.js';
+import { isUnderWay, newCancellationFlag } from './cancellation-flag.js';
 
 /** For all workers to open the connectome: many times what it takes. */
 const START_TIMEOUT_MS = 120_000;
-/** Of a run whose worker ends over other runs. */
-const MOST_TRIES = 3;
+/** Tries of a run whose worker ends over other runs. */
+const MAX_TRIES = 3;
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly workers: number;
   readonly workerData: WorkerData;
   /** Path or URL of the built worker file. */
@@ -24,8 +20,9 @@ export interface PoolOptions {
   readonly onChange: () => void;
 }
 
+/** The workers. What needs them sees tasks that are answered or that fail with a code. */
 export class ExperimentPool {
-  /** The workers one by one, for the queue, which chooses the worker of each run. */
+  /** For the queue, which chooses the worker of each job. */
   readonly members: readonly PoolWorker[];
   #lostInARow = 0;
   #closed = false;
@@ -43,7 +40,10 @@ export class ExperimentPool {
     );
   }
 
-  /** Resolves once every worker has opened the connectome and is warm. */
+  /**
+   * Resolves once every worker has opened the connectome and is warm.
+   * @throws CodedError WORKER_LOST, DEADLINE_PASSED
+   */
   static async start(options: PoolOptions): Promise<ExperimentPool> {
     const pool = new ExperimentPool(options);
     try {
@@ -88,7 +88,7 @@ export class ExperimentPool {
    */
   async probe(withinMs: number): Promise<void> {
     const probes = this.members.map((member) => member.run({ kind: 'probe' }));
-    await within(withinMs, Promise.all(probes), silence(withinMs));
+    await withTimeout(withinMs, Promise.all(probes), silence(withinMs));
   }
 
   /**
@@ -96,12 +96,7 @@ export class ExperimentPool {
    * @throws CodedError WORKER_LOST when the run ends its worker, DEADLINE_PASSED when no worker answers in time
    */
   async tryOut(task: V1RunTask, withinMs: number): Promise<void> {
-    const run = this.run(task);
-    await within(
-      withinMs,
-      run.then(() => undefined),
-      silence(withinMs),
-    );
+    await withTimeout(withinMs, this.run(task), silence(withinMs));
   }
 
   run(task: V1RunTask): Promise<ResultOf['v1-run']>;
@@ -112,15 +107,15 @@ export class ExperimentPool {
    */
   async run(task: V1RunTask | AtlasTask): Promise<ResultOf[keyof ResultOf]> {
     for (let tries = 1; ; tries++) {
-      const ticket = newTicket();
-      const ticketed = task.kind === 'v1-run' ? { ...task, ticket } : task;
+      const flag = newCancellationFlag();
+      const flagged = task.kind === 'v1-run' ? { ...task, flag } : task;
       try {
-        return await this.#leastBusy().run(ticketed);
+        return await this.#leastBusy().run(flagged);
       } catch (error) {
         const isLost = error instanceof CodedError && error.code === 'WORKER_LOST';
         // The worker ended over another run, which was before this one. Its successor begins with this one.
-        const isInnocent = task.kind === 'v1-run' && !isUnderWay(ticket);
-        if (!isLost || !isInnocent || this.#closed || tries === MOST_TRIES) throw error;
+        const isInnocent = task.kind === 'v1-run' && !isUnderWay(flag);
+        if (!isLost || !isInnocent || this.#closed || tries === MAX_TRIES) throw error;
       }
     }
   }

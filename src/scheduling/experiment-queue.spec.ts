@@ -1,18 +1,22 @@
-import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
+import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError } from '../errors.js';
-import { v1Protocol } from '../experiment/protocol.js';
+import { v1Protocol, type PoissonTrain } from '../stimulus/protocol.js';
 import { ExperimentQueue } from './experiment-queue.js';
 import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
-import type { JobWorker } from './lane.js';
-import type { V1RunResult, V1RunTask } from './task.js';
-import { begin } from './ticket.js';
+import type { JobWorker } from './worker-slot.js';
+import type { V1RunResult, V1RunTask, V2TrialTask } from './task.js';
+import { begin } from './cancellation-flag.js';
 
 const LIMIT = 16;
 const WIDEST = 4;
 
 const PROTOCOL = v1Protocol(new Uint32Array(0), { nominalRateHz: 1, intensity: 1, seed: 1 }, 500);
 const TRIAL = { steps: new Uint16Array(0), neurons: new Uint32Array(0), deliveredEvents: 0 };
-const RESULT = { body: new Uint8Array(0), timings: { simulateMs: 0, serialiseMs: 0 } } as V1RunResult;
+const RESULT = {
+  body: { bytes: new Uint8Array(0), headBytes: 0 },
+  timings: { simulateMs: 0, serialiseMs: 0 },
+} as V1RunResult;
 
 const taskOf = (seed: number): V1RunTask => ({
   kind: 'v1-run',
@@ -30,7 +34,7 @@ function slowWorkerBehindFastStage() {
   const batches: number[] = [];
   let isBusy = false;
   const stage: BatchStage = {
-    comesFirst: true,
+    gpuComesFirst: true,
     get room() {
       return isBusy ? 0 : WIDEST;
     },
@@ -38,7 +42,7 @@ function slowWorkerBehindFastStage() {
       return isBusy;
     },
     jobsAhead: 2 * WIDEST,
-    batchOf: (jobs) => jobs.length,
+    batchSizeOf: (jobs) => jobs.length,
     simulate: async (jobs) => {
       batches.push(jobs.length);
       isBusy = true;
@@ -59,7 +63,7 @@ function slowWorkerBehind(stage: BatchStage) {
     state: 'ready',
     run: ((task: V1RunTask) => {
       const result = last.then(() => {
-        if (!begin(task.ticket!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
+        if (!begin(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
         return new Promise<V1RunResult>((resolve) => begun.push({ task, end: () => resolve(RESULT) }));
       });
       last = result.catch(() => undefined);
@@ -155,11 +159,11 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
   function behindBusyStage() {
     const batches: unknown[][] = [];
     const stage = {
-      comesFirst: false,
+      gpuComesFirst: false,
       room: WIDEST,
       isBusy: true,
       jobsAhead: 3 * WIDEST,
-      batchOf: (jobs: readonly BatchJob[]) => jobs.length,
+      batchSizeOf: (jobs: readonly BatchJob[]) => jobs.length,
       simulate: async (jobs: readonly BatchJob[]) => {
         batches.push(jobs.map(({ group }) => group));
         return jobs.map(() => undefined);
@@ -196,5 +200,123 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
     queue.dispatch();
     expect(batches[0]).toEqual(['runs', 'runs']);
     await Promise.all([end!(), queue.idle(), ...trials]);
+  });
+});
+
+describe('two workers, one of them kept for runs', () => {
+  const READING: TrialReading = { spikes: 0, responding: 0, inputEvents: 0, synapticEvents: 0, reports: [] };
+
+  /** Workers that end a trial when they are told to, and say which event budget it had. */
+  function heldWorkers() {
+    const begun: { worker: number; name: string; budget: number | undefined; end(reading?: object): void }[] =
+      [];
+    const workers = [0, 1].map((worker): JobWorker => {
+      let last: Promise<unknown> = Promise.resolve();
+      return {
+        state: 'ready',
+        run: ((task: V1RunTask | V2TrialTask) => {
+          const result = last.then(() => {
+            if (!begin(task.flag!)) throw new CodedError('RUN_CANCELLED', 'It was withdrawn.');
+            return new Promise((resolve) => {
+              if (task.kind === 'v1-run') {
+                const end = () => resolve(RESULT);
+                begun.push({ worker, name: `run ${task.experiment.seed}`, budget: undefined, end });
+                return;
+              }
+              const { inputs, eventBudget } = task.trial.protocol;
+              const { name } = inputs[0]!.train as PoissonTrain;
+              const end = (more = {}) => resolve({ ...READING, ...more });
+              begun.push({ worker, name, budget: eventBudget, end });
+            });
+          });
+          last = result.catch(() => undefined);
+          return result;
+        }) as JobWorker['run'],
+        restart: () => undefined,
+        whenChanged: () => undefined,
+      };
+    });
+    const queue = new ExperimentQueue(workers, { limit: LIMIT, runTimeoutMs: 60_000 });
+    const trial = (name: string, neurons: number) =>
+      queue.runTrial(trialOf(name, neurons), { owner: name[0]! });
+    return { queue, begun, trial, names: () => begun.map(({ name, worker }) => `${name} on ${worker}`) };
+  }
+  function trialOf(name: string, neurons: number): TrialTask {
+    const train = {
+      kind: 'poisson',
+      name,
+      rateHz: 10,
+      seed: 0,
+      trial: 0,
+      startStep: 0,
+      endStep: 10,
+    } as const;
+    const inputs = [{ neurons: new Uint32Array(neurons), train }];
+    const protocol = { inputs, silenced: new Uint32Array(0), durationSteps: 10, eventBudget: 5e7 };
+    return { protocol, reports: [], countsAll: false };
+  }
+  const HEAVY = 1_000_000;
+
+  it('a light trial does not wait for a heavy one of another client, one of the same client does', async () => {
+    const { queue, begun, trial, names } = heldWorkers();
+    const all = [trial('a1', HEAVY), trial('a2', 10), trial('b1', 10), trial('b2', 10), trial('c1', HEAVY)];
+    await settled();
+    expect(names()).toEqual(['a1 on 1', 'b1 on 0']);
+    expect(begun.map(({ budget }) => budget)).toEqual([5e7, 750_000]);
+    begun[1]!.end();
+    await settled();
+    expect(names().slice(2)).toEqual(['b2 on 0']);
+    begun[2]!.end();
+    await settled();
+    // The trial of c waits, as it is heavy, though no worker computes for c; that of a waits, as one computes for a.
+    expect(begun).toHaveLength(3);
+    for (const at of [0, 3, 4]) {
+      begun[at]!.end();
+      await settled();
+      await settled();
+    }
+    const last = begun.find(({ name }) => name === 'c1')!;
+    expect([last.worker, last.budget]).toEqual([1, 5e7]);
+    await Promise.all(all);
+    await queue.idle();
+  });
+
+  it('a trial that exceeds the small budget is computed anew in its turn, and never tried again', async () => {
+    const { queue, begun, trial, names } = heldWorkers();
+    const [, tried] = [trial('a1', HEAVY), trial('b1', 10)];
+    await settled();
+    begun[1]!.end({ stoppedAtStep: 3, synapticEvents: 750_001 });
+    await settled();
+    expect(names()).toEqual(['a1 on 1', 'b1 on 0']);
+    begun[0]!.end();
+    await settled();
+    await settled();
+    expect([names()[2]!.slice(0, 2), begun[2]!.budget]).toEqual(['b1', 5e7]);
+    begun[2]!.end({ spikes: 7 });
+    expect(await tried).toEqual({ ...READING, spikes: 7 });
+    await queue.idle();
+  });
+
+  it('runs go before light trials', async () => {
+    const { queue, begun, trial, names } = heldWorkers();
+    void trial('a1', HEAVY);
+    await settled();
+    const runs = [queue.submit(taskOf(1), 'c').result];
+    const light = [trial('b1', 10), trial('b2', 10)];
+    await settled();
+    expect(names()).toEqual(['a1 on 1', 'run 1 on 0']);
+    begun[1]!.end();
+    await settled();
+    expect(names().slice(2)).toEqual(['b1 on 0']);
+    runs.push(queue.submit(taskOf(2), 'c').result);
+    begun[2]!.end();
+    await settled();
+    expect(names().slice(3)).toEqual(['run 2 on 0']);
+    begun[3]!.end();
+    await settled();
+    expect(names().slice(4)).toEqual(['b2 on 0']);
+    for (const at of [4, 0]) begun[at]!.end();
+    await Promise.all([...runs, ...light]);
+    await queue.idle();
   });
 });

@@ -1,75 +1,72 @@
-/**
- * The file that every worker runs: opens the shared connectome, builds its engine, then answers tasks. It
- * holds no logic of its own; what a task computes is in answers/, engine/ and connectome/.
- */
+/** The file that every worker runs: opens the shared connectome, builds its engine, then answers tasks. */
 import { workerData } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
-import { DEFAULT_EXPERIMENT } from '../answers/v1/experiment.js';
-import { QUERY_FIELDS } from '../answers/v1/fields.js';
-import { availableStimuli } from '../answers/v1/presets.js';
-import { ExperimentRunner } from '../answers/v1/run-body.js';
-import { trialOf } from '../answers/v2/readout.js';
-import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
+import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
+import { QUERY_FIELDS } from '../presets/fields.js';
+import { availableStimuli } from '../presets/presets.js';
+import { ExperimentRunner } from '../presets/run-body.js';
+import { trialOf } from '../experiments/run/readout.js';
+import { arraysOfReading, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { viewConnectome } from '../connectome/sections.js';
-import { KernelEngine } from '../engine/backends/cpu/kernel-engine.js';
-import { failureOf } from '../errors.js';
-import { compiledDrawing } from '../experiment/compiled-drawing.js';
-import { MAXIMUM_RATE_HZ } from '../experiment/protocol.js';
+import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
+import { CodedError, failureOf } from '../errors.js';
+import { compiledDrawing } from '../stimulus/compiled-drawing.js';
+import { MAXIMUM_RATE_HZ } from '../stimulus/protocol.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
-import { moved } from './moved.js';
-import type { AtlasResult, Outcome, ResultOf, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
-import { begin, end, type Ticket } from './ticket.js';
+import { GZIP_LEVEL } from '../gzip.js';
+import { transfer } from './transfer.js';
+import type { AtlasResult, Outcome, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
+import { begin, end } from './cancellation-flag.js';
 
-/** Level 6 takes twice the time of 3 for 2 % fewer bytes: acceptable for a body compressed once. */
-const RUN_GZIP_LEVEL = 3;
+/** Level for bodies that are compressed once and sent often. */
 const ATLAS_GZIP_LEVEL = 6;
 /** The first runs of a new thread are slow, and so is the first of each stimulus; no request should be one of them. */
 const WARM_UP_ROUNDS = 3;
 const WARM_UP_TRIAL_STEPS = 1000;
 const WARM_UP_TRIAL_NEURONS = 20;
 
-/** Nobody reads it: whoever withdrew the task knows. */
-const WITHDRAWN: Outcome<never> = {
-  ok: false,
-  failure: { code: 'RUN_CANCELLED', message: 'The task was withdrawn before it started.' },
-};
-
-type Answer = (task: Task) => unknown;
+/** Outcome of a withdrawn task, which is not read: the queue has forgotten it. */
+const WITHDRAWN = new CodedError('RUN_CANCELLED', 'The task was withdrawn before it started.');
 
 export default start(workerData as WorkerData);
 
-function start({ connectome: buffer }: WorkerData): Answer {
+function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const connectome = viewConnectome(buffer);
   const engine = new KernelEngine(compileKernel(), connectome);
   const draw = compiledDrawing(compileDrawingKernel());
-  const runner = new ExperimentRunner(connectome, engine, { draw });
+  const runner = new ExperimentRunner(connectome, engine, draw);
   const runTrial = trialOf(connectome, engine, draw);
   warmUp(connectome, runner, runTrial);
-  return (task) => {
-    try {
-      switch (task.kind) {
-        case 'v1-run':
-          return ticketed(task.ticket, () => {
-            const result = runExperiment(runner, task);
-            return moved(result, [result.body, result.gzip]);
-          });
-        case 'v2-trial':
-          return ticketed(task.ticket, () => {
-            const reading = runTrial(task.trial, task.simulated);
-            return moved(reading, arraysOf(reading));
-          });
-        case 'atlas': {
-          const result = writeAtlas(connectome);
-          return moved(result, Object.values(result) as Uint8Array[]);
-        }
-        case 'probe':
-          return { ok: true, result: undefined } satisfies Outcome<ResultOf['probe']>;
+  const compute = (task: Task): unknown => {
+    switch (task.kind) {
+      case 'v1-run': {
+        const result = runExperiment(runner, task);
+        return transfer(result, [result.body.bytes, result.gzip]);
       }
+      case 'v2-trial': {
+        const reading = runTrial(task.trial, task.simulated);
+        return transfer(reading, arraysOfReading(reading));
+      }
+      case 'atlas': {
+        const result = writeAtlas(connectome);
+        return transfer(result, Object.values(result) as Uint8Array[]);
+      }
+      case 'probe':
+        return transfer(undefined, []);
+    }
+  };
+  return (task) => {
+    const flag = 'flag' in task ? task.flag : undefined;
+    try {
+      if (flag !== undefined && !begin(flag)) throw WITHDRAWN;
+      return compute(task);
     } catch (error) {
       return { ok: false, failure: failureOf(error) } satisfies Outcome<never>;
+    } finally {
+      if (flag !== undefined) end(flag);
     }
   };
 }
@@ -105,24 +102,13 @@ function warmUpTrial({ neuronCount }: Connectome): TrialTask {
   };
 }
 
-/** Computes what has not been withdrawn. */
-function ticketed(ticket: Ticket | undefined, compute: () => unknown): unknown {
-  if (ticket === undefined) return compute();
-  if (!begin(ticket)) return WITHDRAWN;
-  try {
-    return compute();
-  } finally {
-    end(ticket);
-  }
-}
-
 function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
   const startedMs = performance.now();
   const inputEvents = runner.inputEventsOf(task.experiment);
   const raster = task.simulated ?? runner.simulate(task.experiment, inputEvents);
   const simulatedMs = performance.now();
   const body = runner.body(task.experiment, task.view, inputEvents, raster);
-  const gzip = task.gzip ? compressed(body, RUN_GZIP_LEVEL) : undefined;
+  const gzip = task.gzip ? compressed(body.bytes, GZIP_LEVEL) : undefined;
   return {
     body,
     gzip,
@@ -130,11 +116,6 @@ function runExperiment(runner: ExperimentRunner, task: V1RunTask): V1RunResult {
     spikes: raster.steps.length,
     timings: { simulateMs: simulatedMs - startedMs, serialiseMs: performance.now() - simulatedMs },
   };
-}
-
-/** The arrays of a reading, which belong to it alone. */
-function arraysOf({ reports, counts }: TrialReading): ArrayBufferView[] {
-  return [...reports, counts ?? {}].flatMap((part) => Object.values(part).filter(ArrayBuffer.isView));
 }
 
 function writeAtlas(connectome: Connectome): AtlasResult {

@@ -1,14 +1,14 @@
-import { RoundRobin } from './round-robin.js';
+import { Charges, FairQueue } from './fair-queue.js';
 
-function taken(items: RoundRobin<string>): string[] {
+function taken(items: FairQueue<string>): string[] {
   const order: string[] = [];
   for (let item = items.take(); item !== undefined; item = items.take()) order.push(item);
   return order;
 }
 
-describe('RoundRobin', () => {
+describe('FairQueue', () => {
   it('takes one of each owner in turn, each in order of arrival', () => {
-    const items = new RoundRobin<string>();
+    const items = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) items.add(item[0]!, item);
     expect(items.size).toBe(6);
     expect(items.peek()).toBe('a1');
@@ -17,7 +17,7 @@ describe('RoundRobin', () => {
   });
 
   it('lets an owner who comes later wait for one item of each other', () => {
-    const items = new RoundRobin<string>();
+    const items = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'a3', 'b1', 'b2']) items.add(item[0]!, item);
     expect(items.take()).toBe('a1');
     items.add('c', 'c1');
@@ -25,7 +25,7 @@ describe('RoundRobin', () => {
   });
 
   it('puts back before all that the owner has, in the order in which they came back', () => {
-    const items = new RoundRobin<string>();
+    const items = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'a3']) items.add('a', item);
     const [first, second] = [items.take()!, items.take()!];
     items.putBack('a', first);
@@ -35,7 +35,7 @@ describe('RoundRobin', () => {
   });
 
   it('deletes what waits, and nothing else', () => {
-    const items = new RoundRobin<string>();
+    const items = new FairQueue<string>();
     for (const item of ['a1', 'a2', 'b1']) items.add(item[0]!, item);
     expect(items.delete('b', 'b1')).toBe(true);
     expect(items.delete('b', 'b1')).toBe(false);
@@ -46,5 +46,25 @@ describe('RoundRobin', () => {
     expect(items.delete('a', first)).toBe(true);
     expect(items.size).toBe(1);
     expect(taken(items)).toEqual(['a2']);
+  });
+
+  it('takes of the owner that was charged least, and lets none save up turns', () => {
+    const charges = new Charges();
+    const items = new FairQueue<string>(charges);
+    for (const item of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'b3']) items.add(item[0]!, item);
+    const take = (cost: number) => {
+      const item = items.take()!;
+      charges.charge(item[0]!, cost);
+      return item;
+    };
+    expect([take(100), take(30), take(30), take(50)]).toEqual(['a1', 'b1', 'b2', 'b3']);
+    // c comes where b stood at its last turn, at 60; b has had 110 by now, and a 100.
+    for (const item of ['c1', 'c2', 'c3']) items.add('c', item);
+    items.add('b', 'b4');
+    expect([take(35), take(35), take(1), take(100)]).toEqual(['c1', 'c2', 'a2', 'a3']);
+    expect(items.heads()).toEqual(['b4', 'c3', 'a4']);
+    // Out of turn.
+    items.takeItem('a', 'a4');
+    expect(taken(items)).toEqual(['b4', 'c3']);
   });
 });

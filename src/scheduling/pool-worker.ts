@@ -3,18 +3,15 @@ import { CodedError } from '../errors.js';
 import type { Outcome, ResultOf, Task, WorkerData } from './task.js';
 
 /**
- * Of a worker's JavaScript objects; the brain and the engine's state lie outside. A run of a whole brain takes some
+ * Limit of a worker's JavaScript objects; the brain and the engine's state lie outside. A run of a whole brain takes some
  * 15 MB, the atlas most. A worker beyond it ends alone; with Node's default the container would end.
  */
 const WORKER_HEAP_MB = 256;
 
-/**
- * A starting worker is before its first task, or before the first task after a restart. A closed worker refuses
- * every task.
- */
+/** A starting worker is before its first task, also after a restart. A closed worker refuses every task. */
 export type WorkerState = 'ready' | 'starting' | 'closed';
 
-export interface PoolWorkerOptions {
+interface PoolWorkerOptions {
   readonly workerData: WorkerData;
   readonly workerFile: string | URL;
   readonly onStrayError: (error: Error) => void;
@@ -77,7 +74,7 @@ export class PoolWorker {
     return this.#isReady ? 'ready' : 'starting';
   }
 
-  /** Whether it takes tasks or is starting. */
+  /** Tells whether it takes tasks or is starting. */
   get isPresent(): boolean {
     return this.#piscina.threads.length > 0;
   }

@@ -1,14 +1,15 @@
 /**
- * What crosses the thread: tasks in, outcomes out, all of it plain data. A task names the version of the API whose work
+ * Tasks and outcomes, as they cross threads: plain data. A task names the version of the API whose work
  * it is. Failures travel as data too, because structured clone strips an error of its code.
  */
-import type { Experiment, View } from '../answers/v1/experiment.js';
-import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
-import type { Trial } from '../engine/simulation.js';
+import type { Experiment, View } from '../presets/experiment.js';
+import type { RunBody } from '../presets/run-body.js';
+import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type { Trial } from '../simulation/simulation.js';
 import type { Failure } from '../errors.js';
-import type { Ticket } from './ticket.js';
+import type { CancellationFlag } from './cancellation-flag.js';
 
-/** What every worker is given once, at its start. */
+/** Data for every worker at its start. */
 export interface WorkerData {
   /** The bytes of a connectome file that this process has already verified. */
   readonly connectome: SharedArrayBuffer;
@@ -19,12 +20,12 @@ export interface V1RunTask {
   readonly kind: 'v1-run';
   readonly experiment: Experiment;
   readonly view: View;
-  /** Whether the body is wanted compressed as well. */
+  /** Tells whether the body is wanted compressed as well. */
   readonly gzip: boolean;
-  /** What the GPU has simulated already, certified to be what the worker itself would compute. */
+  /** Spikes that the GPU has simulated already, certified to be what the worker itself would compute. */
   readonly simulated?: Trial;
-  /** Of a run that may be withdrawn. */
-  readonly ticket?: Ticket;
+  /** Flag of a run that may be withdrawn. */
+  readonly flag?: CancellationFlag;
 }
 
 /** One trial of an experiment of version 2. */
@@ -33,13 +34,8 @@ export interface V2TrialTask {
   readonly trial: TrialTask;
   /** As of a run. */
   readonly simulated?: Trial;
-  /** Of a trial that may be withdrawn. */
-  readonly ticket?: Ticket;
-}
-
-/** Answers once the worker is warm; sent to each worker before the service calls itself ready. */
-export interface ProbeTask {
-  readonly kind: 'probe';
+  /** Flag of a trial that may be withdrawn. */
+  readonly flag?: CancellationFlag;
 }
 
 /** Writes the atlas, which takes a while for a whole brain, off the main thread. */
@@ -47,23 +43,19 @@ export interface AtlasTask {
   readonly kind: 'atlas';
 }
 
-export type Task = V1RunTask | V2TrialTask | ProbeTask | AtlasTask;
+/** A probe is answered once the worker is warm; each worker has one before the service calls itself ready. */
+export type Task = V1RunTask | V2TrialTask | AtlasTask | { readonly kind: 'probe' };
 
-/** What simulates; never shows in a body. */
+/** Backend that simulates; never shows in a body. */
 export type Backend = 'cpu' | 'gpu';
 
 export interface V1RunResult {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: RunBody;
   readonly gzip: Uint8Array<ArrayBuffer> | undefined;
   readonly backend: Backend;
   readonly spikes: number;
-  readonly timings: TaskTimings;
-}
-
-export interface TaskTimings {
-  readonly simulateMs: number;
-  /** Readout, body and compression. */
-  readonly serialiseMs: number;
+  /** `serialiseMs` is that of readout, body and compression. */
+  readonly timings: { readonly simulateMs: number; readonly serialiseMs: number };
 }
 
 export interface AtlasResult {

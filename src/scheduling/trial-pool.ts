@@ -1,9 +1,9 @@
-import type { TrialReading, TrialTask } from '../answers/v2/trial.js';
+import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { ExperimentPool } from './experiment-pool.js';
 import { ExperimentQueue } from './experiment-queue.js';
 import { WORKER_FILE } from './worker-file.js';
 
-export interface TrialPoolOptions {
+interface TrialPoolOptions {
   /** The bytes of a connectome file that has been verified. */
   readonly connectome: SharedArrayBuffer;
   readonly workers: number;
@@ -11,24 +11,7 @@ export interface TrialPoolOptions {
   readonly workerFile?: string | URL;
 }
 
-/** One user, so nobody to be fair to. */
-const OWNER = 'command';
-
-/**
- * Computes the trials of a command on all cores. No trial has a time limit: whoever waits may end the command.
- *
- *     const pool = await TrialPool.start({ connectome: buffer, workers: availableParallelism() });
- *     const interrupt = new AbortController();
- *     process.once('SIGINT', () => interrupt.abort(new CodedError(...)));
- *     const options = { signal: interrupt.signal, inFlight: pool.inFlight };
- *     try {
- *       for await (const event of runExperiment(plan, pool.runTrial, options)) ...
- *     } finally {
- *       await pool.close();
- *     }
- *
- * close() also ends workers in the middle of a trial, so a command that is interrupted ends at once.
- */
+/** Computes the trials of a command on all cores. No trial has a time limit: whoever waits may end the command. */
 export class TrialPool {
   private constructor(
     private readonly pool: ExperimentPool,
@@ -39,11 +22,8 @@ export class TrialPool {
    * Resolves once every worker is ready.
    * @throws CodedError WORKER_LOST, DEADLINE_PASSED when a worker cannot be started
    */
-  static async start({
-    connectome,
-    workers,
-    workerFile = WORKER_FILE,
-  }: TrialPoolOptions): Promise<TrialPool> {
+  static async start(options: TrialPoolOptions): Promise<TrialPool> {
+    const { connectome, workers, workerFile = WORKER_FILE } = options;
     const pool = await ExperimentPool.start({
       workers,
       workerFile,
@@ -68,9 +48,10 @@ export class TrialPool {
 
   /** @throws CodedError as ExperimentQueue.runTrial, or the reason of the signal */
   readonly runTrial = (trial: TrialTask, signal?: AbortSignal): Promise<TrialReading> =>
-    this.queue.runTrial(trial, { owner: OWNER, ...(signal && { signal }) });
+    // One user, so nobody to be fair to.
+    this.queue.runTrial(trial, { owner: 'command', ...(signal && { signal }) });
 
-  /** Ends the workers at once; trials that are still here are rejected. */
+  /** Ends the workers at once, also in the middle of a trial, which is rejected. */
   close(): Promise<void> {
     return this.pool.close();
   }

@@ -1,7 +1,7 @@
 import { CodedError } from '../errors.js';
+import { isUnderWay, newCancellationFlag, withdraw, type CancellationFlag } from './cancellation-flag.js';
 import type { WorkerState } from './pool-worker.js';
 import type { ResultOf, V1RunTask, V2TrialTask } from './task.js';
-import { isUnderWay, newTicket, withdraw, type Ticket } from './ticket.js';
 
 /** A run that computes for longer is slow: nothing is queued ahead behind it. */
 const SLOW_RUN_MS = 25;
@@ -23,20 +23,20 @@ export interface JobWorker {
 /** How the worker of a job ended before it answered. */
 export interface Loss {
   readonly error: CodedError;
-  /** Whether the worker was ended because it computed this job for too long. */
+  /** Tells whether the worker was ended because it computed this job for too long. */
   readonly isOverdue: boolean;
-  /** Whether the worker was computing this job when it ended. */
+  /** Tells whether the worker was computing this job when it ended. */
   readonly isUnderWay: boolean;
-  /** Whether no other worker takes its place. */
+  /** Tells whether no other worker takes its place. */
   readonly isFinal: boolean;
 }
 
-/** What a worker computes. Whoever hands it to a lane is told how it ended, once for each time it is handed over. */
-export interface Job {
+/** Job of a worker. It is told how it ended, once for each time that it is handed over. */
+export interface SlotJob {
   readonly task: JobTask;
   /** A worker that computes it for longer is ended; Infinity for no limit. */
   readonly timeoutMs: number;
-  /** Set by the lane that has it. */
+  /** Set by the slot that has it. */
   placement: Placement | undefined;
   /** It is the first in its worker, so it no longer waits. */
   begin(): void;
@@ -47,44 +47,42 @@ export interface Job {
 }
 
 interface Placement {
-  readonly lane: Lane;
-  readonly ticket: Ticket;
+  readonly slot: { withdraw(job: SlotJob): boolean };
+  readonly flag: CancellationFlag;
 }
 
-/** @returns whether no worker has begun the job, and none will; the lane then has nothing to do with it any more */
-export function withdrawJob(job: Job): boolean {
-  return job.placement?.lane.withdraw(job) === true;
-}
-
-export interface LaneListener {
-  /** Its worker may take another job, or what it was given has changed. */
-  onChange(): void;
-  /** Its run is slow. */
-  onSlow(lane: Lane): void;
+/** @returns whether no worker has begun the job, and none will; the slot then has nothing to do with it any more */
+export function withdrawJob(job: SlotJob): boolean {
+  return job.placement?.slot.withdraw(job) === true;
 }
 
 /**
  * A worker, the job that it computes and the one that is queued ahead in it, so that it need not wait for this thread
  * to take the first result before it begins the second job. Both are of one kind.
  */
-export class Lane {
+export class WorkerSlot<Job extends SlotJob> {
   /** In the order in which the worker will answer; what was withdrawn meanwhile is undefined. */
   readonly #places: (Job | undefined)[] = [];
   /** Runs since the worker has had nothing before it. */
   #timer: NodeJS.Timeout | undefined;
   #timed: Job | undefined;
   #isSlow = false;
-  /** Whether the worker was ended because its job took too long. */
+  /** Tells whether the worker was ended because its job took too long. */
   #isEnded = false;
 
+  /**
+   * @param onChange is told that the worker may take another job, or that what it was given has changed
+   * @param onSlow is told that the run in it is slow
+   */
   constructor(
     private readonly worker: JobWorker,
-    private readonly listener: LaneListener,
+    private readonly onChange: () => void,
+    private readonly onSlow: (slot: WorkerSlot<Job>) => void,
   ) {
-    worker.whenChanged(() => listener.onChange());
+    worker.whenChanged(onChange);
   }
 
-  /** What it computes: nothing or one kind of job. */
+  /** Kind of the job that it computes, if any. */
   get kind(): JobKind | undefined {
     return (this.#places[0] ?? this.#places[1])?.task.kind;
   }
@@ -93,29 +91,34 @@ export class Lane {
     return this.#places[0] !== undefined;
   }
 
-  /** Whether a job that it is handed is the next one that the worker begins. */
+  /** Tells whether a job that it is handed is the next one that the worker begins. */
   get isFree(): boolean {
     return this.worker.state !== 'starting' && this.kind === undefined && this.#places.length < 2;
   }
 
-  /** Whether a job of this kind may be queued ahead in it. */
-  hasRoomAhead(kind: JobKind): boolean {
+  /** Tells whether a job of this kind may be queued ahead in it. */
+  canPrefetch(kind: JobKind): boolean {
     const { worker } = this;
     return worker.state !== 'starting' && this.kind === kind && this.#places.length === 1 && !this.#isSlow;
   }
 
-  /** What is queued ahead. */
-  get ahead(): Job | undefined {
+  /** Job that it computes. */
+  get current(): Job | undefined {
+    return this.#places[0];
+  }
+
+  /** Job that is queued ahead. */
+  get prefetched(): Job | undefined {
     return this.#places[1];
   }
 
   hand(job: Job): void {
-    const ticket = newTicket();
-    job.placement = { lane: this, ticket };
+    const flag = newCancellationFlag();
+    job.placement = { slot: this, flag };
     this.#places.push(job);
     this.#timeFirst();
-    const isStillHanded = () => job.placement?.ticket === ticket;
-    this.worker.run({ ...job.task, ticket }).then(
+    const isStillHanded = () => job.placement?.flag === flag;
+    this.worker.run({ ...job.task, flag }).then(
       (result) => {
         if (isStillHanded()) {
           job.placement = undefined;
@@ -124,7 +127,7 @@ export class Lane {
         this.#advance();
       },
       (error: unknown) => {
-        if (isStillHanded()) this.#fail(job, ticket, error);
+        if (isStillHanded()) this.#fail(job, flag, error);
         this.#advance();
       },
     );
@@ -132,14 +135,14 @@ export class Lane {
 
   /** See withdrawJob. */
   withdraw(job: Job): boolean {
-    if (!withdraw(job.placement!.ticket)) return false;
+    if (!withdraw(job.placement!.flag)) return false;
     job.placement = undefined;
     // The worker still answers for it, as soon as it comes to it.
     this.#places[this.#places.indexOf(job)] = undefined;
     return true;
   }
 
-  #fail(job: Job, ticket: Ticket, error: unknown): void {
+  #fail(job: Job, flag: CancellationFlag, error: unknown): void {
     job.placement = undefined;
     if (!(error instanceof CodedError && error.code === 'WORKER_LOST')) {
       job.reject(error);
@@ -151,7 +154,7 @@ export class Lane {
       isOverdue,
       // A worker that was ended over an overdue job may just have begun the next. One that ended by itself was
       // computing what it died of.
-      isUnderWay: isOverdue || (!this.#isEnded && isUnderWay(ticket)),
+      isUnderWay: isOverdue || (!this.#isEnded && isUnderWay(flag)),
       isFinal: this.worker.state === 'closed',
     });
   }
@@ -161,7 +164,7 @@ export class Lane {
     this.#places.shift();
     if (this.#places.length === 0) this.#isEnded = false;
     this.#timeFirst();
-    this.listener.onChange();
+    this.onChange();
   }
 
   /** Whatever stands first is what the worker computes: it waits no more, and its time runs. */
@@ -183,7 +186,7 @@ export class Lane {
     this.#timer = setTimeout(() => {
       this.#isSlow = true;
       this.#endAfter(first, timeoutMs - slowMs);
-      this.listener.onSlow(this);
+      this.onSlow(this);
     }, slowMs);
   }
 
@@ -193,7 +196,7 @@ export class Lane {
 
   #endOverdue(job: Job): void {
     if (job.placement === undefined) return;
-    if (!isUnderWay(job.placement.ticket)) {
+    if (!isUnderWay(job.placement.flag)) {
       // Its answer is on the way, or the worker has had something else to do until now.
       this.#endAfter(job, job.timeoutMs);
       return;

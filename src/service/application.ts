@@ -1,37 +1,32 @@
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { AppModule } from './app.module.js';
+import { AppModule, type Replacements } from './app.module.js';
 import type { Environment } from './config/environment.js';
 import { ModelHealth } from './health/model-health.js';
-import { apiPath, VERSIONING } from './http/api-versions.js';
+import { VERSIONING } from './http/api-versions.js';
 import { Connections } from './http/connections.js';
 import { RequestWatch } from './http/request-watch.js';
 import { configureServer, createAdapter } from './http/server.js';
-import { createLog, nestLog, type LogDestination } from './log.js';
+import { createLog, nestLog, type LogDestination, logRequest } from './log.js';
 import { Metrics } from './metrics/metrics.js';
-import { DESCRIPTION_OF_V1 } from './answers/v1/api/version-description.js';
-import { DESCRIPTION_OF_V2 } from './answers/v2/api/version-description.js';
-import { describeApi, type VersionDescription } from './openapi/openapi-document.js';
-import { OpenApiController } from './openapi/openapi.controller.js';
-import { serveSwaggerUi } from './openapi/swagger-ui.js';
-import type { Windows } from './rate-limit/rate-limit.module.js';
-import { logRequest } from './request-log.js';
-import { ModelLoader } from './serving/model-loader.js';
-import { warmUp } from './run/warm-up.js';
+import { DESCRIPTION_OF_V1 } from './api/v1/version-description.js';
+import { DESCRIPTION_OF_V2 } from './api/v2/version-description.js';
+import { describeApi, type VersionDescription } from './api/openapi/openapi-document.js';
+import { OpenApiController } from './api/openapi/openapi.controller.js';
+import { ModelLoader } from './model-host/model-loader.js';
+import { warmUp } from './api/v1/warm-up.js';
 import { droppedWrites } from './standard-streams.js';
 
-/** Of every version that is served. */
+/** Descriptions of every version that is served. */
 export const API_DESCRIPTIONS: readonly VersionDescription[] = [DESCRIPTION_OF_V1, DESCRIPTION_OF_V2];
 /** For requests that had arrived when the service was told to stop, where clients do not cease to connect. */
-const LAST_ARRIVALS_MS = 500;
+const LAST_ARRIVALS_MS = 2_000;
 /** For the last answer to leave before its connection is closed. */
 const LAST_BYTES_MS = 100;
 
-/** What main.ts and tests choose; everything else is in the environment. */
-export interface ApplicationOptions {
-  readonly workerFile?: URL;
-  readonly windows?: Windows;
+/** Choices of main.ts and tests; everything else is in the environment. */
+export interface ApplicationOptions extends Replacements {
   readonly requestTimeoutMs?: number;
   /** Without it nothing is logged. */
   readonly logTo?: LogDestination;
@@ -46,7 +41,7 @@ export async function createApplication(
   try {
     await app.init();
   } catch (error) {
-    // What was begun already, workers for one, would keep the process alive.
+    // Workers that were begun already would keep the process alive.
     await app.close();
     throw error;
   }
@@ -62,12 +57,7 @@ export async function assembleApplication(
   const connections = new Connections();
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.of(environment, options),
-    createAdapter({
-      trustProxy: environment.TRUST_PROXY,
-      requestTimeoutMs: options.requestTimeoutMs,
-      runTimeoutMs: environment.RUN_TIMEOUT_MS,
-      connections,
-    }),
+    createAdapter(environment, connections, options.requestTimeoutMs),
     { bodyParser: false, abortOnError: false, logger: nestLog(log) },
   );
   app.enableVersioning(VERSIONING);
@@ -85,17 +75,11 @@ export async function assembleApplication(
   app.get(Metrics).droppedLogLines = droppedWrites;
   const health = app.get(ModelHealth);
   app.get(ModelLoader).warmUp = (model) => warmUp(fastify, model);
-  await configureServer(app, {
-    isEnding: () => health.draining,
-    connections,
-    bodyLimits: { [apiPath('2', 'experiments')]: environment.EXPERIMENT_BODY_BYTES },
-  });
-  const documents = API_DESCRIPTIONS.map((description) => {
+  configureServer(app, connections, () => health.draining);
+  for (const description of API_DESCRIPTIONS) {
     const document = describeApi(app, description);
     app.get(OpenApiController).publish(description.version, document);
-    return document;
-  });
-  serveSwaggerUi(app, documents, environment.PUBLIC_URL);
+  }
   return app;
 }
 

@@ -1,9 +1,44 @@
-import type { Logger } from 'pino';
-import { clientOf } from './http/client-address.js';
+import type { LoggerService } from '@nestjs/common';
+import { pino, type DestinationStream, type Logger } from 'pino';
+import { build as pretty } from 'pino-pretty';
+import type { NonBlockingStream } from './standard-streams.js';
+import { clientOf } from './limits/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
 import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
-import { experimentReportOf, outcomeOf, type ExperimentReport } from './experiments/experiment-report.js';
-import { reportOf, type RunReport } from './run/run-report.js';
+import { experimentReportOf, outcomeOf, type ExperimentReport } from './api/v2/experiment-report.js';
+import { reportOf, type RunReport } from './api/v1/run.service.js';
+
+export type LogDestination = NonBlockingStream | (DestinationStream & { readonly isTTY?: false });
+
+/**
+ * One line of JSON for each event, so text from clients is escaped; on a terminal, a readable form.
+ * @param destination must not block if its reader is slow
+ */
+export function createLog(level: string, destination: LogDestination): Logger {
+  return pino({ level }, destination.isTTY === true ? pretty({ destination }) : destination);
+}
+
+/** Parts of Nest that tell of every module and route they put together. */
+const TALKATIVE = ['NestFactory', 'InstanceLoader', 'RoutesResolver', 'RouterExplorer', 'NestApplication'];
+
+/** Log of Nest's Logger, in the same lines. The last of what it hands over is the name of who speaks. */
+export function nestLog(log: Logger): LoggerService {
+  const write =
+    (level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace') =>
+    (message: unknown, ...rest: unknown[]) => {
+      const from = rest.at(-1);
+      const isTalk = level === 'info' && TALKATIVE.includes(String(from));
+      log[isTalk ? 'debug' : level]({ from }, String(message));
+    };
+  return {
+    fatal: write('fatal'),
+    error: write('error'),
+    warn: write('warn'),
+    log: write('info'),
+    debug: write('debug'),
+    verbose: write('trace'),
+  };
+}
 
 /** Requested every few seconds by supervisors and load balancers, so logged at level debug only. */
 const PROBED_PATHS = ['/livez', '/readyz'];
@@ -14,6 +49,7 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
   const path = request.url.split('?', 1)[0]!.slice(0, LONGEST_PATH);
   const isProbe = PROBED_PATHS.includes(path);
   const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
+  const span = traceSpanOf(request);
   const report = reportOf(request);
   const experiment = experimentReportOf(request);
   log[level](
@@ -25,18 +61,16 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
       status,
       ms: rounded(elapsedMs),
       client: clientOf(request),
-      ...traceFields(traceSpanOf(request)),
-      ...(report === undefined ? {} : { run: runFields(report) }),
-      ...(experiment === undefined ? {} : { experiment: experimentFields(experiment, status) }),
+      ...(span && traceFields(span)),
+      ...(report && { run: runFields(report) }),
+      ...(experiment && { experiment: experimentFields(experiment, status) }),
     },
     `${request.method} ${path} ${status}`,
   );
 }
 
 /** Under the names that OpenTelemetry gives them in logs. */
-function traceFields(span: TraceSpan | undefined): Record<string, string> {
-  if (span === undefined) return {};
-  const { traceId, spanId, parentSpanId, flags } = span;
+function traceFields({ traceId, spanId, parentSpanId, flags }: TraceSpan): Record<string, string> {
   return { trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId, trace_flags: flags };
 }
 

@@ -1,8 +1,8 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApplication } from './application.js';
 import { type Environment, readEnvironment } from './config/environment.js';
-import { CodedError, messageWithCause } from './errors.js';
-import { GpuHost } from './pool/gpu/gpu-host.js';
+import { CodedError, messageWithCause } from '../errors.js';
+import { GpuHost } from '../scheduling/gpu/gpu-host.js';
 import { endOnFailure, endOnSignals, endProcess } from './shutdown.js';
 import { replaceStandardStreams } from './standard-streams.js';
 
@@ -22,8 +22,9 @@ export async function startService(workerFile?: URL): Promise<NestFastifyApplica
     await listen(app, environment);
     return app;
   } catch (error) {
-    console.error(error instanceof CodedError ? messageWithCause(error) : error);
-    await endProcess(error instanceof CodedError ? error.exitCode : 1);
+    const isExpected = error instanceof CodedError;
+    console.error(isExpected ? messageWithCause(error) : error);
+    await endProcess(isExpected ? error.exitCode : 1);
     return undefined;
   }
 }

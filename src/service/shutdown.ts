@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { Logger, type INestApplication } from '@nestjs/common';
-import { ModelLoader } from './serving/model-loader.js';
+import { ModelLoader } from './model-host/model-loader.js';
 import { ENDING_SIGNALS, onEndingSignal } from './signals.js';
 import { flushStandardStreams } from './standard-streams.js';
 
@@ -13,7 +13,7 @@ const LOOK_EVERY_MS = 10;
 const FILE_OPERATIONS = /^FSReq/;
 const LOOKUPS = /^Get(Addr|Name)InfoReq/;
 /**
- * Of a service that could not start. The resolver gives up by itself: mostly after 10 s, where no name server answers.
+ * Time for the end of a service that could not start. The resolver gives up by itself: mostly after 10 s, where no name server answers.
  */
 const LONGEST_LOOKUP_MS = 15_000;
 
@@ -63,28 +63,23 @@ async function end(app: INestApplication, shutdownMs: number, log: Logger): Prom
   await endProcess(status, { lookupMs: shutdownMs - (performance.now() - begunMs) });
 }
 
-interface Awaited {
-  /** Resolves when the other threads have ended. */
-  readonly threads?: Promise<void>;
-  /** How long names may still be looked up. */
-  readonly lookupMs?: number;
-}
-
 /**
  * Ends the process once pending output is flushed or cannot be. process.exit waits for every thread. If one hangs,
  * in a file system or driver that does not respond, the process has to be killed. Looking up a name, for a connection
  * to Redis that was just tried again, takes seconds where no name server answers, but ends.
+ * @param threads resolves when the other threads have ended
+ * @param lookupMs how long names may still be looked up
  */
 export async function endProcess(
   status: number,
-  { threads = Promise.resolve(), lookupMs = LONGEST_LOOKUP_MS }: Awaited = {},
+  { threads = Promise.resolve(), lookupMs = LONGEST_LOOKUP_MS } = {},
 ): Promise<void> {
   let areEnded = false;
   void threads.then(() => (areEnded = true));
   await flushStandardStreams();
   const sinceMs = performance.now();
   for (let isOver = false; !isOver;) {
-    // What has just been done is listed until its callbacks have run.
+    // Resources that were just released are listed until their callbacks have run.
     await setImmediate();
     const resources = process.getActiveResourcesInfo();
     const areFilesAwaited = resources.some((name) => FILE_OPERATIONS.test(name));

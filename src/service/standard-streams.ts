@@ -7,9 +7,10 @@ import { fstatSync, write } from 'node:fs';
 import { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { isatty } from 'node:tty';
+import { withTimeout } from '../with-timeout.js';
 
-/** What waits where the other side takes no more; beyond, lines are lost. */
-export const LONGEST_BACKLOG_BYTES = 2 ** 20;
+/** Bytes that wait where the other side takes no more; beyond, lines are lost. */
+const LONGEST_BACKLOG_BYTES = 2 ** 20;
 /** How soon a full disk is tried again. */
 const RETRY_MS = 250;
 /** For the last lines to leave before the process ends. */
@@ -52,12 +53,8 @@ export class NonBlockingStream extends Writable {
   /** Resolves once everything has left, or cannot leave in time. */
   async flush(): Promise<void> {
     if (this.writableLength === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FLUSH_WITHIN_MS);
-      super.write('', () => resolve());
-    });
-    clearTimeout(timer);
+    const written = new Promise<void>((resolve) => super.write('', () => resolve()));
+    await withTimeout(FLUSH_WITHIN_MS, written, () => undefined);
   }
 }
 

@@ -4,8 +4,8 @@
  */
 import type { Connectome } from '../connectome/connectome.js';
 import { CodedError, describeValue } from '../errors.js';
-import type { InputEvents } from '../experiment/input-events.js';
-import { MAXIMUM_TRIAL_STEPS } from '../experiment/protocol.js';
+import type { InputEvents } from '../stimulus/input-events.js';
+import { MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
 import type { SpikeRaster } from './simulation.js';
 
 const HEADER = 'event,step,root_id';
@@ -32,9 +32,7 @@ export interface SpikeComparison {
 
 /** Index of every neuron by its id. */
 export function neuronIndexById(connectome: Connectome): Map<string, number> {
-  const index = new Map<string, number>();
-  for (let i = 0; i < connectome.neuronCount; i++) index.set(connectome.neuronId(i), i);
-  return index;
+  return new Map(Array.from({ length: connectome.neuronCount }, (_, i) => [connectome.neuronId(i), i]));
 }
 
 /**
@@ -46,54 +44,38 @@ export function neuronIndexById(connectome: Connectome): Map<string, number> {
  */
 export function parseGolden(csv: string, name: string, indexById: ReadonlyMap<string, number>): GoldenRun {
   const lines = csv.split(/\r?\n/);
+  const invalid = (at: number, fault: string) =>
+    new CodedError('GOLDEN_INVALID', `${name}, line ${at + 1}: ${fault}`);
   if (lines[0] !== HEADER) {
-    throw new CodedError(
-      'GOLDEN_INVALID',
-      `${name}, line 1: expected the columns ${HEADER}, found ${describeValue(lines[0])}`,
-    );
+    throw invalid(0, `expected the columns ${HEADER}, found ${describeValue(lines[0])}`);
   }
-  const stimulated = new Set<number>();
-  const silenced = new Set<number>();
-  const eventLines = new Map<number, string>();
+  const [stimulated, silenced] = [new Set<number>(), new Set<number>()];
+  const firstKickAt = new Map<number, number>();
   const events: number[] = [];
   const spikes: number[] = [];
   lines.forEach((line, at) => {
     if (at === 0 || line === '') return;
-    const where = `${name}, line ${at + 1}`;
     const [event, step = '', id = ''] = line.split(',');
     const neuron = indexById.get(id);
-    if (neuron === undefined) {
-      throw new CodedError(
-        'GOLDEN_INVALID',
-        `${where}: neuron ${describeValue(id)} is not in this connectome`,
-      );
-    }
-    if (event === 'stimulated') {
-      stimulated.add(neuron);
-    } else if (event === 'silenced') {
-      silenced.add(neuron);
+    if (neuron === undefined) throw invalid(at, `neuron ${describeValue(id)} is not in this connectome`);
+    if (event === 'stimulated' || event === 'silenced') {
+      (event === 'stimulated' ? stimulated : silenced).add(neuron);
     } else if (event === 'kick' || event === 'spike') {
       if (!/^\d{1,5}$/.test(step) || Number(step) >= MAXIMUM_TRIAL_STEPS) {
-        throw new CodedError(
-          'GOLDEN_INVALID',
-          `${where}: expected a step from 0 to ${MAXIMUM_TRIAL_STEPS - 1}, found ${describeValue(step)}`,
+        throw invalid(
+          at,
+          `expected a step from 0 to ${MAXIMUM_TRIAL_STEPS - 1}, found ${describeValue(step)}`,
         );
       }
       (event === 'kick' ? events : spikes).push(Number(step) * STEP_STRIDE + neuron);
-      if (event === 'kick' && !eventLines.has(neuron)) eventLines.set(neuron, where);
+      if (event === 'kick' && !firstKickAt.has(neuron)) firstKickAt.set(neuron, at);
     } else {
-      throw new CodedError(
-        'GOLDEN_INVALID',
-        `${where}: expected stimulated, silenced, kick or spike, found ${describeValue(event)}`,
-      );
+      throw invalid(at, `expected stimulated, silenced, kick or spike, found ${describeValue(event)}`);
     }
   });
-  for (const [neuron, where] of eventLines) {
+  for (const [neuron, at] of firstKickAt) {
     if (!stimulated.has(neuron)) {
-      throw new CodedError(
-        'GOLDEN_INVALID',
-        `${where}: expected a kick of a neuron that a line "stimulated" names, found one of another`,
-      );
+      throw invalid(at, 'expected a kick of a neuron that a line "stimulated" names, found one of another');
     }
   }
   if (spikes.length === 0) {

@@ -3,46 +3,25 @@
  * Shiu et al. 2024 (doi:10.1038/s41586-024-07763-9). Every constant of it stands here and nowhere else; what
  * /api/v1/model publishes is this table.
  */
-import { STEPS_PER_MS } from '../experiment/protocol.js';
+import { STEPS_PER_MS } from '../stimulus/protocol.js';
 
 const SHIU = 'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9';
 
+function constant<const V extends number>(value: V, unit: string, meaning: string) {
+  return { value, unit, meaning, source: SHIU } as const;
+}
+
 export const NETWORK = {
-  stepMs: {
-    value: 1 / STEPS_PER_MS,
-    unit: 'ms',
-    meaning: 'time step; integration within it is exact',
-    source: SHIU,
-  },
-  tauMembraneMs: { value: 20, unit: 'ms', meaning: 'membrane time constant', source: SHIU },
-  tauSynapseMs: { value: 5, unit: 'ms', meaning: 'decay of the synaptic drive g', source: SHIU },
-  restMv: { value: -52, unit: 'mV', meaning: 'resting potential', source: SHIU },
-  resetMv: { value: -52, unit: 'mV', meaning: 'potential after a spike; g becomes 0 as well', source: SHIU },
-  thresholdMv: {
-    value: -45,
-    unit: 'mV',
-    meaning: 'a neuron spikes when v is above it, strictly',
-    source: SHIU,
-  },
-  refractorySteps: {
-    value: 22,
-    unit: 'steps',
-    meaning: 'refractory period, 2.2 ms; 0 for stimulated neurons',
-    source: SHIU,
-  },
-  delaySteps: {
-    value: 18,
-    unit: 'steps',
-    meaning: 'from a spike to its arrival, 1.8 ms, for every connection',
-    source: SHIU,
-  },
-  synapseMv: { value: 0.275, unit: 'mV', meaning: 'added to g by one synapse', source: SHIU },
-  inputEventMv: {
-    value: 68.75,
-    unit: 'mV',
-    meaning: 'added to v of a stimulated neuron by one input event: 250 synapses',
-    source: SHIU,
-  },
+  stepMs: constant(1 / STEPS_PER_MS, 'ms', 'time step; integration within it is exact'),
+  tauMembraneMs: constant(20, 'ms', 'membrane time constant'),
+  tauSynapseMs: constant(5, 'ms', 'decay of the synaptic drive g'),
+  restMv: constant(-52, 'mV', 'resting potential'),
+  resetMv: constant(-52, 'mV', 'potential after a spike; g becomes 0 as well'),
+  thresholdMv: constant(-45, 'mV', 'a neuron spikes when v is above it, strictly'),
+  refractorySteps: constant(22, 'steps', 'refractory period, 2.2 ms; 0 for stimulated neurons'),
+  delaySteps: constant(18, 'steps', 'from a spike to its arrival, 1.8 ms, for every connection'),
+  synapseMv: constant(0.275, 'mV', 'added to g by one synapse'),
+  inputEventMv: constant(68.75, 'mV', 'added to v of a stimulated neuron by one input event: 250 synapses'),
 } as const;
 
 export { STEPS_PER_MS };
@@ -54,7 +33,7 @@ export const INPUT_EVENT_MV = NETWORK.inputEventMv.value;
 export const THRESHOLD_ABOVE_REST_MV = NETWORK.thresholdMv.value - NETWORK.restMv.value;
 
 /**
- * What one step leaves of v and of g: exp(-0.1 / 20) and exp(-0.1 / 5), as literals, because a platform's
+ * The share of v and of g that remains after a step: exp(-0.1 / 20) and exp(-0.1 / 5), as literals, because a platform's
  * exp may differ in the last bit and the spikes of a run must not.
  */
 export const MEMBRANE_DECAY = 0.9950124791926823;

@@ -9,8 +9,8 @@
  *  - arriving[i] is 0 between steps.
  */
 import type { Wiring } from '../connectome/connectome.js';
-import type { InputEvents } from '../experiment/input-events.js';
-import { MAXIMUM_TRIAL_STEPS } from '../experiment/protocol.js';
+import type { InputEvents } from '../stimulus/input-events.js';
+import { MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
 import {
   DELAY_STEPS,
   INPUT_EVENT_MV,
@@ -32,7 +32,7 @@ import {
 /** Decay over n steps, by n multiplications in this order, for n up to the longest trial. */
 const membraneDecay = powers(MEMBRANE_DECAY);
 const synapseDecay = powers(SYNAPSE_DECAY);
-/** What g = 1 mV contributes to v after n steps. */
+/** The contribution of g = 1 mV to v after n steps. */
 const synapseToMembrane = membraneDecay.map(
   (membrane, n) => SYNAPSE_TO_MEMBRANE * (membrane - synapseDecay[n]!),
 );
@@ -186,21 +186,14 @@ export class ReferenceEngine implements SimulationEngine {
 }
 
 function powers(factor: number): Float64Array {
-  const table = new Float64Array(MAXIMUM_TRIAL_STEPS + 2);
-  table[0] = 1;
+  const table = new Float64Array(MAXIMUM_TRIAL_STEPS + 2).fill(1);
   for (let n = 1; n < table.length; n++) table[n] = table[n - 1]! * factor;
   return table;
 }
 
 function toRaster(spikesOfStep: readonly number[][]): SpikeRaster {
-  const total = spikesOfStep.reduce((sum, spikes) => sum + spikes.length, 0);
-  const steps = new Uint16Array(total);
-  const neurons = new Uint32Array(total);
-  let at = 0;
-  spikesOfStep.forEach((spikes, step) => {
-    steps.fill(step, at, at + spikes.length);
-    neurons.set(spikes, at);
-    at += spikes.length;
-  });
-  return { steps, neurons };
+  return {
+    steps: Uint16Array.from(spikesOfStep.flatMap((spikes, step) => spikes.map(() => step))),
+    neurons: Uint32Array.from(spikesOfStep.flat()),
+  };
 }

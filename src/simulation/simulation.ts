@@ -1,6 +1,6 @@
-/** What goes into a simulation and what comes out of it: the contract between protocols, engines and readouts. */
-import type { InputEvents } from '../experiment/input-events.js';
-import { MAXIMUM_TRIAL_STEPS, type Protocol } from '../experiment/protocol.js';
+/** The contract between protocols, engines and readouts: what goes into a simulation and what comes out of it. */
+import type { InputEvents } from '../stimulus/input-events.js';
+import { MAXIMUM_TRIAL_STEPS, type Protocol } from '../stimulus/protocol.js';
 
 /** Every spike of a trial, ordered by step, then by neuron. */
 export interface SpikeRaster {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { compileDrawingKernel } from '../pool/kernel-file.js';
+import { compileDrawingKernel } from '../scheduling/kernel-file.js';
 import { compiledDrawing } from './compiled-drawing.js';
 import { drawInputEvents } from './input-events.js';
 import type { Input } from './protocol.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compileDrawingKernel } from '../pool/kernel-file.js';
+import { compileDrawingKernel } from '../scheduling/kernel-file.js';
 import { compiledDrawing } from './compiled-drawing.js';
 import { drawInputEvents, type DrawInputEvents } from './input-events.js';
 import { philox4x32 } from './philox.js';
@@ -198,7 +198,7 @@ describe.each(DRAWINGS)('%s', (_, draw) => {
       const all = new Set(asTexts(events({})));
       for (const other of [{ seed: 43 }, { trial: 1 }, { name: 'water' }]) {
         const shared = asTexts(events(other)).filter((event) => all.has(event));
-        // Of 40,000 events 1 % coincide by chance; five standard deviations are 100.
+        // By chance 1 % of 40,000 events coincide; five standard deviations are 100.
         expect(shared.length).toBeLessThan(500);
       }
       const trains = new Set(

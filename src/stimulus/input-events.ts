@@ -1,8 +1,9 @@
 import type { GivenTrain, Input, Protocol, Train } from './protocol.js';
-import { stepsOf } from './thinned-train.js';
-import { poissonTrain, v1Train, type LayeredTrain } from './trains.js';
+import { intervalOf, WORD_RANGE } from './intervals.js';
+import { philox4x32 } from './philox.js';
+import { type Layer, type LayeredTrain, poissonTrain, type Stream, v1Train } from './trains.js';
 
-/** What the trains of a protocol come to: the events that its neurons get. */
+/** The events that the trains of a protocol give to its neurons. */
 export interface InputEvents {
   /** Every neuron of any input, each once, also those without an event: their refractory period is 0. */
   readonly stimulated: Uint32Array;
@@ -20,58 +21,70 @@ export type DrawInputEvents = (
 
 /** Draws a protocol, written to be read; compiled-drawing.ts does the same, faster. */
 export const drawInputEvents: DrawInputEvents = ({ inputs, durationSteps }, neuronId) => {
-  const neuronsOfStep = new Map<number, number[]>();
-  let count = 0;
-  for (const { neurons: stimulated, train } of inputs) {
+  const drawn: (readonly [step: number, neuron: number])[] = [];
+  for (const { neurons, train } of inputs) {
     const stepsFor = trainOf(train, durationSteps, neuronId);
-    stimulated.forEach((neuron, place) => {
-      for (const step of stepsFor(neuron, place)) {
-        const neurons = neuronsOfStep.get(step);
-        if (neurons === undefined) neuronsOfStep.set(step, [neuron]);
-        else neurons.push(neuron);
-        count++;
-      }
+    neurons.forEach((neuron, index) => {
+      for (const step of stepsFor(neuron, index)) drawn.push([step, neuron]);
     });
   }
-  const events = {
+  drawn.sort(([step, neuron], [otherStep, other]) => step - otherStep || neuron - other);
+  return {
     stimulated: stimulatedBy(inputs),
-    steps: new Uint16Array(count),
-    neurons: new Uint32Array(count),
+    steps: Uint16Array.from(drawn, ([step]) => step),
+    neurons: Uint32Array.from(drawn, ([, neuron]) => neuron),
   };
-  let at = 0;
-  for (const step of Uint16Array.from(neuronsOfStep.keys()).sort()) {
-    const neurons = Uint32Array.from(neuronsOfStep.get(step)!).sort();
-    events.steps.fill(step, at, at + neurons.length);
-    events.neurons.set(neurons, at);
-    at += neurons.length;
-  }
-  return events;
 };
 
-/** @returns the steps at which a neuron gets an event, none twice, for the neuron and its place in the input */
+/** @returns the steps at which a neuron gets an event, none twice, for the neuron and its index in the input */
 function trainOf(
   train: Train,
   durationSteps: number,
   neuronId: (neuron: number) => string,
-): (neuron: number, place: number) => Iterable<number> {
+): (neuron: number, index: number) => Iterable<number> {
   if (train.kind === 'spikes') {
-    return (_, place) => givenSteps(train, place).filter((step) => step < durationSteps);
+    return (_, index) => givenSteps(train, index).filter((step) => step < durationSteps);
   }
   const { layers, startStep, endStep, streamOf } = layeredTrain(train);
   const end = Math.min(durationSteps, endStep);
-  return (neuron, place) => {
-    const stream = streamOf(place, () => neuronId(neuron));
+  return (neuron, index) => {
+    const stream = streamOf(index, () => neuronId(neuron));
     const steps = layers.flatMap((layer) => stepsOf(layer, stream, end));
     return new Set(steps.filter((step) => step >= startStep));
   };
+}
+
+/**
+ * Draws intervals, so the cost grows with the number of events, not of steps. Each event has a number of its own
+ * and stays if that is below the share: a larger share only adds events, and a longer trial begins with the shorter
+ * one. A block has four words: an interval, the event's number, and the same once more.
+ * @returns the steps of the events that stay, ascending, up to endStep - 1
+ */
+function stepsOf(
+  { intervals, share, firstBlock }: Layer,
+  { counter: [c1, c2, c3], key: [k0, k1] }: Stream,
+  endStep: number,
+): number[] {
+  const steps: number[] = [];
+  const keepBelow = share * WORD_RANGE;
+  const words = new Uint32Array(4);
+  let step = -1;
+  for (let block = firstBlock; step < endStep; block++) {
+    philox4x32(words, block, c1, c2, c3, k0, k1);
+    for (let half = 0; half < 4; half += 2) {
+      step += intervalOf(words[half]!, intervals);
+      if (step < endStep && words[half + 1]! < keepBelow) steps.push(step);
+    }
+  }
+  return steps;
 }
 
 export function layeredTrain(train: Exclude<Train, GivenTrain>): LayeredTrain {
   return train.kind === 'v1' ? v1Train(train) : poissonTrain(train);
 }
 
-export function givenSteps({ steps }: GivenTrain, place: number): Uint16Array {
-  return steps instanceof Uint16Array ? steps : steps[place]!;
+export function givenSteps({ steps }: GivenTrain, index: number): Uint16Array {
+  return ArrayBuffer.isView(steps) ? steps : steps[index]!;
 }
 
 /** The neurons of all inputs, each once; those of several inputs ascend. */

@@ -64,7 +64,7 @@ export class PhiloxSequence {
 
   /**
    * @param key0 for a stimulus the seed of the request
-   * @param key1 what the sequence belongs to, e.g. the place of a neuron in its population
+   * @param key1 what the sequence belongs to, e.g. the index of a neuron in its population
    */
   constructor(
     private readonly key0: number,

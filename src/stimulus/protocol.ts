@@ -6,10 +6,10 @@
 export const STEPS_PER_MS = 10;
 /** 5 s. */
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
-/** Of a Poisson train. */
+/** The highest rate of a Poisson train. */
 export const MAXIMUM_RATE_HZ = 500;
 
-/** Of an experiment of version 1. */
+/** The highest intensity of an experiment of version 1. */
 export const MAXIMUM_INTENSITY = 2;
 
 export interface Protocol {
@@ -18,7 +18,7 @@ export interface Protocol {
   readonly silenced: Uint32Array;
   /** Steps of 0.1 ms, 1 to MAXIMUM_TRIAL_STEPS. */
   readonly durationSteps: number;
-  /** The trial ends after the first step with more delivered events in all; see engine/simulation.ts. */
+  /** The trial ends after the first step with more delivered events in all; see simulation/simulation.ts. */
   readonly eventBudget?: number;
 }
 
@@ -31,7 +31,7 @@ export interface Input {
 
 export type Train = V1Train | PoissonTrain | GivenTrain;
 
-/** The Poisson train of an experiment of version 1: a neuron's is keyed by its place in the list of neurons. */
+/** The Poisson train of an experiment of version 1: a neuron's is keyed by its index in the list of neurons. */
 export interface V1Train {
   readonly kind: 'v1';
   /** Mean events per neuron and second at intensity 1. */

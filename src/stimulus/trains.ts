@@ -1,6 +1,6 @@
-/** What the Poisson trains of a protocol are made of: which chances, which random numbers. */
+/** The chances and random numbers that the Poisson trains of a protocol are made of. */
 import { createHash } from 'node:crypto';
-import { intervalTable } from './intervals.js';
+import { type IntervalTable, intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
 import {
   MAXIMUM_INTENSITY,
@@ -10,18 +10,33 @@ import {
   type PoissonTrain,
   type V1Train,
 } from './protocol.js';
-import type { Layer, Stream } from './thinned-train.js';
 
 const STEP_MS = 1 / STEPS_PER_MS;
 const MS_PER_SECOND = 1000;
+
+/** A Bernoulli train that is drawn and then thinned; a train is the union of some of these. */
+export interface Layer {
+  /** Before the thinning. */
+  readonly intervals: IntervalTable;
+  /** The share of events that stay, 0 to 1. */
+  readonly share: number;
+  /** The number of the first block of random numbers; the next blocks follow it. */
+  readonly firstBlock: number;
+}
+
+/** Where the random numbers of one neuron come from: the words of Philox's counter behind the block, and its key. */
+export interface Stream {
+  readonly counter: readonly [number, number, number];
+  readonly key: readonly [number, number];
+}
 
 /** The trains of one input. Each is the union of these layers, cut to the window. */
 export interface LayeredTrain {
   readonly layers: readonly Layer[];
   readonly startStep: number;
   readonly endStep: number;
-  /** @param place of the neuron in the list of the input  @param id its id, asked for where it is needed */
-  streamOf(place: number, id: () => string): Stream;
+  /** @param index of the neuron in the list of the input  @param id its id, asked for where it is needed */
+  streamOf(index: number, id: () => string): Stream;
 }
 
 /** Events are drawn at the rate of the highest intensity and thinned, so raising the intensity only adds events. */
@@ -35,7 +50,7 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
     layers: intensity === 0 ? [] : [layer],
     startStep: 0,
     endStep: MAXIMUM_TRIAL_STEPS,
-    streamOf: (place) => ({ counter: [0, 0, PHILOX_STREAM.stimulus], key: [seed, place] }),
+    streamOf: (index) => ({ counter: [0, 0, PHILOX_STREAM.stimulus], key: [seed, index] }),
   };
 }
 
@@ -89,21 +104,16 @@ type IdWords = readonly [low: number, high: number];
 const knownWords = new Map<string, IdWords>();
 const MAXIMUM_KNOWN_WORDS = 2 ** 18;
 
-function idWords(id: string): IdWords {
-  let words = knownWords.get(id);
-  if (words === undefined) {
-    words = wordsOf(id);
-    if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
-    knownWords.set(id, words);
-  }
-  return words;
-}
-
 /**
  * The low and the high word of 64 bits that stand for a neuron: of its root id, which is a number; where the brain
  * was sampled and a neuron has a name instead, of the first eight bytes of the name's SHA-256, big-endian.
  */
-function wordsOf(id: string): IdWords {
+function idWords(id: string): IdWords {
+  const known = knownWords.get(id);
+  if (known !== undefined) return known;
   const bits = ROOT_ID.test(id) ? BigInt(id) : createHash('sha256').update(id).digest().readBigUInt64BE();
-  return [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
+  const words: IdWords = [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
+  if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
+  knownWords.set(id, words);
+  return words;
 }

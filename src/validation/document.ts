@@ -2,36 +2,142 @@
  * The tables of docs/validation.md. `npm run validate` generates each table between two comments with its name; the
  * text around them is written by hand.
  */
-import { CHANNEL_IDS } from '../answers/v1/populations.js';
 import { CodedError } from '../errors.js';
+import type { MeanSd } from '../mean-sd.js';
+import { CHANNEL_IDS } from '../presets/populations.js';
 import type { PublishedResult } from './published.js';
 import { PATHWAYS, type Report } from './report.js';
-import type { Spread } from './spread.js';
-import { SHUFFLES, type StimulusDrives, type StimulusResponse } from './studies.js';
+import { SHUFFLES } from './shuffle.js';
+import type { StimulusDrives, StimulusResponse } from './studies.js';
 
 /** A glomerulus that recruits more neurons than this has triggered a runaway. */
 export const RUNAWAY_NEURONS = 1000;
 const PLACE = /<!-- begin (\w+) -->\n[^]*?<!-- end \1 -->/g;
+const RULES = ['predicted', 'corrected'] as const;
 const STRONGEST_CHANNELS = 3;
 const STRONGEST_LESIONS = 8;
 
 const TABLES: Readonly<Record<string, (report: Report) => string>> = {
   published: ({ published }) => publishedTable(published),
-  signs,
-  overlaps: overlapTable,
-  glomeruli: glomerulusTable,
-  doses: doseTable,
-  recruitment: recruitmentTable,
-  shuffled: shuffledTable,
+  signs: ({ responses: { predicted, corrected } }) =>
+    table(corrected, {
+      stimulus: ({ stimulus }) => stimulus,
+      stimulated: ({ stimulated }) => stimulated,
+      'responding, predicted': (_, i) => shown(predicted[i]!.responding, 0),
+      'responding, corrected': ({ responding }) => shown(responding, 0),
+      'channels, predicted (Hz)': (_, i) => channelsOf(predicted[i]!),
+      'channels, corrected (Hz)': channelsOf,
+    }),
+  overlaps: ({ overlaps: { predicted, corrected } }) =>
+    table(corrected, {
+      stimuli: ({ pair }) => pair.join(' and '),
+      predicted: (_, i) => predicted[i]!.jaccard.toFixed(3),
+      corrected: ({ jaccard }) => jaccard.toFixed(3),
+    }),
+  glomeruli: ({ glomeruli }) =>
+    table(
+      RULES.map((rule) => ({
+        rule,
+        counts: glomeruli.map(({ responding }) => responding[rule]).sort((a, b) => a - b),
+      })),
+      {
+        rule: ({ rule }) => rule,
+        glomeruli: ({ counts }) => counts.length,
+        [`recruit more than ${RUNAWAY_NEURONS}`]: ({ counts }) =>
+          counts.filter((count) => count > RUNAWAY_NEURONS).length,
+        minimum: ({ counts }) => counts[0]!.toFixed(0),
+        median: ({ counts }) => counts[counts.length >> 1]!.toFixed(0),
+        maximum: ({ counts }) => counts.at(-1)!.toFixed(0),
+      },
+    ),
+  /** Rates of the channels for which the literature predicts a response. */
+  doses: ({ doses }) =>
+    table(doses[0]!.doses, {
+      intensity: ({ intensity }) => intensity,
+      ...columns(PATHWAYS, ({ stimulus, channel }) => [
+        `${stimulus}: ${channel} (Hz)`,
+        (_, i) => shown(doses.find((each) => each.stimulus === stimulus)!.doses[i]!.rates[channel], 1),
+      ]),
+    }),
+  /** Numbers of neurons that each stimulus recruits. */
+  recruitment: ({ doses }) =>
+    table(doses[0]!.doses, {
+      intensity: ({ intensity }) => intensity,
+      ...columns(doses, ({ stimulus, doses: own }) => [stimulus, (_, i) => shown(own[i]!.responding, 0)]),
+    }),
+  shuffled: ({ responses: { corrected }, shuffled }) =>
+    table(corrected, {
+      stimulus: ({ stimulus }) => stimulus,
+      responding: ({ responding }) => shown(responding, 0),
+      ...columns(SHUFFLES, (kept) => [
+        `${kept} kept`,
+        (_, i) => shown(shuffled[kept].responses[i]!.responding, 0),
+      ]),
+      'channels (Hz)': channelsOf,
+      ...columns(SHUFFLES, (kept) => [
+        `${kept} kept (Hz)`,
+        (_, i) => channelsOf(shuffled[kept].responses[i]!),
+      ]),
+    }),
   loom: (report) => lesionTable(report, 'loom'),
   sugar: (report) => lesionTable(report, 'sugar'),
-  discrimination: discriminationTable,
-  drives: driveTable,
+  discrimination: ({ discrimination, shuffled }) =>
+    table(
+      [
+        { wiring: 'as measured', ...discrimination },
+        ...SHUFFLES.map((kept) => ({ wiring: `shuffled, ${kept} kept`, ...shuffled[kept].discrimination })),
+      ],
+      {
+        wiring: ({ wiring }) => wiring,
+        runs: ({ runs }) => runs,
+        identified: ({ right, runs }) => `${Math.round((100 * right) / runs)} %`,
+        confusions: ({ mistaken }) =>
+          mistaken.map(({ stimulus, takenFor, times }) => `${stimulus} as ${takenFor}: ${times}`).join(', '),
+      },
+    ),
+  /** Means with two digits; a cell is empty if the drive is 0 in every run. */
+  drives: ({ drives: { measured } }) =>
+    table(measured, {
+      stimulus: ({ stimulus }) => stimulus,
+      ...columns(measured[0]!.drives, ({ id }, k) => [
+        id,
+        ({ drives }) => {
+          const { mean, sd } = drives[k]!.value;
+          return mean === 0 && sd === 0 ? '' : mean.toFixed(2);
+        },
+      ]),
+    }),
   assigned: ({ drives }) => assignmentTable(drives.measured),
   assignedSynthetic: ({ drives }) => assignmentTable(drives.synthetic),
-  silent: silentChannels,
-  synthesis: synthesisTable,
-  models: modelTable,
+  silent: ({ responses: { corrected } }) => {
+    const all = corrected.flatMap(({ channels }) => channels);
+    const reaching = (hz: number) =>
+      new Set(all.filter(({ rateHz }) => rateHz.mean >= hz).map(({ id }) => id));
+    const [driven, strong] = [reaching(0), reaching(1)];
+    const never = CHANNEL_IDS.filter((id) => !driven.has(id));
+    const weak = CHANNEL_IDS.filter((id) => driven.has(id) && !strong.has(id));
+    const rows = [
+      ['never reached by any stimulus', never],
+      ['reached, but below 1 Hz for every stimulus', weak],
+    ] as const;
+    return table(rows, { channels: ([which]) => which, '': ([, ids]) => ids.join(', ') || 'none' });
+  },
+  synthesis: ({ synthesis }) => {
+    const digits = (unit: string) => (unit === '%' ? 0 : 1);
+    return table(synthesis, {
+      '': ({ name }) => name,
+      tables: ({ measured, unit }) => measured.toFixed(digits(unit)),
+      synthetic: ({ synthetic, unit }) => synthetic.toFixed(digits(unit)),
+      difference: ({ difference, unit }) => `${signed(difference)} ${unit}`,
+      tolerance: ({ tolerance, unit }) => (tolerance === Infinity ? '' : `${tolerance} ${unit}`),
+    });
+  },
+  models: ({ connectomes, spontaneous }) =>
+    table(RULES, {
+      rule: (rule) => rule,
+      'digest of the connectome': (rule) => `\`${connectomes[rule].slice(0, 16)}…\``,
+      'neurons that spike without a stimulus': (rule) => spontaneous[rule],
+    }),
 };
 
 /** @returns each table of a report by its name, as Markdown */
@@ -39,10 +145,7 @@ export function tablesOf(report: Report): Record<string, string> {
   return Object.fromEntries(Object.entries(TABLES).map(([name, written]) => [name, written(report)]));
 }
 
-/**
- * @param text of the document
- * @throws CodedError USAGE as withTables does for the tables of a report
- */
+/** @throws CodedError USAGE as withTables does for the tables of a report */
 export function checkPlaces(text: string): void {
   withTables(text, Object.fromEntries(Object.keys(TABLES).map((name) => [name, ''])));
 }
@@ -53,166 +156,40 @@ export function checkPlaces(text: string): void {
  */
 export function withTables(text: string, tables: Readonly<Record<string, string>>): string {
   const missing = new Set(Object.keys(tables));
-  const filled = text.replace(PLACE, (_, name: string) => {
-    if (!missing.delete(name))
+  for (const [, name] of text.matchAll(PLACE)) {
+    if (!missing.delete(name!))
       throw new CodedError('USAGE', `The document has a place for ${name}, but there is no such table.`);
-    return placed(name, tables[name]!);
-  });
+  }
   if (missing.size > 0) {
     throw new CodedError('USAGE', `The document has no place for ${[...missing].join(', ')}.`);
   }
-  return filled;
-}
-
-/** Published results and ours, side by side. */
-export function publishedTable(results: readonly PublishedResult[]): string {
-  return table(
-    ['stimulated', 'measured', 'published', 'here', 'difference', 'decidable with these tables?'],
-    results.map(({ name, reads, published, ours, decides }) => [
-      name,
-      reads,
-      String(published),
-      shown(ours, 1),
-      typeof published === 'number' ? signed(ours.mean - published) : '',
-      decides,
-    ]),
-  );
-}
-
-function signed(difference: number): string {
-  return `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(1)}`;
+  return Object.entries(tables).reduce((filled, [name, table]) => withTable(filled, name, table), text);
 }
 
 /** Puts one table into its place, and leaves the others as they are. */
 export function withTable(text: string, name: string, written: string): string {
-  return text.replace(PLACE, (place, found: string) => (found === name ? placed(name, written) : place));
+  const placed = `<!-- begin ${name} -->\n\n${written}\n<!-- end ${name} -->`;
+  return text.replace(PLACE, (place, found: string) => (found === name ? placed : place));
 }
 
-function placed(name: string, written: string): string {
-  return `<!-- begin ${name} -->\n\n${written}\n<!-- end ${name} -->`;
-}
-
-function modelTable({ connectomes, spontaneous }: Report): string {
-  return table(
-    ['rule', 'digest of the connectome', 'neurons that spike without a stimulus'],
-    (['predicted', 'corrected'] as const).map((rule) => [
-      rule,
-      `\`${connectomes[rule].slice(0, 16)}…\``,
-      String(spontaneous[rule]),
-    ]),
-  );
-}
-
-function signs({ responses: { predicted, corrected } }: Report): string {
-  return table(
-    [
-      'stimulus',
-      'stimulated',
-      'responding, predicted',
-      'responding, corrected',
-      'channels, predicted (Hz)',
-      'channels, corrected (Hz)',
-    ],
-    corrected.map((own, i) => [
-      own.stimulus,
-      String(own.stimulated),
-      shown(predicted[i]!.responding, 0),
-      shown(own.responding, 0),
-      channelsOf(predicted[i]!),
-      channelsOf(own),
-    ]),
-  );
+/** Published results and ours, side by side. */
+export function publishedTable(results: readonly PublishedResult[]): string {
+  return table(results, {
+    stimulated: ({ name }) => name,
+    measured: ({ reads }) => reads,
+    published: ({ published }) => published ?? '',
+    here: ({ ours }) => (typeof ours === 'number' ? ours : shown(ours, 1)),
+    difference: ({ ours, published }) => {
+      if (typeof published !== 'number') return '';
+      return typeof ours === 'number' ? signed(ours - published, 0) : signed(ours.mean - published);
+    },
+    'decidable with these tables?': ({ decides }) => decides,
+  });
 }
 
 function channelsOf({ channels }: StimulusResponse): string {
   const strongest = channels.filter(({ rateHz }) => rateHz.mean >= 1).slice(0, STRONGEST_CHANNELS);
   return strongest.map(({ id, rateHz }) => `${id} ${rateHz.mean.toFixed(1)}`).join(', ');
-}
-
-function overlapTable({ overlaps: { predicted, corrected } }: Report): string {
-  return table(
-    ['stimuli', 'predicted', 'corrected'],
-    corrected.map(({ pair, jaccard }, i) => [
-      pair.join(' and '),
-      predicted[i]!.jaccard.toFixed(3),
-      jaccard.toFixed(3),
-    ]),
-  );
-}
-
-function glomerulusTable({ glomeruli }: Report): string {
-  const rows = (['predicted', 'corrected'] as const).map((rule) => {
-    const counts = glomeruli.map(({ responding }) => responding[rule]).sort((a, b) => a - b);
-    return [
-      rule,
-      String(glomeruli.length),
-      String(counts.filter((count) => count > RUNAWAY_NEURONS).length),
-      counts[0]!.toFixed(0),
-      counts[counts.length >> 1]!.toFixed(0),
-      counts.at(-1)!.toFixed(0),
-    ];
-  });
-  return table(
-    ['rule', 'glomeruli', `recruit more than ${RUNAWAY_NEURONS}`, 'minimum', 'median', 'maximum'],
-    rows,
-  );
-}
-
-/** Rates of the channels for which the literature predicts a response. */
-function doseTable({ doses }: Report): string {
-  return doseRows(
-    PATHWAYS.map(({ stimulus, channel }) => ({
-      title: `${stimulus}: ${channel} (Hz)`,
-      digits: 1,
-      spreads: doses.find((each) => each.stimulus === stimulus)!.doses.map(({ rates }) => rates[channel]),
-    })),
-    doses,
-  );
-}
-
-/** How many neurons each stimulus recruits. */
-function recruitmentTable({ doses }: Report): string {
-  return doseRows(
-    doses.map(({ stimulus, doses: own }) => ({
-      title: stimulus,
-      digits: 0,
-      spreads: own.map(({ responding }) => responding),
-    })),
-    doses,
-  );
-}
-
-function doseRows(
-  columns: readonly {
-    readonly title: string;
-    readonly digits: number;
-    readonly spreads: readonly Spread[];
-  }[],
-  doses: Report['doses'],
-): string {
-  return table(
-    ['intensity', ...columns.map(({ title }) => title)],
-    doses[0]!.doses.map(({ intensity }, i) => [
-      String(intensity),
-      ...columns.map(({ spreads, digits }) => shown(spreads[i]!, digits)),
-    ]),
-  );
-}
-
-function shuffledTable({ responses: { corrected }, shuffled }: Report): string {
-  return table(
-    [
-      'stimulus',
-      'responding',
-      ...SHUFFLES.map((kept) => `${kept} kept`),
-      'channels (Hz)',
-      ...SHUFFLES.map((kept) => `${kept} kept (Hz)`),
-    ],
-    corrected.map((own, i) => {
-      const all = [own, ...SHUFFLES.map((kept) => shuffled[kept].responses[i]!)];
-      return [own.stimulus, ...all.map(({ responding }) => shown(responding, 0)), ...all.map(channelsOf)];
-    }),
-  );
 }
 
 function lesionTable({ lesions }: Report, stimulus: string): string {
@@ -223,98 +200,48 @@ function lesionTable({ lesions }: Report, stimulus: string): string {
   const rows = others.every(({ silenced }) => silenced.length === 1)
     ? others.sort((a, b) => a.rateHz.mean - b.rateHz.mean).slice(0, STRONGEST_LESIONS)
     : others;
-  return table(
-    ['silenced', `${intact.channel} (Hz)`, 'of the intact brain'],
-    [intact, ...rows].map(({ silenced, rateHz }) => [
-      silenced.length === 0 ? 'nothing' : silenced.join(' and '),
-      shown(rateHz, 1),
-      `${Math.round((100 * rateHz.mean) / intact.rateHz.mean)} %`,
-    ]),
-  );
-}
-
-function discriminationTable({ discrimination, shuffled }: Report): string {
-  return table(
-    ['wiring', 'runs', 'identified', 'confusions'],
-    [
-      ['as measured', discrimination] as const,
-      ...SHUFFLES.map((kept) => [`shuffled, ${kept} kept`, shuffled[kept].discrimination] as const),
-    ].map(([name, { runs, right, mistaken }]) => [
-      name,
-      String(runs),
-      `${Math.round((100 * right) / runs)} %`,
-      mistaken.map(({ stimulus, takenFor, times }) => `${stimulus} as ${takenFor}: ${times}`).join(', '),
-    ]),
-  );
-}
-
-/** Means with two digits; a cell is empty if the drive is 0 in every run. */
-function driveTable({ drives: { measured } }: Report): string {
-  return table(
-    ['stimulus', ...measured[0]!.drives.map(({ id }) => id)],
-    measured.map(({ stimulus, drives }) => [
-      stimulus,
-      ...drives.map(({ value: { mean, sd } }) => (mean === 0 && sd === 0 ? '' : mean.toFixed(2))),
-    ]),
-  );
+  return table([intact, ...rows], {
+    silenced: ({ silenced }) => silenced.join(' and ') || 'nothing',
+    [`${intact.channel} (Hz)`]: ({ rateHz }) => shown(rateHz, 1),
+    'of the intact brain': ({ rateHz }) => `${Math.round((100 * rateHz.mean) / intact.rateHz.mean)} %`,
+  });
 }
 
 function assignmentTable(stimuli: readonly StimulusDrives[]): string {
-  return table(
-    ['stimulus', ...stimuli.map(({ stimulus }) => stimulus)],
-    stimuli.map(({ stimulus, assignedTo }) => [
-      stimulus,
-      ...assignedTo.map((times) => (times === 0 ? '' : String(times))),
-    ]),
-  );
+  return table(stimuli, {
+    stimulus: ({ stimulus }) => stimulus,
+    ...columns(stimuli, ({ stimulus }, k) => [stimulus, ({ assignedTo }) => assignedTo[k] || '']),
+  });
 }
 
-function silentChannels({ responses: { corrected } }: Report): string {
-  const driven = new Set(corrected.flatMap(({ channels }) => channels.map(({ id }) => id)));
-  const strong = new Set(
-    corrected.flatMap(({ channels }) =>
-      channels.filter(({ rateHz }) => rateHz.mean >= 1).map(({ id }) => id),
-    ),
-  );
-  const named = (ids: readonly string[]): string => (ids.length === 0 ? 'none' : ids.join(', '));
-  return table(
-    ['channels', ''],
-    [
-      ['never reached by any stimulus', named(CHANNEL_IDS.filter((id) => !driven.has(id)))],
-      [
-        'reached, but below 1 Hz for every stimulus',
-        named(CHANNEL_IDS.filter((id) => driven.has(id) && !strong.has(id))),
-      ],
-    ],
-  );
+function signed(difference: number, digits = 1): string {
+  return `${difference < 0 ? '−' : '+'}${Math.abs(difference).toFixed(digits)}`;
 }
 
-function synthesisTable({ synthesis }: Report): string {
-  return table(
-    ['', 'tables', 'synthetic', 'difference', 'tolerance'],
-    synthesis.map(({ name, measured, synthetic, difference, unit, tolerance }) => {
-      const digits = unit === '%' ? 0 : 1;
-      return [
-        name,
-        measured.toFixed(digits),
-        synthetic.toFixed(digits),
-        `${signed(difference)} ${unit}`,
-        tolerance === Infinity ? '' : `${tolerance} ${unit}`,
-      ];
-    }),
-  );
-}
-
-function shown({ mean, sd }: Spread, digits: number): string {
+function shown({ mean, sd }: MeanSd, digits: number): string {
   return `${mean.toFixed(digits)} ± ${sd.toFixed(digits)}`;
 }
 
-/** Padded as the project's formatter would. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((cell, column) =>
-    Math.max(3, cell.length, ...rows.map((row) => row[column]!.length)),
+/** The cell of a row, the i-th of the table. */
+type Cell<Row> = (row: Row, i: number) => string | number;
+
+/** One column for each item. */
+function columns<Item, Row>(
+  items: readonly Item[],
+  columnOf: (item: Item, k: number) => readonly [title: string, cell: Cell<Row>],
+): Record<string, Cell<Row>> {
+  return Object.fromEntries(items.map(columnOf));
+}
+
+/** A Markdown table, padded as the project's formatter would. @param cells by the titles of their columns */
+function table<Row>(rows: readonly Row[], cells: Readonly<Record<string, Cell<Row>>>): string {
+  const lines = [
+    Object.keys(cells),
+    ...rows.map((row, i) => Object.values(cells).map((cell) => String(cell(row, i)))),
+  ];
+  const widths = lines[0]!.map((_, column) => Math.max(3, ...lines.map((line) => line[column]!.length)));
+  const [head, ...others] = [...lines, widths.map((width) => '-'.repeat(width))].map(
+    (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`,
   );
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |\n`;
-  return line(head) + line(widths.map((width) => '-'.repeat(width))) + rows.map(line).join('');
+  return head! + others.pop()! + others.join('');
 }

@@ -1,14 +1,14 @@
-import type { TopLevelSpec } from 'vega-lite';
-import { COLOURS, MUTED_COLOUR } from '../plot/svg.js';
+import { type Figure, type Mark, type Panel } from '../experiments/figures/figure.js';
+import { curvesPanel } from '../experiments/figures/panels.js';
 import type { TableSignRule } from '../connectome/connectome.js';
 import { RUNAWAY_NEURONS } from './document.js';
 import { PATHWAYS, type Report } from './report.js';
-import type { Spread } from './spread.js';
 
-const RULES = ['predicted', 'corrected'] as const;
+const RULES = ['corrected', 'predicted'] as const;
+const SPREAD = 'mean and population standard deviation over seeds';
 
-/** @returns descriptions of the figures of docs/validation.md by the names of their files */
-export function plotsOf(report: Report): Record<string, TopLevelSpec> {
+/** @returns the figures of docs/validation.md by the names of their files */
+export function plotsOf(report: Report): Record<string, Figure> {
   return {
     'validation-signs.svg': signs(report),
     'validation-glomeruli.svg': glomeruli(report),
@@ -17,7 +17,7 @@ export function plotsOf(report: Report): Record<string, TopLevelSpec> {
   };
 }
 
-function signs({ responses }: Report): TopLevelSpec {
+function signs({ responses }: Report): Figure {
   const rows = responses.predicted.map(({ stimulus, responding }, i) => ({
     name: stimulus,
     predicted: responding.mean,
@@ -26,7 +26,7 @@ function signs({ responses }: Report): TopLevelSpec {
   return recruited('Neurons that each stimulus recruits', rows, 20);
 }
 
-function glomeruli(report: Report): TopLevelSpec {
+function glomeruli(report: Report): Figure {
   const rows = report.glomeruli.map(({ type, responding }) => ({
     name: type.slice('ORN_'.length),
     ...responding,
@@ -35,115 +35,64 @@ function glomeruli(report: Report): TopLevelSpec {
   return recruited('Neurons that one glomerulus alone recruits', rows, 12);
 }
 
-/** A row for each name, a dot for each rule, and a line between them. */
+/** A row for each name, a dot for each rule, and a line between them; a dashed line where activity runs away. */
 function recruited(
   title: string,
   rows: readonly ({ readonly name: string } & Record<TableSignRule, number>)[],
   rowHeight: number,
-): TopLevelSpec {
-  const y = { field: 'name', type: 'nominal', sort: null, title: null };
-  const x = {
-    type: 'quantitative',
-    title: 'responding neurons',
-    scale: { type: 'log', domain: [10, 10_000] },
+): Figure {
+  const marks: Mark[] = [
+    {
+      mark: 'line',
+      points: [
+        [RUNAWAY_NEURONS, 0],
+        [RUNAWAY_NEURONS, rows.length],
+      ],
+      paint: 'muted',
+      dash: '4 4',
+    },
+    ...rows.map((row, at): Mark => ({
+      mark: 'line',
+      points: RULES.map((rule) => [row[rule], at + 0.5]),
+      paint: 'muted',
+    })),
+    ...RULES.map((rule, paint): Mark => ({
+      mark: 'dots',
+      points: rows.map((row, at) => [row[rule], at + 0.5, `${row.name}, ${rule} signs: ${row[rule]}`]),
+      paint,
+    })),
+  ];
+  const panel: Panel = {
+    title: '',
+    height: rowHeight * rows.length,
+    x: { label: 'responding neurons', domain: [10, 10_000], isLog: true, hasGrid: true },
+    y: { label: '', bands: rows.map(({ name }) => ({ label: name })) },
+    marks,
+    legend: RULES.map((rule, paint) => ({ label: `${rule} signs`, paint })),
   };
-  const values = rows.flatMap((row) => RULES.map((rule) => ({ name: row.name, rule, neurons: row[rule] })));
-  return described({
-    title,
-    width: 520,
-    height: { step: rowHeight },
-    layer: [
-      {
-        data: { values: [{ neurons: RUNAWAY_NEURONS }] },
-        mark: { type: 'rule', color: MUTED_COLOUR, strokeDash: [4, 4] },
-        encoding: { x: { ...x, field: 'neurons' } },
-      },
-      {
-        data: { values: rows },
-        mark: { type: 'rule', color: MUTED_COLOUR, opacity: 0.5 },
-        encoding: { y, x: { ...x, field: 'corrected' }, x2: { field: 'predicted' } },
-      },
-      {
-        data: { values },
-        mark: { type: 'point', filled: true, size: 55, opacity: 1 },
-        encoding: {
-          y,
-          x: { ...x, field: 'neurons' },
-          color: {
-            field: 'rule',
-            type: 'nominal',
-            scale: { domain: RULES, range: [COLOURS[1], COLOURS[0]] },
-            title: 'signs',
-          },
-        },
-      },
-    ],
-  });
+  return figureOf(title, [panel], Infinity);
 }
 
-function doses(report: Report): TopLevelSpec {
-  const values = PATHWAYS.flatMap(({ stimulus, channel }) =>
-    report.doses
+function figureOf(title: string, panels: readonly Panel[], smallestWidth: number): Figure {
+  return { title, label: title, note: '', sections: [{ panels, smallestWidth }] };
+}
+
+function doses(report: Report): Figure {
+  const series = PATHWAYS.map(({ stimulus, channel }) => ({
+    label: `${stimulus}: ${channel}`,
+    points: report.doses
       .find((each) => each.stimulus === stimulus)!
-      .doses.map(({ intensity, rates }) => ({
-        pathway: `${stimulus}: ${channel}`,
-        intensity,
-        ...band(rates[channel]),
-      })),
-  );
-  const colour = { field: 'pathway', type: 'nominal', sort: null, title: null };
-  return described({
-    title: { text: 'Dose and response', subtitle: 'mean and standard deviation over seeds' },
-    width: 520,
-    height: 260,
-    data: { values },
-    layer: bandAndLine('rate (Hz)', { color: colour }),
-  });
+      .doses.map(({ intensity, rates }) => ({ x: intensity, ...rates[channel] })),
+  }));
+  const panel = curvesPanel('rate (Hz)', series, 'intensity', 'Hz');
+  return { ...figureOf('Dose and response', [panel], Infinity), subtitles: [SPREAD] };
 }
 
 /** A panel for each stimulus: they recruit from tens of neurons to thousands. */
-function recruitment(report: Report): TopLevelSpec {
-  const values = report.doses.flatMap(({ stimulus, doses: own }) =>
-    own.map(({ intensity, responding }) => ({ stimulus, intensity, ...band(responding) })),
-  );
-  return described({
-    title: {
-      text: 'Neurons that each stimulus recruits',
-      subtitle: 'mean and standard deviation over seeds',
-    },
-    data: { values },
-    facet: {
-      field: 'stimulus',
-      type: 'nominal',
-      sort: report.doses.map(({ stimulus }) => stimulus),
-      title: null,
-    },
-    columns: 5,
-    spec: { width: 90, height: 90, layer: bandAndLine('neurons', { color: { value: COLOURS[0] } }) },
-    resolve: { scale: { y: 'independent' } },
+function recruitment(report: Report): Figure {
+  const panels = report.doses.map(({ stimulus, doses: own }) => {
+    const points = own.map(({ intensity, responding }) => ({ x: intensity, ...responding }));
+    return curvesPanel(stimulus, [{ label: 'all', points }], 'intensity', 'neurons');
   });
-}
-
-function band({ mean, sd }: Spread): { mean: number; low: number; high: number } {
-  return { mean, low: Math.max(0, mean - sd), high: mean + sd };
-}
-
-/** The mean against the intensity, and a standard deviation to either side of it. */
-function bandAndLine(title: string, encoding: Record<string, unknown>): unknown[] {
-  const x = { field: 'intensity', type: 'quantitative', title: 'intensity', axis: { tickCount: 3 } };
-  return [
-    {
-      mark: { type: 'area', opacity: 0.2 },
-      encoding: { ...encoding, x, y: { field: 'low', type: 'quantitative', title }, y2: { field: 'high' } },
-    },
-    {
-      mark: { type: 'line', point: true },
-      encoding: { ...encoding, x, y: { field: 'mean', type: 'quantitative' } },
-    },
-  ];
-}
-
-/** The library checks a description when it compiles it. */
-function described(spec: Record<string, unknown>): TopLevelSpec {
-  return spec as unknown as TopLevelSpec;
+  return { ...figureOf('Neurons that each stimulus recruits', panels, 180), subtitles: [SPREAD] };
 }

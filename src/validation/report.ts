@@ -1,32 +1,21 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
 import type { TableSignRule } from '../connectome/connectome.js';
-import type { StimulusId } from '../answers/v1/populations.js';
-import { publishedResults, type PublishedResult } from './published.js';
-import { deviations, UNTUNED_STIMULATIONS, type Deviation } from './synthesis-check.js';
-import { meanResponses, servedStimulations } from './responses.js';
+import type { StimulusId } from '../presets/populations.js';
+import { publishedResults } from './published.js';
+import { type Shuffle, shuffledWiring } from './shuffle.js';
 import {
   discrimination,
   doseResponses,
   glomeruli,
   lesions,
   overlaps,
+  type Pathway,
   recruitedTypes,
-  shuffledWiring,
-  SHUFFLES,
   stimulusDrives,
   stimulusResponses,
-  Subject,
-  type Discrimination,
-  type DoseResponse,
-  type Glomerulus,
-  type Lesion,
-  type Overlap,
-  type Pathway,
-  type Shuffle,
-  type Simulators,
-  type StimulusDrives,
-  type StimulusResponse,
 } from './studies.js';
+import { type Simulators, Subject } from './subject.js';
+import { deviations, meanResponses } from './synthesis-check.js';
 
 export const PATHWAYS = [
   { stimulus: 'sugar', channel: 'proboscis' },
@@ -53,29 +42,7 @@ const SEEDS_OF_DEAL = SEEDS.slice(0, SEEDS.length / (1 + OTHER_DEALS.length));
 /** Runs of each stimulus for the synthetic brain, as in `validate:synthesis`. */
 const SYNTHESIS_SEEDS = [1, 2, 3, 4];
 
-export interface Report {
-  readonly published: readonly PublishedResult[];
-  readonly connectomes: Readonly<Record<TableSignRule, string>>;
-  readonly responses: Readonly<Record<TableSignRule, readonly StimulusResponse[]>>;
-  readonly overlaps: Readonly<Record<TableSignRule, readonly Overlap[]>>;
-  readonly glomeruli: readonly Glomerulus[];
-  readonly doses: readonly DoseResponse[];
-  readonly shuffled: Readonly<Record<Shuffle, ShuffleReport>>;
-  readonly discrimination: Discrimination;
-  /** What a body makes of each stimulus, in either brain. */
-  readonly drives: Readonly<Record<'measured' | 'synthetic', readonly StimulusDrives[]>>;
-  readonly lesions: readonly Lesion[];
-  /** Neurons that spike in a brain without a stimulus, under each rule. */
-  readonly spontaneous: Readonly<Record<TableSignRule, number>>;
-  readonly synthesis: readonly Deviation[];
-}
-
-interface ShuffleReport {
-  /** Over all deals. */
-  readonly responses: readonly StimulusResponse[];
-  /** In the first deal. */
-  readonly discrimination: Discrimination;
-}
+export type Report = ReturnType<typeof report>;
 
 /**
  * @param subjects measured wiring under both rules
@@ -87,71 +54,60 @@ export function report(
   synthetic: Subject,
   simulators: Simulators,
   begin: (study: string) => void,
-): Report {
-  const bothRules = <T>(study: (subject: Subject) => T): Record<TableSignRule, T> => ({
-    predicted: study(subjects.predicted),
-    corrected: study(subjects.corrected),
+) {
+  const { predicted, corrected } = subjects;
+  const bothRules = <T>(of: (subject: Subject) => T): Record<TableSignRule, T> => ({
+    predicted: of(predicted),
+    corrected: of(corrected),
   });
-  const { connectome } = subjects.corrected;
-
-  begin('Repeating published experiments');
-  const published = publishedResults(subjects.predicted);
-  begin('Exciting each population under both rules of signs');
-  const responses = bothRules((subject) => stimulusResponses([subject], SEEDS));
-  const overlapsOfRules = bothRules((subject) => overlaps(subject, PAIRS, SEEDS));
-  const spontaneous = bothRules((subject) => subject.excite(new Uint32Array(0), 0, 0, 1).responding);
-  begin('Exciting one glomerulus at a time');
-  const ofGlomeruli = glomeruli(subjects, GLOMERULUS_SEEDS);
-  begin('Raising the intensity');
-  const doses = doseResponses(subjects.corrected, SEEDS);
-  begin('Shuffling the wiring');
-  const ofShuffle = (kept: Shuffle): ShuffleReport => {
+  const study = <T>(name: string, results: () => T): T => {
+    begin(name);
+    return results();
+  };
+  const ofShuffle = (kept: Shuffle) => {
+    const { connectome } = corrected;
     const dealt = (deal: number) =>
       new Subject(connectome, simulators, shuffledWiring(connectome, kept, deal));
     const [first, ...others] = [dealt(0), ...OTHER_DEALS.map(dealt)] as const;
     return {
+      /** Over all deals. */
       responses: stimulusResponses([first, ...others], SEEDS_OF_DEAL),
+      /** In the first deal. */
       discrimination: discrimination(first, SEEDS),
     };
   };
-  const ofShuffles = Object.fromEntries(SHUFFLES.map((kept) => [kept, ofShuffle(kept)] as const));
-  begin('Telling stimuli apart by their channels');
-  const ofMeasured = discrimination(subjects.corrected, SEEDS);
-  begin('Telling stimuli apart by their drives');
-  const ofDrives = {
-    measured: stimulusDrives(subjects.corrected, SEEDS),
-    synthetic: stimulusDrives(synthetic, SEEDS),
+  const ofLesions = () => {
+    const [sugar, loom] = PATHWAYS;
+    const recruited = recruitedTypes(corrected, sugar.stimulus, SEEDS).slice(0, LESIONS);
+    return [
+      ...lesions(corrected, loom, LOOM_DETECTORS, SEEDS),
+      ...lesions(corrected, sugar, [[], ...recruited.map((type) => [type])], SEEDS),
+    ];
   };
-  begin('Silencing cell types');
-  const [sugar, loom] = PATHWAYS;
-  const recruited = recruitedTypes(subjects.corrected, sugar.stimulus, SEEDS).slice(0, LESIONS);
-  const ofLesions = [
-    ...lesions(subjects.corrected, loom, LOOM_DETECTORS, SEEDS),
-    ...lesions(subjects.corrected, sugar, [[], ...recruited.map((type) => [type])], SEEDS),
-  ];
-  begin('Comparing the synthetic brain with the tables');
-  const answersOf = (subject: Subject) =>
-    meanResponses(
-      subject.connectome,
-      { draw: simulators.draw, engine: simulators.engineOf(subject.connectome) },
-      [...servedStimulations(subject.connectome), ...UNTUNED_STIMULATIONS],
-      SYNTHESIS_SEEDS,
-    );
   return {
-    published,
-    connectomes: {
-      predicted: subjects.predicted.connectome.digest,
-      corrected: subjects.corrected.connectome.digest,
-    },
-    responses,
-    overlaps: overlapsOfRules,
-    glomeruli: ofGlomeruli,
-    doses,
-    shuffled: ofShuffles as Record<Shuffle, ShuffleReport>,
-    discrimination: ofMeasured,
-    drives: ofDrives,
-    lesions: ofLesions,
-    spontaneous,
-    synthesis: deviations(answersOf(subjects.corrected), answersOf(synthetic)),
+    published: study('Repeating published experiments', () => publishedResults(predicted)),
+    connectomes: bothRules(({ connectome }) => connectome.digest),
+    responses: study('Exciting each population under both rules of signs', () =>
+      bothRules((subject) => stimulusResponses([subject], SEEDS)),
+    ),
+    overlaps: bothRules((subject) => overlaps(subject, PAIRS, SEEDS)),
+    glomeruli: study('Exciting one glomerulus at a time', () => glomeruli(subjects, GLOMERULUS_SEEDS)),
+    doses: study('Raising the intensity', () => doseResponses(corrected, SEEDS)),
+    shuffled: study('Shuffling the wiring', () => ({
+      outputs: ofShuffle('outputs'),
+      inputs: ofShuffle('inputs'),
+    })),
+    discrimination: study('Telling stimuli apart by their channels', () => discrimination(corrected, SEEDS)),
+    /** The drives of each stimulus in either brain. */
+    drives: study('Telling stimuli apart by their drives', () => ({
+      measured: stimulusDrives(corrected, SEEDS),
+      synthetic: stimulusDrives(synthetic, SEEDS),
+    })),
+    lesions: study('Silencing cell types', ofLesions),
+    /** Neurons that spike in a brain without a stimulus. */
+    spontaneous: bothRules((subject) => subject.excite(new Uint32Array(0), 0, 0, 1).responding),
+    synthesis: study('Comparing the synthetic brain with the tables', () =>
+      deviations(meanResponses(corrected, SYNTHESIS_SEEDS), meanResponses(synthetic, SYNTHESIS_SEEDS)),
+    ),
   };
 }

@@ -1,30 +1,61 @@
 /**
- * How far the responses of a synthetic brain may differ from those of the tables, and how far they do. The
- * tolerances were measured on brains sampled with other seeds; docs/synthesis.md has the measurements.
+ * Compares the responses of a synthetic brain with those of the tables, and says how far they may differ. The
+ * tolerances were measured on brains sampled with other seeds; docs/wiring.md has the measurements.
  */
-import type { ChannelId } from '../answers/v1/populations.js';
-import { stimulationOfTypes, type Response, type Stimulation } from './responses.js';
+import { meanSd } from '../mean-sd.js';
+import type { ChannelRates } from '../presets/drives.js';
+import { CHANNEL_IDS, type ChannelId } from '../presets/populations.js';
+import { neuronsByIdOf, NOMINAL_RATE_HZ, type Subject } from './subject.js';
 
-/** Populations that the statistics were not tuned for; docs/synthesis.md says how far. */
-export const UNTUNED_STIMULATIONS: readonly Stimulation[] = [
-  ['LC6', ['LC6']],
-  ['LC11', ['LC11']],
-  ['LC12', ['LC12']],
-  ['LC16', ['LC16']],
-  ['LC10', ['LC10*']],
-  ['LPLC1', ['LPLC1']],
-  ['LPLC4', ['LPLC4']],
-  ['ORN_VA1v', ['ORN_VA1v']],
-  ['ORN_DL5', ['ORN_DL5']],
-  ['JO-C and JO-E', ['JO-C*', 'JO-E*']],
-  ['BM_InOm', ['BM_InOm']],
-  ['T4a', ['T4a']],
-  ['Mi1', ['Mi1']],
-  ['EPG', ['EPG']],
-].map(([name, types]) => stimulationOfTypes(name as string, types as string[], 150));
+/** Types by name of a population that the statistics were not tuned for; docs/wiring.md says how far. */
+export const UNTUNED_POPULATIONS: Readonly<Record<string, readonly string[]>> = {
+  LC6: ['LC6'],
+  LC11: ['LC11'],
+  LC12: ['LC12'],
+  LC16: ['LC16'],
+  LC10: ['LC10*'],
+  LPLC1: ['LPLC1'],
+  LPLC4: ['LPLC4'],
+  ORN_VA1v: ['ORN_VA1v'],
+  ORN_DL5: ['ORN_DL5'],
+  'JO-C and JO-E': ['JO-C*', 'JO-E*'],
+  BM_InOm: ['BM_InOm'],
+  T4a: ['T4a'],
+  Mi1: ['Mi1'],
+  EPG: ['EPG'],
+};
+
+export interface Response {
+  readonly stimulation: string;
+  /** Neurons with at least one spike in 100 ms at intensity 1. */
+  readonly responding: number;
+  readonly rates: ChannelRates;
+}
+
+/** @returns means over the seeds, for each stimulus of the service and each population above */
+export function meanResponses(subject: Subject, seeds: readonly number[]): Response[] {
+  const { connectome } = subject;
+  const stimulations = [
+    ...connectome.metadata.stimuli.map(
+      ({ id, nominalRateHz }) => [id, connectome.stimulusNeurons(id), nominalRateHz] as const,
+    ),
+    ...Object.entries(UNTUNED_POPULATIONS).map(
+      ([name, types]) => [name, neuronsByIdOf(connectome, types), NOMINAL_RATE_HZ] as const,
+    ),
+  ];
+  return stimulations.map(([stimulation, neurons, rateHz]) => {
+    const runs = seeds.map((seed) => subject.excite(neurons, rateHz, 1, seed));
+    const rates = CHANNEL_IDS.map((id) => [id, meanSd(runs.map((run) => run.rates[id])).mean]);
+    return {
+      stimulation,
+      responding: meanSd(runs.map(({ responding }) => responding)).mean,
+      rates: Object.fromEntries(rates) as ChannelRates,
+    };
+  });
+}
 
 /** Responding neurons, in % of those of the tables, for means of four runs. */
-export const RESPONDING_TOLERANCE_PERCENT: Readonly<Record<string, number>> = {
+const RESPONDING_TOLERANCE_PERCENT: Readonly<Record<string, number>> = {
   sugar: 5,
   bitter: 5,
   song: 5,
@@ -38,20 +69,20 @@ export const RESPONDING_TOLERANCE_PERCENT: Readonly<Record<string, number>> = {
 };
 
 /** Rates of channels in Hz, for means of four runs. */
-export const RATE_TOLERANCES_HZ: readonly {
-  readonly stimulation: string;
-  readonly channel: ChannelId;
-  readonly toleranceHz: number;
-}[] = [
-  { stimulation: 'loom', channel: 'escape', toleranceHz: 10 },
-  { stimulation: 'loom', channel: 'wing', toleranceHz: 10 },
-  { stimulation: 'song', channel: 'escape', toleranceHz: 6 },
-  { stimulation: 'sugar', channel: 'stop', toleranceHz: 6 },
-  { stimulation: 'sugar', channel: 'proboscis', toleranceHz: 6 },
+const RATE_TOLERANCES_HZ: readonly (readonly [
+  stimulation: string,
+  channel: ChannelId,
+  toleranceHz: number,
+])[] = [
+  ['loom', 'escape', 10],
+  ['loom', 'wing', 10],
+  ['song', 'escape', 6],
+  ['sugar', 'stop', 6],
+  ['sugar', 'proboscis', 6],
 ];
 
 export interface Deviation {
-  /** What was compared, such as `sugar` or `loom escape`. */
+  /** Name of the response, such as `sugar` or `loom escape`. */
   readonly name: string;
   readonly measured: number;
   readonly synthetic: number;
@@ -75,17 +106,17 @@ export function deviations(measured: readonly Response[], synthetic: readonly Re
       tolerance: RESPONDING_TOLERANCE_PERCENT[response.stimulation] ?? Infinity,
     };
   });
-  const rateOf = (responses: readonly Response[], stimulation: string, channel: ChannelId): number =>
-    responses.find((each) => each.stimulation === stimulation)!.rates[channel];
-  const rates = RATE_TOLERANCES_HZ.map(({ stimulation, channel, toleranceHz }): Deviation => {
-    const [expected, found] = [measured, synthetic].map((each) => rateOf(each, stimulation, channel));
+  const rates = RATE_TOLERANCES_HZ.map(([stimulation, channel, tolerance]): Deviation => {
+    const at = measured.findIndex((each) => each.stimulation === stimulation);
+    const expected = measured[at]!.rates[channel];
+    const found = synthetic[at]!.rates[channel];
     return {
       name: `${stimulation} ${channel}`,
-      measured: expected!,
-      synthetic: found!,
-      difference: found! - expected!,
+      measured: expected,
+      synthetic: found,
+      difference: found - expected,
       unit: 'Hz',
-      tolerance: toleranceHz,
+      tolerance,
     };
   });
   return [...responding, ...rates];

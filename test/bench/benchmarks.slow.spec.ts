@@ -56,35 +56,6 @@ it('bench:floor times the kernel beside the sum of its synaptic events', () => {
   }
 });
 
-it('bench:gpu:table counts every pass of a window', () => {
-  const table = report('gpu-table', ['--stimulus', 'loom', '--duration', '50', '--batch', '2']) as {
-    rows: { kernel: string; megabytes: number; megaOperations: number }[];
-    summary: Record<string, number>;
-  };
-  expect(table.rows.map(({ kernel }) => kernel)).toEqual([
-    'windowArrivals',
-    'nextStatuses',
-    'nextStates',
-    'activeWords',
-    'connectionMasks',
-    'spikeLists',
-  ]);
-  for (const { megabytes, megaOperations } of table.rows) {
-    expect(megabytes).toBeGreaterThanOrEqual(0);
-    expect(megaOperations).toBeGreaterThanOrEqual(0);
-  }
-  for (const name of [
-    'spikesOfTrial',
-    'activeNeurons',
-    'stateConnections',
-    'steppedNeurons',
-    'windowUsAt3',
-    'placesOfTrial',
-  ]) {
-    expect(table.summary[name]).toBeGreaterThan(0);
-  }
-});
-
 it('bench:memory computes the same row of bodies with any number of workers', () => {
   const one = report('memory', ['--runs', '60', '--workers', '1']) as MemoryReport;
   const two = report('memory', ['--runs', '60', '--workers', '2']) as MemoryReport;
@@ -100,9 +71,9 @@ it('bench:http measures the stimulus that it was asked for', async () => {
   );
   expect(rows).toHaveLength(16);
   for (const view of ['drive', 'full']) {
-    const args = ['--stimulus', 'loom', '--json', '--view', view, '--connectome', smallConnectomeFile()];
+    const args = ['loom', '--json', '--view', view, '--connectome', smallConnectomeFile()];
     const digest = createHash('sha256')
-      .update((await runBuilt('experiment', args)).stdout)
+      .update((await runBuilt('preset', args)).stdout)
       .digest('hex');
     const own = rows.filter((row) => row.view === view);
     expect(new Set(own.map((row) => row.digest))).toEqual(new Set([digest.slice(0, 16)]));

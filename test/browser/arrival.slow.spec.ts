@@ -1,4 +1,8 @@
-/** What somebody meets who opens the page of the default brain: a run that plays, a gallery, few bytes. */
+/** Arrival at the page of the default brain: a run that plays, a gallery, few bytes. */
+import { Choreography } from '../../clients/fly/src/choreography.js';
+import { behaviourOf } from '../../clients/fly/src/behaviour.js';
+import { drivesOf } from '../../clients/fly/src/run-drives.js';
+import { sentenceOn } from '../../clients/pages/why.js';
 import { describeWith } from '../support/requirements.js';
 import { expectText, untilBrain } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
@@ -22,7 +26,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       page,
       '#why',
       new RegExp(
-        `would take off \\(escape ${drive.escape}\\), because Escape fires at ${channels.escape} Hz`,
+        `would take off \\(escape ${drive.escape.toFixed(2)}\\), because Escape fires at ${channels.escape} Hz`,
       ),
     );
     expect(asked).not.toContain('POST');
@@ -90,6 +94,45 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       expect(await namesFrom(viewpoint)).toEqual(['fly’s left', 'fly’s right']);
     }
     await page.close();
+  });
+
+  it.each([360, 720, 1440])('stands still while it loads, %d px wide', async (width) => {
+    const { page } = await served.open('about:blank', { width, height: 900 });
+    await page.addInitScript(() => {
+      const totals = window as unknown as { layoutShift: number };
+      totals.layoutShift = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries())
+          totals.layoutShift += (entry as unknown as { value: number }).value;
+      }).observe({ type: 'layout-shift', buffered: true });
+    });
+    await page.goto(served.service.url);
+    await expectText(page, '#key', /^Recorded/);
+    await untilBrain(page);
+    await page.locator('#about').scrollIntoViewIfNeeded();
+    expect(
+      await page.evaluate(() => (window as unknown as { layoutShift: number }).layoutShift),
+    ).toBeLessThan(0.1);
+    await page.close();
+  });
+
+  it('says of each stimulus what the drawn fly does', async () => {
+    const model = await (await served.service.get('/api/v1/model')).json();
+    for (const { id: stimulus } of model.stimuli) {
+      const run = await (await served.service.post({ stimulus, duration_ms: 200 })).json();
+      const choreography = new Choreography(drivesOf(run, model));
+      const times = Array.from({ length: run.duration_ms + 1 }, (_, timeMs) => timeMs);
+      const acts = new Set(times.map((timeMs) => behaviourOf(choreography.at(timeMs))));
+      const sentence = sentenceOn(run, model);
+      expect({ stimulus, takesOff: sentence.includes('take off') }).toEqual({
+        stimulus,
+        takesOff: acts.has('takes off'),
+      });
+      // A fly whose head is touched grooms it; that motor neurons of the proboscis fire as well does not show.
+      if (stimulus === 'touch') expect(acts).toContain('grooms its antennae');
+      if (stimulus === 'touch') expect(acts).not.toContain('extends its proboscis');
+      if (stimulus === 'sugar') expect(acts).toContain('extends its proboscis');
+    }
   });
 
   it('shows links with a picture under an absolute address', async () => {

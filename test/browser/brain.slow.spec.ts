@@ -1,4 +1,4 @@
-/** The brain of the page: what is pointed out, compared, and drawn again after the graphics were lost. */
+/** The brain of the page: selections, comparisons, and drawing again after the graphics were lost. */
 import type { Page } from 'playwright-core';
 import { type PageOptions } from '../support/browser.js';
 import { describeWith } from '../support/requirements.js';
@@ -78,7 +78,7 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await clickANeuron(page);
     await expectText(page, '#card', /One neuron, N_\d{4}[^]*0 spikes[^]*Gets input from[^]*Sends output to/);
     expect((await brainColours(page)).white - before).toBeGreaterThan(60);
-    // What is pointed out stays so in the next run.
+    // The selection stays in the next run.
     await page.getByText('Stimulus loom', { exact: true }).click();
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(page, '#key', /^Stimulus loom/);
@@ -191,16 +191,16 @@ describeWith(['chromium'], 'the brain of the page', () => {
     await expectText(page, '#card', /One neuron, N_\d{4}/);
 
     await page.locator('#about').scrollIntoViewIfNeeded();
-    await context.setOffline(true);
+    await page.route('**/api/v1/run*', (route) => route.abort());
     await page.evaluate(() => document.querySelector<HTMLFormElement>('#experiment')!.requestSubmit());
     await expectText(page, '#alert', /No connection/);
     const notice = (await page.locator('#alert').boundingBox())!;
     expect(notice.y).toBeGreaterThan(0);
     expect(notice.y + notice.height).toBeLessThan(740);
-    await context.setOffline(false);
+    await page.unroute('**/api/v1/run*');
     await page.getByRole('button', { name: 'Try again' }).tap();
     await expectText(page, '#key', /Stimulus sugar/);
-    // What a channel means opens by touch, too.
+    // The explanation of a channel opens by touch, too.
     await page.locator('#channels button', { hasText: 'Channel escape' }).tap();
     await expectText(page, '#channels', /Made up for tests\. 4 neurons: one spike equals/);
     await context.close();

@@ -138,7 +138,7 @@ describeWith(['chromium'], 'the fly in a browser', () => {
       const camera = new three.PerspectiveCamera(30, 1, 0.1, 50);
       camera.position.set(6, 4, 6);
       camera.lookAt(0, 1, 0);
-      // What the renderer keeps for itself once it has drawn this material.
+      // The renderer keeps textures of its own once it has drawn this material.
       const box = new three.Mesh(new three.BoxGeometry(), new three.MeshStandardMaterial());
       renderer.render(scene.add(box), camera);
       scene.remove(box);

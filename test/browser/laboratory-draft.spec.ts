@@ -1,9 +1,9 @@
 /** The form of the laboratory holds any experiment that it shows without changing what it means. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDocument } from '../../src/answers/v2/parse-document.js';
-import { documentOf, draftOf } from '../../src/dashboard/page/laboratory/draft.js';
-import { type Json, readableJson } from '../../src/dashboard/page/laboratory/json.js';
+import { parseDocument } from '../../src/experiments/document/parse-document.js';
+import { documentOf, draftOf } from '../../clients/pages/laboratory/draft.js';
+import { type Json, readableJson } from '../../clients/pages/laboratory/json.js';
 
 const EXAMPLES = 'examples';
 const SUGAR = { node_set: '@sugar' };
@@ -54,7 +54,7 @@ describe('a document that goes through the form', () => {
     const draft = draftOf(document);
     expect(draft).toBeDefined();
     expect(complete(documentOf(draft!))).toEqual(complete(document));
-    // And its text is read as itself.
+    // The readable text stands for the same document.
     expect(JSON.parse(readableJson(document))).toEqual(document);
   });
 

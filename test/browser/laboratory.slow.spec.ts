@@ -12,7 +12,7 @@ import { expectText, follow } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
 const EXPERIMENTS = '/api/v2/experiments';
-/** Of the small brain: its stimulus loom excites interneurons, and these its channels. */
+/** Experiment on the small brain: its stimulus loom excites interneurons, and these its channels. */
 const DOSE = {
   name: 'Dose of loom',
   inputs: { loom: { node_set: 'S_loom', rate_hz: 100 } },
@@ -253,8 +253,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     const svg = (await download(page, 'svg')).bytes.toString();
     expect(svg.split('class="cell"').length - 1).toBe(2 * conditions.length);
     expect((await download(page, 'png')).bytes.subarray(1, 4).toString()).toBe('PNG');
-    // The same numbers as lines, which show the spread.
-    await page.getByLabel('Show').selectOption('mean rates as curves');
+    // Lines show the same numbers and their spread.
+    await page.getByLabel('Show').selectOption('mean rate as curves');
     expect(await page.locator('#figure path.mean').count()).toBe(6);
     expect(problems).toEqual([]);
     await page.close();
@@ -310,7 +310,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.locator('[data-choice=trial]').selectOption('all');
     await page.locator('[data-choice=beside]').selectOption('rate of loom 200 Hz');
     expect(await lines(1)).toBe(other!.reports.spikes.trial.length);
-    // Who points at a band is told its neurons.
+    // Pointing at a band shows its neurons.
     await page.locator('#figure rect:has(title)').first().hover();
     await expectText(page, '#figure-reading', /^S_loom left$/);
     expect(await axeFindings(page, '#outcome')).toEqual([]);
@@ -341,7 +341,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(shownChanges[0]).toBeCloseTo(Math.max(...changes), 0);
     expect(await page.locator('#figure .baseline').count()).toBe(1);
     if (unchanged.length > 0)
-      await expectText(page, '#figure-note', new RegExp(`${unchanged.length} groups`));
+      await expectText(page, '#figure-note', new RegExp(`not run: ${unchanged.length},`));
     await page.close();
   });
 
@@ -354,7 +354,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await page.getByRole('textbox', { name: 'Trials' }).inputValue()).toBe('8');
     await page.getByRole('button', { name: 'Remove {"type":"C_walk","side":"left"}' }).click();
     expect((await documentOn(page)).silence).toBeUndefined();
-    // What the form has no control for goes through it unharmed.
+    // Members without a control pass through the form unharmed.
     const report = { ...DOSE.reports.escape, start_ms: 20 };
     await text.fill(JSON.stringify({ ...DOSE, on_missing: 'skip', reports: { escape: report } }));
     await expectText(page, '#draft', /In the document: start_ms 20/);
@@ -400,7 +400,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect(await page.locator('#fault p').first().innerText()).toBe(error);
     expect(suggestions).toContain('C_escape');
     expect(await page.locator('#run').isDisabled()).toBe(true);
-    // It stands at the name, and belongs to its control.
+    // The fault stands at the name, and belongs to its control.
     const place = page.locator('[data-path="/reports/escape/node_set/1"]');
     expect(await place.locator('select').getAttribute('aria-describedby')).toBe('fault');
     await page.locator('#fault').getByRole('button', { name: 'C_escape', exact: true }).click();
@@ -462,13 +462,41 @@ describeWith(['chromium'], 'the laboratory', () => {
     await service.stop();
   });
 
+  it('puts the pages of an answer together, of a request and of a job', async () => {
+    const { conditions, experiment } = await answerOf(EVENTS);
+    // The limit is the rows of the largest trial, so that no page has a whole condition.
+    const rows = (conditions as Events[]).flatMap(({ reports }) =>
+      Array.from({ length: experiment.trials as number }, (_, trial) =>
+        Object.values(reports).reduce(
+          (sum, table) => sum + (table.trial?.filter((each) => each === trial).length ?? 0),
+          0,
+        ),
+      ),
+    );
+    const service = await startReadyService({}, { limits: { jsonRows: Math.max(...rows) } });
+    expect((await (await service.post(EVENTS, EXPERIMENTS)).json()).next_page).toMatch(/^0\.[1-9]$/);
+    const whole = await served.service.post(EVENTS, `${EXPERIMENTS}?format=csv&table=spikes`);
+    const csv = await whole.text();
+    for (const asJob of [false, true]) {
+      const { page } = await openPage(served.browser, service, pathOf(EVENTS));
+      await priced(page);
+      await page.getByLabel('Run as a job').setChecked(asJob);
+      await priced(page);
+      await page.locator('#run:enabled').click();
+      await expectText(page, '#progress-text', /brain seconds/);
+      expect((await download(page, 'csv')).bytes.toString()).toBe(csv);
+      await page.close();
+    }
+    await service.stop();
+  });
+
   it('runs as a job what is too large for a request, which a link shows as well', async () => {
     const large = { ...DOSE, duration_ms: 5000, trials: 40 };
     const { page, problems } = await open(large);
     await expectText(page, '#too-large', /so it runs as a job.*800 brain seconds.*at most 600/);
     expect(await page.getByLabel('Run as a job').isChecked()).toBe(true);
     await expectText(page, '#cost', /800 brain seconds/);
-    // What fits a request is one again.
+    // An experiment that fits a request becomes one again.
     await page.getByRole('textbox', { name: 'Trials' }).fill('20');
     await expectText(page, '#cost', /400 brain seconds/);
     expect(await page.getByLabel('Run as a job').isChecked()).toBe(false);
@@ -504,7 +532,7 @@ describeWith(['chromium'], 'the laboratory', () => {
 
   it('begins one job where the answer to its request is lost and the request is tried again', async () => {
     // A second job would be refused: the first one is not done.
-    const service = await startReadyService({ JOBS_PER_CLIENT: '1' });
+    const service = await startReadyService({}, { limits: { jobsPerClient: 1 } });
     const gateway = await startGateway(service);
     const endless = { ...DOSE, duration_ms: 5000, trials: 100, sweep: undefined };
     const { page } = await openPage(served.browser, gateway, pathOf(endless));
@@ -662,7 +690,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     expect((await documentOn(page)).inputs.input.node_set).toEqual(['S_loom', 'S_food']);
     await page.keyboard.press('Backspace');
     expect((await documentOn(page)).inputs.input.node_set).toBe('S_loom');
-    // What is removed leaves the focus where the next is added.
+    // Removing an item leaves the focus where the next one is added.
     await page.getByRole('button', { name: 'Add a report' }).press('Enter');
     await page.getByRole('button', { name: 'Remove Report report' }).press('Enter');
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('Add a report');

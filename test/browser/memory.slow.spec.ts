@@ -1,4 +1,4 @@
-/** What the page keeps and what it does not wait for: stored runs, Back, links, a late atlas. */
+/** Stored runs, Back and links of the page, and its start before the atlas has arrived. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -138,7 +138,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
     await other.stop();
   });
 
-  it('repeats a run with further seeds and shows mean and standard deviation', async () => {
+  it('repeats a run with further seeds and shows mean and population standard deviation', async () => {
     const { page } = await served.open(LOOM_HASH);
     await page.locator('#results').waitFor();
     expect(await page.locator('#rates .band').count()).toBe(0);
@@ -151,11 +151,11 @@ describeWith(['chromium'], 'what the page keeps', () => {
         (await served.service.post({ stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed })).json(),
       ),
     );
-    // Independently of the page: the highest mean plus one sample standard deviation is the end of the scale.
+    // Independently of the page: the highest mean plus one population standard deviation is the end of the scale.
     const highest = answers[0].frames.map((_: unknown, frame: number) => {
       const rates = answers.map(({ frames }) => frames[frame].channels.escape as number);
       const mean = rates.reduce((sum, rate) => sum + rate) / 5;
-      return mean + Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 4);
+      return mean + Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 5);
     });
     const row = page.locator('#rates .channel-row', { hasText: 'Channel escape' });
     const scale = Number.parseFloat(await row.locator('.scale').innerText());

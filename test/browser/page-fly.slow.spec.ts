@@ -10,7 +10,7 @@ import { readPicture } from './page-reading.js';
 import { axeFindings, hashOf, serve } from './served-page.js';
 
 const LOOM = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 };
-/** So that a fly moves in real time at the usual speed of playback, 1/50. */
+/** Slow-down with which a fly moves in real time at the usual speed of playback, 1/50. */
 const SLOW_DOWN = 50;
 /** Far marks on the ground are faint; a wing is not. */
 const MOST_OF_GROUND = 24;
@@ -105,7 +105,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
   });
 });
 
-/** How far the upper edge of the picture is from one colour: the largest difference of a channel, 0 to 255. */
+/** Largest difference of a colour channel along the upper edge of the picture, 0 to 255; 0 if it has one colour. */
 function edgeColours(page: Page): Promise<number> {
   return readPicture(page, '#fly-canvas', ({ data, width }) => {
     // The corners are round.
@@ -121,7 +121,7 @@ async function pictureAt(page: Page, timeMs: number): Promise<string> {
   return settled(page);
 }
 
-/** Two animation frames: in the first the page draws what changed. */
+/** Waits for two animation frames: in the first the page draws what changed. */
 async function drawn(page: Page): Promise<void> {
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 }

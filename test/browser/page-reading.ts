@@ -1,4 +1,4 @@
-/** What tests of the page do with it and read from it. */
+/** Actions on the page, and readings of it, for its tests. */
 import type { Page } from 'playwright-core';
 
 export async function expectText(page: Page, selector: string, pattern: RegExp): Promise<void> {
@@ -9,12 +9,12 @@ export async function expectText(page: Page, selector: string, pattern: RegExp):
   );
 }
 
-/** As when somebody opens a link to the page in the tab that shows it. */
+/** Opens a link to the page in the tab that shows it. */
 export async function follow(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => (location.hash = to), hash);
 }
 
-/** The brain is there: its legend is. */
+/** Waits for the brain: its legend, and a drawn frame. */
 export async function untilBrain(page: Page): Promise<void> {
   await page.locator('#legend li').first().waitFor({ state: 'attached' });
   await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
@@ -25,7 +25,7 @@ export async function shownNumbers(page: Page): Promise<string[]> {
   return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
 }
 
-/** What is seen of the brain, for pages of one size to be compared; the edges depend on where the page stands. */
+/** Picture of the brain, to compare pages of one size. Taken at the top of the page, since scrolling changes its edges. */
 export async function brainOf(page: Page): Promise<string> {
   await page.evaluate(() => scrollTo({ top: 0, behavior: 'instant' }));
   return (await page.locator('#brain').screenshot()).toString('base64');
@@ -39,7 +39,7 @@ export async function paintedPixels(page: Page, selector: string): Promise<numbe
   });
 }
 
-/** Pixels of an element as it is seen, by more than half of full brightness. */
+/** Number of pixels of an element, as it is seen, with more than half of full brightness. */
 export async function brightPixels(page: Page, selector: string): Promise<number> {
   const { bright } = await coloursOf(page, selector);
   return bright;
@@ -112,7 +112,7 @@ export async function brainColours(page: Page): Promise<Colours> {
   return colours;
 }
 
-/** Of these, the ones whose hue lies between two, in degrees. */
+/** Number of vivid pixels whose hue lies between two, in degrees. */
 export function between({ vividByHue }: Colours, from: number, to: number): number {
   return vividByHue.slice(from / 10, to / 10).reduce((sum, count) => sum + count, 0);
 }

@@ -51,7 +51,7 @@ describeWith(['chromium'], 'the page', () => {
     expect(await page.locator('#formulas').innerText()).toContain(drives[0].formula);
     for (const [id, value] of Object.entries(answer.drive)) {
       const row = page.locator('#drives tr', { has: page.getByText(id, { exact: true }) });
-      expect(await row.locator('td').last().innerText()).toBe(String(value));
+      expect(await row.locator('td').last().innerText()).toBe(String(Number((value as number).toFixed(2))));
     }
     // A bar of a drive from 0 to 1 has its whole width for that; only turn's starts in the middle.
     const barOf = (id: string) =>
@@ -178,16 +178,33 @@ describeWith(['chromium'], 'the page', () => {
     await page.close();
   });
 
-  it('offers to try again when the connection was lost', async () => {
+  it('offers to try again when the service cannot be reached', async () => {
+    const { page } = await open();
+    await page.locator('#run:enabled').waitFor();
+    await page.route('**/api/v1/run*', (route) => route.abort());
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#alert', /No connection/);
+    await page.locator('#alert').getByRole('button', { name: 'Close' }).click();
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.getByRole('button', { name: 'Run experiment' }).click();
+    await expectText(page, '#alert', /No connection/);
+    await page.unroute('**/api/v1/run*');
+    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#results').waitFor();
+    expect(await page.locator('#alert').isVisible()).toBe(false);
+    await page.close();
+  });
+
+  it('takes its notice back when the connection is there again', async () => {
     const { page } = await open();
     await page.locator('#run:enabled').waitFor();
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Run experiment' }).click();
     await expectText(page, '#alert', /No connection/);
     await page.context().setOffline(false);
-    await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
+    await page.locator('#alert').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'Run experiment' }).click();
     await page.locator('#results').waitFor();
-    expect(await page.locator('#alert').isVisible()).toBe(false);
     await page.close();
   });
 
@@ -225,6 +242,33 @@ describeWith(['chromium'], 'the page', () => {
     await late.stop();
   });
 
+  it('says of a network that is not FlyWire only what it is', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'other-network-')), 'other.connectome');
+    const content = smallConnectome();
+    const identity = { name: 'Mine', dataset: 'My network', release: null, wiring: 'custom' } as const;
+    writeFileSync(file, encodeConnectome({ ...content, metadata: { ...content.metadata, ...identity } }));
+    const other = await startReadyService({ CONNECTOME_FILE: file });
+    const { page } = await openPage(served.browser, other);
+    await page.locator('#run:enabled').waitFor();
+    await expectText(page, '#model-line', /connections, wiring as it was compiled\. My network\.$/);
+    const about = (await page.locator('#about-measured').textContent())!;
+    expect(about).toContain(
+      'Neurons, cell types and transmitters: My network. Their connections are those that',
+    );
+    expect(await page.locator('#licence').textContent()).toBe(
+      'Brain: My network, and what is derived from it, licence not stated. Software: Apache-2.0. Please cite:',
+    );
+    expect(await page.locator('#citations').textContent()).toMatch(/^Shiu et al\. 2024 /);
+    // The recorded runs are of the default brain, and say so.
+    const text = (await page.locator('body').textContent())!.replace(
+      /Recorded with the model fafb-\S+\./g,
+      '',
+    );
+    expect(text).not.toMatch(/flywire|fafb|783|139.255/i);
+    await page.close();
+    await other.stop();
+  });
+
   describe('behind a proxy', () => {
     let gateway: Gateway;
 
@@ -241,7 +285,7 @@ describeWith(['chromium'], 'the page', () => {
       const released = new Promise<void>((resolve) => (release = resolve));
       let seen = 0;
       gateway.wayOf = async (asked) => {
-        if (asked === path && ++seen <= count) await released;
+        if (asked.split('?')[0] === path && ++seen <= count) await released;
         return served.service;
       };
       return release;
@@ -271,7 +315,7 @@ describeWith(['chromium'], 'the page', () => {
         ['/api/v1/model', '#alert', { status: 200, html: '<h1>Log in</h1>' }],
         ['/atlas/', '#brain-alert', { status: 200, html: '<h1>Log in</h1>' }],
       ];
-      // At once, as most of it is waiting.
+      // The cases run at once, as most of their time is waiting.
       await Promise.all(
         met.map(async ([path, alert, way]) => {
           const there = await startGateway(served.service);
@@ -297,7 +341,7 @@ describeWith(['chromium'], 'the page', () => {
         await expectText(page, '#alert', new RegExp(`Unexpected answer.*${status}`, 's'));
       }
       gateway.wayOf = () => served.service;
-      // Another notice may offer the same for what else the proxy has refused.
+      // Another notice may have the same button, for another request that the proxy has refused.
       await page.locator('#alert').getByRole('button', { name: 'Try again' }).click();
       await page.locator('#results').waitFor();
       await page.close();
@@ -368,7 +412,7 @@ describeWith(['chromium'], 'the page', () => {
   ] as const)('has no finding of axe and fits its width: %s', async (_, options) => {
     const { page } = await open(`${LOOM_HASH}&kept.stimulus=food`, options);
     await page.locator('#results').waitFor();
-    // Where the brain lies below the button, whoever pressed it is taken there.
+    // Where the brain lies below the button, pressing it scrolls to the brain.
     await page.locator('#run').click();
     await page.waitForFunction(
       () => document.querySelector('#stage')!.getBoundingClientRect().top < innerHeight / 2,
@@ -397,7 +441,24 @@ describeWith(['chromium'], 'the page', () => {
     const { page, problems } = await open('/docs');
     await page.getByText('/api/v1/run').first().waitFor();
     expect(await page.locator('.opblock').count()).toBeGreaterThanOrEqual(3);
+    await page.getByText('/api/v2/experiments', { exact: true }).waitFor();
     expect(problems).toEqual([]);
     await page.close();
   });
+
+  it.each(['dark', 'light'] as const)(
+    'the API has no finding of axe, closed or open, %s',
+    async (colorScheme) => {
+      const { page } = await open('/docs', { colorScheme, width: 390 });
+      await page.locator('.opblock-summary-control').first().waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.locator('.opblock-summary-control').first().click();
+      await page.getByRole('button', { name: 'Execute' }).click();
+      await page.getByText('Server response').waitFor();
+      expect(await axeFindings(page)).toEqual([]);
+      await page.getByRole('link', { name: 'The brain' }).click();
+      await page.waitForURL(`${served.service.url}/`);
+      await page.close();
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** What the tests of the page share: a browser, a service behind it, the run that most of them look at, and axe. */
+/** Parts that tests of the page share: a browser, a service behind it, the run that most of them look at, and axe. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';

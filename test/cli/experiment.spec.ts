@@ -1,284 +1,614 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+/**
+ * Open experiments from the command line, on the small brain, beside a real service. Commands run in this process but for
+ * those that signals end and one that reads standard input.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import type { RunBody } from '../../src/cli/preset-runs/source.js';
-import { runOnTerminal } from '../support/commands.js';
-import { describeWith } from '../support/requirements.js';
+import { join } from 'node:path';
+import { PAPER } from '../../src/experiments/figures/draw.js';
+import { runBuilt, runCommand, startBuilt, type CommandResult } from '../support/commands.js';
+import { startGateway } from '../support/gateway.js';
 import { startReadyService, type Service } from '../support/service.js';
+import { until } from '../support/service-process.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
-const COMMAND = resolve('dist/cli/experiment.js');
-const connectome = smallConnectomeFile();
-const directory = mkdtempSync(join(tmpdir(), 'experiment-'));
+const directory = mkdtempSync(join(tmpdir(), 'open-experiments-'));
 afterAll(() => rmSync(directory, { recursive: true }));
+const inDirectory = (name: string) => join(directory, name);
 
-interface Finished {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Every type of report, and a sweep. */
+const DOCUMENT = {
+  name: 'Sugar, twice',
+  inputs: { sugar: { node_set: 'S_sugar' }, food: { node_set: 'S_food', rate_hz: 50 } },
+  duration_ms: 100,
+  trials: 3,
+  reports: {
+    walk: { node_set: '@channel/walk', group_by: ['side'] },
+    bins: { node_set: 'C_escape', type: 'histogram', bin_ms: 25 },
+    spikes: { node_set: '@all', type: 'spikes' },
+    events: { node_set: '@all', type: 'inputs' },
+  },
+  sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 100, 200] }],
+};
+const SCREEN = {
+  inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150 } },
+  duration_ms: 100,
+  trials: 2,
+  reports: { walk: { node_set: 'C_walk' } },
+  sweep: [{ each: ['S_*', 'C_*'], group_by: ['type'], as: 'silence' }],
+};
+const file = inDirectory('document.json');
+writeFileSync(file, JSON.stringify(DOCUMENT));
+const screenFile = inDirectory('screen.json');
+writeFileSync(screenFile, JSON.stringify(SCREEN));
+
+/** Arguments that say on which brain; with one worker where nothing else is said, as each takes longer to start than to run. */
+function complete(args: readonly string[]): string[] {
+  if (args.includes('--url')) return [...args];
+  const workers = args.includes('--workers') ? [] : ['--workers', '1'];
+  return [...args, '--connectome', smallConnectomeFile(), ...workers];
 }
 
-/** The built command as a person calls it, on the small connectome unless the arguments say otherwise. */
-function experiment(...args: string[]): Promise<Finished> {
-  const says = args.some((arg) => arg === '--url' || arg === '--connectome');
-  return run(says ? args : [...args, '--connectome', connectome]);
-}
+const experiment = (args: readonly string[], input?: string): Promise<CommandResult> =>
+  runCommand('experiment', complete(args), input === undefined ? {} : { input });
 
-function run(args: string[], env: NodeJS.ProcessEnv = process.env): Promise<Finished> {
-  return new Promise((done) => {
-    execFile(process.execPath, [COMMAND, ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      done({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
-    );
+/** Computes what is small enough for one request. */
+let service: Service;
+/** Makes jobs of the same. */
+let small: Service;
+beforeAll(async () => {
+  service = await startReadyService({ WORKERS: '2' });
+  small = await startReadyService({ WORKERS: '2', EXPERIMENT_BRAIN_SECONDS: '1' });
+});
+afterAll(async () => {
+  await service.stop();
+  await small.stop();
+});
+
+const widest = (text: string) => Math.max(...text.split('\n').map((line) => [...line].length));
+
+describe('npm run experiment -- DOCUMENT.json beside a service', () => {
+  const answered = async (query: string) => {
+    const answer = await service.post(DOCUMENT, `/api/v2/experiments${query}`);
+    return Buffer.from(await answer.arrayBuffer());
+  };
+
+  it('prints the bytes of the HTTP answer, computed here or there', async () => {
+    const http = (await answered('')).toString();
+    expect((await experiment([file, '--json', '--workers', '2'])).stdout).toBe(http);
+    expect((await experiment([file, '--json', '--url', `${service.url}/`])).stdout).toBe(http);
   });
-}
 
-async function bodyOf(...args: string[]): Promise<RunBody> {
-  return JSON.parse((await experiment('--json', ...args)).stdout) as RunBody;
-}
+  it('goes on at a condition as the service does', async () => {
+    const http = (await answered('?from=2')).toString();
+    const given = { input: JSON.stringify(DOCUMENT) };
+    const piped = await runBuilt('experiment', complete(['-', '--from', '2', '--json']), given);
+    expect(piped).toMatchObject({ status: 0, stdout: http });
+    expect((await experiment([file, '--from', '2', '--json', '--url', service.url])).stdout).toBe(http);
+  });
 
-describe('npm run experiment', () => {
-  it('shows numbers and bars in 80 columns, without a word on standard error', async () => {
-    const { status, stdout, stderr } = await experiment('--stimulus', 'loom');
-    const body = await bodyOf('--stimulus', 'loom');
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toContain('loom: 100 ms, intensity 1, seed 42');
-    expect(stdout).toContain(`${body.spikes.total} spikes of ${body.spikes.responding_neurons} neurons`);
-    expect(stdout).toContain(body.id);
-    for (const [channel, rateHz] of Object.entries(body.channels)) {
-      expect(stdout).toMatch(new RegExp(`^  ${channel} +${rateHz.toFixed(2)}( [█▏▎▍▌▋▊▉]+)?$`, 'm'));
+  it('writes the files of the service, computed here or there', async () => {
+    const csv = await answered('?format=csv');
+    const printed: string[] = [];
+    const plots: string[] = [];
+    for (const [at, [format, further]] of (
+      [
+        ['parquet', []],
+        ['csv', []],
+        ['arrow', ['--url', service.url]],
+      ] as const
+    ).entries()) {
+      const paths = ['csv', format, 'svg'].map((ending, file) =>
+        inDirectory(`files-${at}-${file}.${ending}`),
+      );
+      const [csvFile, spikesFile, plotFile] = paths as [string, string, string];
+      const files = ['--csv', csvFile, '--spikes', spikesFile, '--plot', plotFile];
+      const { status, stdout, stderr } = await experiment([file, ...files, ...further]);
+      expect(status).toBe(0);
+      expect(readFileSync(csvFile).equals(csv)).toBe(true);
+      const spikes = await answered(`?format=${format}&table=spikes`);
+      expect(readFileSync(spikesFile).equals(spikes)).toBe(true);
+      expect(stderr).toContain(`Wrote the spikes to ${spikesFile}.\n`);
+      printed.push(stdout);
+      plots.push(readFileSync(plotFile, 'utf8'));
     }
-    // Each channel below the heading of its kind.
-    const blocks = stdout.split('\n\n');
-    const blockOf = (heading: string) =>
-      blocks.find((block) => block.startsWith(`${heading} (mean rate, Hz)`));
-    expect(blockOf('Descending neurons')).toContain('  escape ');
-    expect(blockOf('Motor neurons')).toContain('  proboscis ');
-    expect(blockOf('Upstream neurons')).toContain('  food_relay ');
-    expect(Math.max(...stdout.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(80);
+    expect(new Set(printed).size).toBe(1);
+    expect(new Set(plots).size).toBe(1);
   });
 
-  it('runs on what CONNECTOME_FILE names where it is told nothing else', async () => {
-    const { stdout } = await run(['--json'], { ...process.env, CONNECTOME_FILE: connectome });
-    expect(JSON.parse(stdout)).toEqual(await bodyOf());
+  it('says beforehand what would be run', async () => {
+    const http = (await answered('?dry_run=true')).toString();
+    expect((await experiment([file, '--dry-run', '--json'])).stdout).toBe(http);
+    const here = await experiment([file, '--dry-run']);
+    expect((await experiment([file, '--dry-run', '--url', service.url])).stdout).toBe(here.stdout);
+    expect(here.stdout).toContain('inputs.sugar         12 neurons; left 6, right 6; S_sugar 12');
+    expect(here.stdout).toContain('At most 0.9 brain seconds');
+    expect(here.stdout).toContain('2: inputs.sugar.rate_hz=200');
+    expect(widest(here.stdout)).toBeLessThanOrEqual(80);
   });
+});
 
-  it('has a part of --help, behind that of open experiments, that fits a screen', async () => {
-    const [, own] = (await experiment('--help')).stdout.split('\n\n\n');
-    expect(own).toMatch(/^Simulates the response of the brain to a stimulus/);
-    const lines = own!.split('\n');
-    expect(lines.length).toBeLessThanOrEqual(24);
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
-  });
-
-  it('gives means over trials that are those of the single runs', async () => {
-    const runs = await Promise.all(['7', '8', '9'].map((seed) => bodyOf('--seed', seed)));
-    const { stdout } = await experiment('--seed', '7', '--trials', '3', '--json');
-    const [condition] = (JSON.parse(stdout) as { conditions: Record<string, never>[] }).conditions;
-    const rates = runs.map(({ channels }) => channels['escape']!);
-    const mean = (rates[0]! + rates[1]! + rates[2]!) / 3;
-    const sd = Math.sqrt(rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0) / 2);
-    expect(condition).toMatchObject({
-      seeds: [7, 8, 9],
-      run_ids: runs.map(({ id }) => id),
-      channels_hz: { escape: { mean: Math.round(mean * 100) / 100, sd: Math.round(sd * 100) / 100 } },
-    });
-    expect(sd).toBeGreaterThan(0);
-  });
-
-  it('writes every spike as a row: the rows have the digest that the body states', async () => {
-    const file = join(directory, 'spikes.csv');
-    await experiment('--stimulus', 'touch', '--csv', file);
-    const [header, ...rows] = readFileSync(file, 'utf8').trimEnd().split('\n');
-    expect(header).toBe('stimulus,silenced,seed,time_ms,neuron,id,type,side');
-    const raster = rows.map((row) => row.split(','));
-    expect(raster.every(([stimulus, , seed]) => stimulus === 'touch' && seed === '42')).toBe(true);
-    const pairs = Uint32Array.from(
-      raster.flatMap(([, , , timeMs, neuron]) => [Math.round(10 * Number(timeMs)), Number(neuron)]),
+describe('npm run experiment -- DOCUMENT.json --url with more rows of spikes than an answer may have', () => {
+  // A trial has up to some 1,000 rows: the first page ends within a condition.
+  const LIMITS = { jsonRows: 1500, jobsPerClient: 1 };
+  let pages: Service;
+  let pagesOfJobs: Service;
+  beforeAll(async () => {
+    pages = await startReadyService({ WORKERS: '2' }, { limits: LIMITS });
+    // 3 conditions of 5 trials of 0.1 s are too much for one request.
+    pagesOfJobs = await startReadyService(
+      { WORKERS: '2', EXPERIMENT_BRAIN_SECONDS: '1' },
+      { limits: LIMITS },
     );
-    const body = JSON.parse((await experiment('--stimulus', 'touch', '--json')).stdout) as {
-      spikes: { digest: string; total: number };
-    };
-    expect(rows.length).toBe(body.spikes.total);
-    expect(createHash('sha256').update(pairs).digest('hex')).toBe(body.spikes.digest);
-    expect(raster[0]!.slice(5)).toEqual([expect.stringMatching(/^N_\d{4}$/), 'S_touch', expect.any(String)]);
+  });
+  afterAll(async () => {
+    await pages.stop();
+    await pagesOfJobs.stop();
   });
 
-  it('draws every spike, and the same picture each time', async () => {
-    const [one, other] = [join(directory, 'one.svg'), join(directory, 'other.svg')];
-    expect(await experiment('--plot', one)).toMatchObject({
-      status: 0,
-      stderr: `Wrote raster and rates to ${one}.\n`,
+  it('writes the files and the answer of this machine, at once or by a job', async () => {
+    const run = async (side: string, ...further: string[]) => {
+      const files = [inDirectory(`${side}-pages.csv`), inDirectory(`${side}-pages.arrow`)];
+      const args = [
+        '--csv',
+        files[0]!,
+        '--table',
+        'inputs',
+        '--spikes',
+        files[1]!,
+        '--trials',
+        '5',
+        '--json',
+      ];
+      const finished = await experiment([file, ...args, ...further]);
+      expect(finished.status).toBe(0);
+      return { ...finished, written: files.map((name) => readFileSync(name).toString('base64')) };
+    };
+    const here = await run('here');
+    for (const there of [pages, pagesOfJobs]) {
+      const { stdout, stderr, written } = await run('there', '--url', there.url);
+      expect(stdout).toBe(here.stdout);
+      expect(stderr.includes(' computes it as ')).toBe(there === pagesOfJobs);
+      expect(written).toEqual(here.written);
+    }
+    const answer = await pages.post(DOCUMENT, '/api/v2/experiments');
+    expect((await answer.json()).next_page).toMatch(/^\d\.[12]$/);
+  });
+
+  it('fails without a file where a page cannot be had', async () => {
+    const spikes = inDirectory('refused.csv');
+    // Without sugar a trial fits, with it the second condition has one that does not.
+    const args = ['--duration', '400', '--spikes', spikes, '--url', pages.url];
+    const failed = await experiment([file, ...args]);
+    expect(failed).toMatchObject({ status: 2, stdout: '' });
+    expect(failed.stderr).toMatch(
+      /Trial 0 of condition [12] has \d+ rows of spikes and input events; at most 1500 /,
+    );
+    expect(readdirSync(directory).filter((name) => name.startsWith('refused'))).toEqual([]);
+  });
+
+  it('begins one job where the answer to its request is lost', async () => {
+    const gateway = await startGateway(pagesOfJobs);
+    try {
+      let posted = 0;
+      // The first request is refused as too large, the second begins the job, the third is its repetition.
+      gateway.wayOf = (path) =>
+        /\/experiments\?/.test(path) && ++posted === 2 ? { losesAnswerOf: pagesOfJobs } : pagesOfJobs;
+      // A second job would be refused: the first one would not be done.
+      const long = ['--stimulate', 'S_sugar', '--report', 'C_walk', '--duration', '500', '--trials', '20'];
+      const followed = await experiment([...long, '--sweep', 'seed=1:8:1', '--url', gateway.url]);
+      expect([followed.status, posted]).toEqual([0, 3]);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
+describe('npm run experiment -- DOCUMENT.json --url with what is too large for one request', () => {
+  const ENDLESS = [
+    '--stimulate',
+    'S_sugar@200',
+    '--duration',
+    '1000',
+    '--trials',
+    '100',
+    '--report',
+    'C_walk',
+  ];
+  /** 3 conditions of 5 trials of 0.1 s. */
+  const LONGER = [file, '--trials', '5'];
+  const AS_JOB = /^The experiment is too large for one request; the service computes it as (http:\S+)$/m;
+  const stateOf = async (stderr: string) => {
+    const answer = await fetch(AS_JOB.exec(stderr)![1]!);
+    return (await answer.json()) as { status: string; conditions: number; conditions_done: number };
+  };
+
+  it.each([
+    ['every type of report', file],
+    ['a lesion screen', screenFile],
+  ])('lets a job compute it, and gives the bytes of the immediate answer: %s', async (_, path) => {
+    const run = async (side: string, url: string, ...further: string[]) => {
+      const names = [`${side}.csv`, `${side}.svg`, `${side}.parquet`].map((name) =>
+        inDirectory(`job-${name}`),
+      );
+      const [csv, plot, spikes] = names as [string, string, string];
+      const files = ['--csv', csv, '--plot', plot, ...(path === file ? ['--spikes', spikes] : [])];
+      const finished = await experiment([path, '--trials', '5', ...files, '--url', url, ...further]);
+      expect(finished).toMatchObject({ status: 0 });
+      const written = names.filter((name) => existsSync(name)).map((name) => readFileSync(name));
+      for (const name of names) rmSync(name, { force: true });
+      return { ...finished, written };
+    };
+    const conditions: number[] = [];
+    for (const further of [[], ['--from', '1', '--json']]) {
+      const immediate = await run('immediate', service.url, ...further);
+      const job = await run('job', small.url, ...further);
+      expect(immediate.stderr).not.toMatch(AS_JOB);
+      expect(job.stderr.match(new RegExp(AS_JOB, 'gm'))).toHaveLength(1);
+      expect(job.stdout).toBe(immediate.stdout);
+      expect(job.written.length).toBe(path === file ? 3 : 2);
+      expect(job.written.map((bytes) => bytes.toString('base64'))).toEqual(
+        immediate.written.map((bytes) => bytes.toString('base64')),
+      );
+      const [ofJob, ofRequest] = [job, immediate].map(({ stderr }) => /Ran \d+ trials/.exec(stderr)![0]);
+      expect(ofJob).toMatch(/Ran [1-9]/);
+      expect(ofRequest).toBe(ofJob);
+      const state = await stateOf(job.stderr);
+      expect(state).toMatchObject({ status: 'successful', conditions_done: state.conditions });
+      conditions.push(state.conditions);
+    }
+    // A screen of lesions needs the first condition, its baseline; the conditions of the sweep do not.
+    const [all, later] = conditions as [number, number];
+    expect(later).toBe(path === file ? all - 1 : all);
+  });
+
+  it('says beforehand that it would be a job', async () => {
+    const immediate = await experiment([...LONGER, '--dry-run', '--url', service.url]);
+    const job = await experiment([...LONGER, '--dry-run', '--url', small.url]);
+    expect(job.stdout).toBe(immediate.stdout);
+    expect([immediate.stderr, job.stderr]).toEqual([
+      '',
+      expect.stringMatching(/would compute it as a job\.\n$/),
+    ]);
+  });
+
+  it('lets a job compute more conditions than a request may have, and finds a bad file before', async () => {
+    const sweep = ['--sweep', 'seed=1:2001:1'];
+    const refused = await experiment([...ENDLESS, ...sweep, '--csv', directory, '--url', service.url]);
+    expect(refused).toMatchObject({ status: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/The job was ended\.\n.* cannot be written: it is a directory\.\n$/s);
+    expect(await stateOf(refused.stderr)).toMatchObject({ status: 'dismissed', conditions: 2001 });
+    const outside = await experiment([...ENDLESS, ...sweep, '--from', '2001', '--url', service.url]);
+    expect(outside).toMatchObject({ status: 2, stdout: '' });
+    expect(outside.stderr).toMatch(/from must be the index of a condition, from 0 to 2000, got 2001\.\n$/);
+    expect(outside.stderr).not.toMatch(AS_JOB);
+    const wrong = await experiment(['--report', 'C_walk', '--sweep', 'seed=1:20001:1', '--url', service.url]);
+    expect(wrong).toMatchObject({ status: 2, stderr: expect.stringContaining('at most 20000 conditions') });
+  });
+
+  it('ends the job at SIGTERM, with status 143 and without a file', async () => {
+    const folder = mkdtempSync(join(directory, 'job-'));
+    const args = [...ENDLESS, '--sweep', 'seed=1:500:1', '--csv', join(folder, 'a.csv'), '--url', small.url];
+    const running = startBuilt('experiment', args);
+    await until(
+      async () => AS_JOB.test(running.stderr) && (await stateOf(running.stderr)).conditions_done > 0,
+    );
+    running.kill('SIGTERM');
+    const { stderr, ...ended } = await running.ended;
+    expect(ended).toEqual({ status: 143, stdout: '' });
+    expect(stderr).toMatch(
+      /The job was ended\.\nInterrupted: \d+ conditions? (was|were) complete; no file was/,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await stateOf(stderr)).toMatchObject({ status: 'dismissed' });
+  });
+
+  it('repeats what is too expensive even for a job', async () => {
+    const sweep = ['--sweep', 'seed=1:4000:1'];
+    for (const dryRun of [[], ['--dry-run']]) {
+      const expensive = await experiment([...ENDLESS, ...sweep, '--url', small.url, ...dryRun]);
+      expect(expensive).toMatchObject({ status: 2, stdout: '' });
+      expect(expensive.stderr).toMatch(
+        /^(Running trials\n)?http\S+: The experiment has 400000 brain seconds \(4000 conditions x 100 trials\); at most 300000 /,
+      );
+    }
+    // The command itself limits nothing.
+    expect(await experiment([...ENDLESS, ...sweep, '--dry-run'])).toMatchObject({ status: 0 });
+  });
+
+  it('follows a job over failures that pass', async () => {
+    const gateway = await startGateway(small);
+    try {
+      // Once for the head, a state and the results, in this order.
+      const failing = [/\/results\?/, /\/experiments\/[\w-]+$/, /\/results\?/];
+      gateway.wayOf = (path) => {
+        if (failing[0]?.test(path) !== true) return small;
+        failing.shift();
+        return { status: 502, html: '<h1>Bad gateway</h1>' };
+      };
+      const followed = await experiment([...LONGER, '--json', '--url', gateway.url]);
+      expect(failing).toEqual([]);
+      expect(followed.stdout).toBe((await experiment([...LONGER, '--json', '--url', service.url])).stdout);
+      expect(followed.status).toBe(0);
+    } finally {
+      await gateway.stop();
+    }
+  });
+
+  it('repeats what the job failed with', async () => {
+    const limits = { jobResultBytes: 1024 };
+    const narrow = await startReadyService({ EXPERIMENT_BRAIN_SECONDS: '1' }, { limits });
+    try {
+      const failed = await experiment([...LONGER, '--url', narrow.url]);
+      expect(failed).toMatchObject({ status: 2, stdout: '' });
+      expect(failed.stderr).toMatch(/\nhttp\S+: The results of the job need more than 1024 bytes/);
+    } finally {
+      await narrow.stop();
+    }
+  });
+});
+
+describe('npm run experiment with the options of an open experiment', () => {
+  const OPTIONS = [
+    ...['--stimulate', 'sugar=S_sugar@150', '--window', '20+50', '--silence', 'S_food'],
+    ...['--report', 'walk=@channel/walk/side', '--duration', '100', '--trials', '2', '--seed', '7'],
+    ...['--sweep', 'rate=0:200:100'],
+  ];
+
+  it('prints the document that they stand for, and runs it', async () => {
+    const printed = await experiment([...OPTIONS, '--print-document']);
+    const document: unknown = JSON.parse(printed.stdout);
+    expect(document).toEqual({
+      inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150, delay_ms: 20, duration_ms: 50 } },
+      silence: ['S_food'],
+      duration_ms: 100,
+      trials: 2,
+      seed: 7,
+      reports: { walk: { node_set: '@channel/walk', group_by: ['side'] } },
+      sweep: [{ set: 'inputs.sugar.rate_hz', from: 0, to: 200, step: 100 }],
     });
-    await experiment('--plot', other);
-    const svg = readFileSync(one, 'utf8');
-    expect(svg).toBe(readFileSync(other, 'utf8'));
-    expect(svg).toMatch(/^<svg [^]*<\/svg>\n$/);
-    const { spikes } = await bodyOf();
-    // The spikes are two paths, stimulated types and others, of two points each; axes have no long paths.
-    const points = [...svg.matchAll(/ d="(M[^"]+)"/g)].map(([, path]) => path!.split('M').length - 1);
-    const drawn = points.sort((a, b) => b - a).slice(0, 2);
-    expect(drawn[0]! + drawn[1]!).toBe(spikes.total);
-    expect(svg).toContain('S_sugar');
-    // As the table of the same run names them, and not among the rest.
-    expect(svg).toContain('untyped central');
-    expect(svg).not.toContain('others');
-    expect(svg).toContain('Small test brain');
+    const fromDocument = await experiment(['-'], printed.stdout);
+    const fromOptions = await experiment(OPTIONS);
+    expect(fromOptions).toMatchObject({ status: 0, stdout: fromDocument.stdout });
+    expect(fromOptions.stdout).toMatch(/^ {2}experiment [0-9a-f]{32}$/m);
   });
 
-  it('puts a lesion beside the intact brain: what it silences is heard no more', async () => {
-    const { status, stdout } = await experiment('--silence', 'S_sug*', '--json');
-    const { conditions } = JSON.parse(stdout) as {
-      conditions: { model: string; silenced: string[]; spikes: { responding_neurons: { mean: number } } }[];
+  it('shows conditions, mean ± sd and responders in 80 columns, then warnings and what to cite', async () => {
+    const { stdout, stderr } = await experiment(OPTIONS);
+    const { conditions } = JSON.parse((await experiment([...OPTIONS, '--json'])).stdout) as {
+      conditions: {
+        parameters: Record<string, number>;
+        responding_neurons: { mean: number; sd: number };
+        reports: { walk: { rate_hz: { mean: number; sd: number } }[] };
+      }[];
     };
-    const [intact, lesioned] = conditions;
+    expect(conditions).toHaveLength(3);
+    for (const { parameters, responding_neurons: responding, reports } of conditions) {
+      const rates = reports.walk.map(
+        ({ rate_hz: rate }) => `${rate.mean.toFixed(2).padStart(6)} ± ${rate.sd.toFixed(2)}`,
+      );
+      const row = stdout
+        .split('\n')
+        .find((line) => line.startsWith(`  ${parameters['inputs.sugar.rate_hz']} `))!;
+      expect(row.replace(/ +/g, ' ')).toContain(` ${rates.join(' ')} `.replace(/ +/g, ' '));
+      expect(row.endsWith(`${responding.mean.toFixed(1)} ± ${responding.sd.toFixed(1)}`)).toBe(true);
+    }
+    expect(stdout).toContain('\n  mean ± population sd over the trials\n');
+    expect(conditions[2]!.reports.walk[0]!.rate_hz.mean).toBeGreaterThan(0);
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    expect(stdout).toMatch(
+      /\nWarnings\n {2}SYNTHETIC_WIRING: [^]*\nPlease cite\n {2}Dorkenwald et al\. 2024/,
+    );
+    expect(stderr).toMatch(/^Running trials\nRan 6 trials in [\d.]+ s\.\n$/);
+  });
+
+  it('writes the spikes of all neurons where no report asks for spikes', async () => {
+    const spikes = inDirectory('added.csv');
+    const args = ['--stimulate', 'S_sugar', '--duration', '50', '--trials', '1', '--json'];
+    const { stdout } = await experiment([...args, '--spikes', spikes]);
+    const [condition] = (JSON.parse(stdout) as { conditions: { spikes: { mean: number } }[] }).conditions;
+    const rows = readFileSync(spikes, 'utf8').trimEnd().split('\r\n').slice(1);
+    expect(rows.length).toBe(condition!.spikes.mean);
+    expect(rows.length).toBeGreaterThan(10);
+  });
+
+  it('has a --help of 80 columns with examples that parse', async () => {
+    const { status, stdout } = await experiment(['--help']);
     expect(status).toBe(0);
-    expect(lesioned!.silenced).toEqual(['S_sug*']);
-    // The twelve sugar neurons still spike; nothing else does.
-    expect(lesioned!.spikes.responding_neurons.mean).toBe(12);
-    expect(intact!.spikes.responding_neurons.mean).toBeGreaterThan(12);
-    expect(lesioned!.model).not.toBe(intact!.model);
-    expect((await experiment('--silence', 'S_sug*')).stdout).toContain('sugar, S_sug* silenced');
+    expect(widest(stdout)).toBeLessThanOrEqual(80);
+    const shown = [...stdout.matchAll(/npm run experiment -- (--stimulate(?:[^\\\n]|\\\n)*)/g)].map(
+      ([, args]) => args!.replaceAll(/\\\n/g, ' ').trim().split(/ +/),
+    );
+    expect(shown).toHaveLength(3);
+    for (const args of shown) {
+      expect(await experiment([...args, '--print-document'])).toMatchObject({ status: 0, stderr: '' });
+    }
   });
 
   it.each([
-    [['--stimulus', 'salt'], 2, '--stimulus should be one of sugar'],
-    [['--view', 'drive', '--csv', 'x.csv'], 2, '--csv and --plot need the spikes'],
-    [['--plot', 'x.png'], 2, '--plot writes SVG: its file should end in .svg, found "x.png"'],
+    [[inDirectory('none.json')], /none\.json cannot be read: ENOENT/],
+    [['-'], /Standard input should hold a document as JSON, found ""/],
+    [['--stimulate', 'S_suga'], /^The model lacks "S_suga" \(near: S_sugar/],
+    [['--report', 'C_walk', '--trials', '0'], /^trials must be .* from 1 to 100, got 0/],
+    [['--stimulate', 'S_sugar', '--sweep', 'rate=1:1e9:1'], /rate_hz|to must be .* got 1000000000/],
+    [['--stimulus', 'loom'], /Unknown option '--stimulus'; did you mean --stimulate\?/],
+    [['--report', 'C_walk', '--from', '1'], /^from must be the index of a condition, from 0 to 0, got 1/],
+    [['--report', 'C_walk', '--from', '-1'], /--from should be a whole number from 0/],
+    [['--report', 'C_walk', '--workers', '0'], /--workers should be a whole number from 1 to 256, found "0"/],
+    [['--report', 'C_walk', '--plot', 'a.png'], /--plot should be a file that ends in .svg, found "a.png"/],
     [
-      ['--url', 'http://localhost:1', '--silence', 'LC4'],
-      2,
-      'cannot be combined with --connectome or --silence',
+      ['--report', 'C_walk', '--spikes', 'a.txt'],
+      /--spikes should be a file that ends in .csv, .arrow, .parquet, found "a.txt"/,
     ],
-    [['--url', 'localhost'], 2, '--url should be an address'],
-    [['--silence', 'S_suga'], 2, 'near matches: S_sugar'],
-    [['--connectome', '/no/such.connectome'], 1, 'There is no connectome file /no/such.connectome'],
-    [['--url', 'http://127.0.0.1:1'], 1, 'http://127.0.0.1:1/api/v1/run?view=full does not answer'],
-  ])('ends %j with status %d and one clear line', async (args, status, message) => {
-    const finished = await experiment(...args);
-    expect(finished.status).toBe(status);
-    expect(finished.stdout).toBe('');
-    expect(finished.stderr).toContain(message);
-    expect(finished.stderr.trimEnd().split('\n')).toHaveLength(1);
-  });
-});
-
-describe('npm run experiment beside a service', () => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await startReadyService({ CONNECTOME_FILE: connectome });
-  });
-  afterAll(() => service.stop());
-
-  it.each(['full', 'drive'])('prints the very bytes of the HTTP body, view %s', async (view) => {
-    const request = { stimulus: 'food', duration_ms: 150, intensity: 1.25, seed: 9 };
-    const http = await (await service.post(request, `/api/v1/run?view=${view}`)).text();
-    const args = ['--stimulus', 'food', '--duration', '150', '--intensity', '1.25', '--seed', '9'];
-    const asked = [...args, '--json', '--view', view];
-    expect((await experiment(...asked)).stdout).toBe(http);
-    expect((await experiment(...asked, '--url', service.url)).stdout).toBe(http);
+    [['--report', 'C_walk', '--csv', 'a.csv', '--spikes', './a.csv'], /should be different files/],
+    [['--report', 'C_walk', '--table', 'rates'], /--table needs --csv/],
+    [
+      ['--report', 'C_walk', '--csv', inDirectory('x.csv'), '--table', 'inputs'],
+      /inputs needs a report of type/,
+    ],
+    [['--report', 'C_walk', '--names', 'shiu', '--spikes', inDirectory('x.csv')], /shiu needs root ids/],
+    [['a.json', 'b.json'], /it takes at most 1 DOCUMENT.json, found a.json b.json/],
+  ])('ends %j with status 2 and one clear line', async (args, message) => {
+    const finished = await experiment(args);
+    expect(finished).toMatchObject({ status: 2, stdout: '' });
+    const lines = finished.stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => line !== 'Running trials')).toEqual([expect.stringMatching(message)]);
+    expect(readdirSync(directory).filter((name) => name.startsWith('x.'))).toEqual([]);
   });
 
-  it('shows the same through --url as without it', async () => {
-    const args = ['--stimulus', 'song', '--compare', 'heat', '--trials', '2'];
-    const written = (side: string) => ['csv', 'svg'].map((kind) => join(directory, `${side}.${kind}`));
-    const [[localCsv, localPlot], [remoteCsv, remotePlot]] = [written('local'), written('remote')];
-    const here = await experiment(...args, '--csv', localCsv!, '--plot', localPlot!);
-    const there = await experiment(
-      ...[...args, '--csv', remoteCsv!, '--plot', remotePlot!, '--url', `${service.url}/`],
-    );
-    expect(there.stdout).toBe(here.stdout);
-    expect(readFileSync(remoteCsv!, 'utf8')).toBe(readFileSync(localCsv!, 'utf8'));
-    expect(readFileSync(remotePlot!, 'utf8')).toBe(readFileSync(localPlot!, 'utf8'));
-  });
-
-  it('repeats what the service says of a failure', async () => {
-    const { status, stderr } = await experiment('--url', `${service.url}/nowhere`);
+  it('refuses a document with a member twice, as the service does', async () => {
+    const path = inDirectory('twice.json');
+    writeFileSync(path, '{"inputs": {"a": {"node_set": "S_sugar"}, "a": {"node_set": "S_loom"}}}');
+    const { status, stderr } = await experiment([path, '--dry-run']);
+    expect(stderr).toBe('The document must have each member once, got "a" twice in the same object.\n');
     expect(status).toBe(2);
-    expect(stderr).toMatch(/^http\S+\/nowhere\/api\/v1\/run\?view=full: There is nothing at .+\n$/);
   });
 });
 
-/** Answers requests with these, one after the other, as a service would: a status and a body. */
-async function answering(
-  answers: readonly (readonly [number, string])[],
-  ask: (url: string) => Promise<void>,
-): Promise<void> {
-  const left = [...answers];
-  const server = createServer((_, response) => {
-    const [status, body] = left.shift()!;
-    response.writeHead(status, status === 429 ? { 'retry-after': '0' } : {}).end(body);
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  try {
-    await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  } finally {
-    server.close();
-  }
-}
-const TOO_MANY = [429, '{"error":"too many","code":"RATE_LIMITED"}'] as const;
-const BROKEN = [500, '{"error":"broken","code":"INTERNAL"}'] as const;
-const NAMED = [
-  200,
-  '{"name":"A brain","atlas_url":"/atlas","channels":[{"id":"escape","kind":"descending"}]}',
-] as const;
+describe('npm run experiment -- DOCUMENT.json --plot', () => {
+  /** The plot, which has to be the same twice, with the answer as a table and as JSON. */
+  const plotted = async (name: string, path: string) => {
+    const [one, other] = [inDirectory(`${name}-1.svg`), inDirectory(`${name}-2.svg`)];
+    const table = await experiment([path, '--plot', one]);
+    const json = await experiment([path, '--plot', other, '--workers', '2', '--json']);
+    expect([table.status, json.status]).toEqual([0, 0]);
+    const svg = readFileSync(one, 'utf8');
+    expect(svg).toBe(readFileSync(other, 'utf8'));
+    expect(svg).toMatch(/^<svg [^]*<\/svg>\n$/);
+    return { svg, table: table.stdout, json: json.stdout };
+  };
+  const marks = (svg: string, mark: string) => svg.split(mark).length - 1;
 
-describe('npm run experiment against a busy service', () => {
-  it('waits as long as it is told, then goes on', async () => {
-    const body = (await experiment('--json', '--view', 'drive')).stdout;
-    await answering([TOO_MANY, TOO_MANY, [200, body]], async (url) => {
-      const finished = await experiment('--url', url, '--json', '--view', 'drive');
-      expect(finished).toMatchObject({ status: 0, stdout: body });
-      expect(finished.stderr).toBe('Waiting 0 s for the rate limit of the service.\n'.repeat(2));
-    });
-  });
-});
-
-it.each(['{}', 'null', '[1]'])(
-  'npm run experiment says of %s that it is no answer of the service',
-  async (body) => {
-    for (const args of [['--json'], ['--trials', '2'], []]) {
-      await answering([[200, body]], async (url) => {
-        const { status, stdout, stderr } = await experiment('--url', url, ...args);
-        expect([status, stdout]).toEqual([1, '']);
-        expect(stderr).toMatch(/should have answered with id, model, [^\n]*, found "[^\n]*\n$/);
-      });
+  it('draws a numeric sweep as curves: a point for each value and group', async () => {
+    const { svg, json } = await plotted('dose', file);
+    const { conditions } = JSON.parse(json) as { conditions: { reports: Record<string, unknown> }[] };
+    // The plot leaves out silent reports.
+    const loud = ['walk', 'bins'].filter((report) =>
+      conditions.some(({ reports }) =>
+        (reports[report] as { rate_hz: { mean: number } }[]).some(({ rate_hz: { mean } }) => mean > 0),
+      ),
+    );
+    expect(loud).toContain('walk');
+    expect(marks(svg, '<circle ')).toBe(loud.length === 2 ? 3 * 3 : 3 * 2);
+    expect(svg).toContain('Rate of sugar (Hz)');
+    for (const text of ['left', 'right', ...loud.map((report) => `${report} (Hz)`)]) {
+      expect(svg).toContain(`>${text}<`);
     }
-  },
-);
-
-describeWith(['python'], 'npm run experiment on a terminal', () => {
-  const ERASE = '\r\u001b[2K';
-  const linesOf = (text: string) => text.trimEnd().split('\r\n');
-
-  it('clears what it showed of its progress before it says what went wrong', async () => {
-    const body = (await experiment('--json', '--view', 'drive')).stdout;
-    await answering([[200, body], BROKEN], async (url) => {
-      const { status, stdout } = await runOnTerminal('experiment', ['--url', url, '--trials', '3']);
-      expect(status).toBe(1);
-      expect(stdout).toContain('Running experiments …');
-      const [last, ...others] = stdout.split(ERASE).reverse();
-      expect(linesOf(last!)).toEqual([`${url}/api/v1/run?view=drive: broken`]);
-      expect(others.join('')).not.toContain('\n');
-    });
   });
 
-  it('notes a wait on a line of its own, and goes on with its step or its output below', async () => {
-    const body = (await experiment('--json', '--view', 'drive')).stdout;
-    const note = 'Waiting 0 s for the rate limit of the service.';
-    await answering([TOO_MANY, [200, body], NAMED], async (url) => {
-      const { stdout } = await runOnTerminal('experiment', ['--url', url, '--view', 'drive']);
-      expect(linesOf(stdout).slice(0, 2)).toEqual([note, 'A brain']);
+  it('shows and draws the times of first spikes alone, in ms: a bar for each group that has one', async () => {
+    const { sweep: _, ...document } = DOCUMENT;
+    const reports = { first: { node_set: ['S_sugar', 'S_heat'], type: 'latency', group_by: ['type'] } };
+    const path = inDirectory('latency.json');
+    writeFileSync(path, JSON.stringify({ ...document, reports }));
+    const { svg, table, json } = await plotted('latency', path);
+    interface Latency {
+      type: string;
+      latency_ms: { mean: number; sd: number } | null;
+      responding_trials: number;
+    }
+    const groups = (JSON.parse(json) as { conditions: [{ reports: { first: Latency[] } }] }).conditions[0]
+      .reports.first;
+    expect(groups.map(({ latency_ms: latency }) => latency === null)).toEqual([true, false]);
+    for (const { type, latency_ms: latency, responding_trials: share } of groups) {
+      const number = latency === null ? 'none' : `${latency.mean.toFixed(2)} ± ${latency.sd.toFixed(2)}`;
+      const row = table.split('\n').find((line) => line.startsWith(`  ${type} `))!;
+      expect(row.replace(/ +/g, ' ')).toContain(` ${100 * share} % ${number}`);
+    }
+    expect(table).toMatch(/^first +neurons responding +ms$/m);
+    expect(marks(svg, 'class="bar"')).toBe(1);
+    expect(svg).toContain('>First spike (ms)<');
+  });
+
+  it('draws two numeric axes as a heat map for each group: a cell for each pair of values', async () => {
+    const durationsMs = [50, 100, 200];
+    const grid = {
+      ...DOCUMENT,
+      trials: 2,
+      reports: { walk: { node_set: 'C_walk', group_by: ['side'] } },
+      sweep: [
+        { set: 'inputs.sugar.rate_hz', values: [0, 100] },
+        { set: 'duration_ms', values: durationsMs },
+      ],
+    };
+    const gridFile = inDirectory('grid.json');
+    writeFileSync(gridFile, JSON.stringify(grid));
+    const { svg, json } = await plotted('grid', gridFile);
+    const { conditions } = JSON.parse(json) as {
+      conditions: { reports: { walk: { rate_hz: { mean: number } }[] } }[];
+    };
+    const highest = Math.max(
+      ...conditions.flatMap(({ reports }) => reports.walk.map(({ rate_hz }) => rate_hz.mean)),
+    );
+    expect(highest).toBeGreaterThan(0);
+    expect(marks(svg, 'class="cell"')).toBe(2 * 2 * durationsMs.length);
+    for (const text of ['Rate of sugar (Hz)', 'Duration of a trial (ms)', 'walk left', 'walk right']) {
+      expect(svg).toContain(`>${text}<`);
+    }
+    // The highest rate has the darkest colour, silence the lightest.
+    const [silent, most] = [PAPER.heat[0]!, PAPER.heat.at(-1)!].map((colour) => {
+      const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+      return `fill="rgb(${red}, ${green}, ${blue})"`;
     });
-    await answering([[200, body], TOO_MANY, [200, body], NAMED], async (url) => {
-      const { stdout } = await runOnTerminal('experiment', ['--url', url, '--trials', '2']);
-      const [before, after] = stdout.split(`${ERASE}${note}\r\n`);
-      expect(before).toMatch(/^Running experiments …/);
-      expect(after).toMatch(/^Running experiments/);
-      expect(linesOf(after!.split(ERASE).at(-1)!)[0]).toBe('A brain');
-    });
+    expect(svg).toContain(silent);
+    expect(svg).toContain(most);
+  });
+
+  it('draws a screen as ranked bars with the baseline', async () => {
+    const { svg, table, json } = await plotted('screen', screenFile);
+    const { conditions, unchanged } = JSON.parse(json) as { conditions: object[]; unchanged: object[] };
+    expect(unchanged.length).toBeGreaterThan(0);
+    expect(conditions.length).toBeGreaterThan(2);
+    expect(marks(svg, 'class="bar"')).toBe(conditions.length);
+    expect(svg).toContain('>none<');
+    expect(marks(svg, 'class="baseline"')).toBe(1);
+    expect(table).toContain(`${unchanged.length} conditions were not run`);
+    expect(table).toContain('In the order of the change of walk; the baseline is none.');
+  });
+
+  it('draws every spike, and the histograms, where nothing is swept', async () => {
+    const single = { ...DOCUMENT, trials: 2, sweep: [] };
+    const singleFile = inDirectory('single.json');
+    writeFileSync(singleFile, JSON.stringify(single));
+    const { svg, json } = await plotted('raster', singleFile);
+    const { conditions } = JSON.parse(json) as {
+      conditions: { reports: Record<'events' | 'spikes', { trial: number[]; root_id: string[] }> }[];
+    };
+    // One path for each report of events, which shows the first trial alone where neurons are many.
+    const { events, spikes } = conditions[0]!.reports;
+    const rows = [events, spikes].map(({ root_id: ids }) => 2 * new Set(ids).size);
+    const shown = ({ trial }: { trial: number[] }) =>
+      trial.filter((each) => each === 0 || Math.max(...rows) <= 120).length;
+    const drawn = [...svg.matchAll(/class="spikes" d="([^"]+)"/g)].map(
+      ([, path]) => path!.split('M').length - 1,
+    );
+    expect(drawn.reduce((sum, each) => sum + each, 0)).toBe(shown(events) + shown(spikes));
+    expect(svg).toMatch(/S_sugar (left|right)/);
+    expect(svg).toContain('bins (Hz)');
+  });
+});
+
+describe('npm run experiment, interrupted', () => {
+  it('ends at SIGINT with status 130, and leaves no file', async () => {
+    const folder = mkdtempSync(join(directory, 'interrupted-'));
+    const endless = [
+      '--stimulate',
+      'S_sugar@200',
+      '--report',
+      'C_walk',
+      '--duration',
+      '5000',
+      '--trials',
+      '100',
+    ];
+    const files = ['--csv', join(folder, 'a.csv'), '--spikes', join(folder, 'a.arrow')];
+    const running = startBuilt('experiment', complete([...endless, '--sweep', 'seed=1:2000:1', ...files]));
+    // The unfinished files are there once trials run.
+    await until(() => readdirSync(folder).length === 2);
+    running.kill('SIGINT');
+    const { stderr, ...ended } = await running.ended;
+    expect(ended).toEqual({ status: 130, stdout: '' });
+    expect(stderr).toMatch(/Interrupted: \d+ conditions? (was|were) complete; no file was written\.\n$/);
+    expect(readdirSync(folder)).toEqual([]);
   });
 });

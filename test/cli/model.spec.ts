@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openConnectome } from '../../src/connectome/format.js';
-import { runBuilt } from '../support/commands.js';
+import { runBuilt, runCommand } from '../support/commands.js';
 import { shiuTable, writeShiuFiles } from '../support/shiu-files.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 import { populationsOf, tableTexts, writeTables } from '../support/tables.js';
@@ -17,6 +17,8 @@ const NEURONS = [
   { id: '12', type: 'B', positionNm: [4, 5, 6] as const },
 ];
 const tables = tableTexts(NEURONS, [['11', '12', 'GNG', 6]]);
+/** Their ids are not those of FlyWire. */
+const NAMED = ['--name', 'Two or three neurons'];
 const populations = join(dir, 'populations.json');
 writeFileSync(populations, JSON.stringify(populationsOf({ type: 'A' })));
 
@@ -25,21 +27,27 @@ describe('model:compile', () => {
     const source = writeTables(tables);
     const files = [join(dir, 'new', 'one.connectome'), join(dir, 'two.connectome')];
     for (const out of files) {
-      const { status, stdout, stderr } = await runBuilt('model-compile', [
-        ...['--tables', source, '--out', out, '--populations', populations],
+      const { status, stdout, stderr } = await runCommand('model-compile', [
+        ...['--tables', source, '--out', out, '--populations', populations, ...NAMED],
       ]);
       expect({ status, stderr }).toEqual({
         status: 0,
         stderr: expect.stringContaining('Reading connections.csv.gz\n'),
       });
       expect(stdout).toContain(`${out}: 2 neurons, 1 connections, 6 synapses, corrected signs\ndigest `);
+      expect(stdout).toContain(
+        'Signs of 2 neurons under the rule corrected, by the first step that applies: super_class sensory or ' +
+          'sensory_ascending excite: 1; all others excite: 1 (1 by nt_type, 0 by the largest mean probability, 0 without either).\n',
+      );
+      expect(stdout).not.toMatch(/FlyWire|783/);
     }
     expect(readFileSync(files[0]!).equals(readFileSync(files[1]!))).toBe(true);
 
-    const inspected = await runBuilt('model-inspect', [files[0]!, '--json']);
+    const inspected = await runCommand('model-inspect', [files[0]!, '--json']);
     expect(inspected).toMatchObject({ status: 0, stderr: '' });
     expect(JSON.parse(inspected.stdout)).toMatchObject({
-      wiring: 'measured',
+      name: 'Two or three neurons',
+      wiring: 'custom',
       signRule: 'corrected',
       neuronCount: 2,
       connectionCount: 1,
@@ -54,11 +62,33 @@ describe('model:compile', () => {
     });
   });
 
+  it('does not take a network of other neurons for FlyWire', async () => {
+    const out = join(dir, 'unnamed.connectome');
+    const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations];
+    const { status, stderr } = await runCommand('model-compile', args);
+    expect({ status, wrote: existsSync(out) }).toEqual({ status: 1, wrote: false });
+    expect(stderr.trimEnd().split('\n').at(-1)).toBe(
+      'expected root ids of FlyWire, 18 digits from 720575940, found 11: say with --name NAME what this network is.',
+    );
+  });
+
+  it('says of a named network what it was told', async () => {
+    const out = join(dir, 'other.connectome');
+    const { status } = await runCommand('model-compile', [
+      ...['--tables', writeTables(tables), '--out', out, '--populations', populations, '--name', 'Två, 1st'],
+      ...['--dataset', 'BANC (öppen)', '--release', '888', '--wiring', 'measured'],
+    ]);
+    expect(status).toBe(0);
+    const { stdout } = await runCommand('model-inspect', [out]);
+    expect(stdout).toMatch(/^Två, 1st\n\n {2}model id +banc-ppen-888-measured-corrected-[0-9a-f]{12}\n/);
+    expect(stdout).toMatch(/\n {2}data set +BANC \(öppen\), release 888\n {2}wiring +measured\n/);
+  });
+
   it('keeps weaker pairs when asked, which makes another model', async () => {
     const compile = async (minimum: string) => {
       const out = join(dir, `minimum-${minimum}.connectome`);
-      const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations];
-      expect(await runBuilt('model-compile', [...args, '--minimum-synapses', minimum])).toMatchObject({
+      const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations, ...NAMED];
+      expect(await runCommand('model-compile', [...args, '--minimum-synapses', minimum])).toMatchObject({
         status: 0,
       });
       return openConnectome(Uint8Array.from(readFileSync(out)).buffer);
@@ -71,7 +101,7 @@ describe('model:compile', () => {
 
   it('applies the other sign rule when asked', async () => {
     const out = join(dir, 'predicted.connectome');
-    const { status } = await runBuilt('model-compile', [
+    const { status } = await runCommand('model-compile', [
       ...[
         '--tables',
         writeTables(tables),
@@ -82,6 +112,7 @@ describe('model:compile', () => {
         '--signs',
         'predicted',
       ],
+      ...NAMED,
     ]);
     expect(status).toBe(0);
     const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
@@ -99,8 +130,8 @@ describe('model:compile', () => {
         ],
       ),
     );
-    const args = ['--connectivity', connectivity, '--completeness', completeness, '--out', out];
-    const { status, stdout } = await runBuilt('model-compile', args);
+    const args = ['--connectivity', connectivity, '--completeness', completeness, '--out', out, ...NAMED];
+    const { status, stdout } = await runCommand('model-compile', args);
     expect({ status, stdout }).toEqual({
       status: 0,
       stdout: expect.stringContaining(
@@ -108,9 +139,11 @@ describe('model:compile', () => {
       ),
     });
     expect(stdout).toContain('\nIt has no stimuli and no channels.\n');
-    const inspected = await runBuilt('model-inspect', [out, '--json']);
+    const inspected = await runCommand('model-inspect', [out, '--json']);
     expect(JSON.parse(inspected.stdout)).toMatchObject({
-      modelId: expect.stringMatching(/^fafb-783-measured-as-given-[0-9a-f]{12}$/),
+      modelId: expect.stringMatching(/^two-or-three-neurons-custom-as-given-[0-9a-f]{12}$/),
+      dataset: 'Two or three neurons',
+      release: null,
       signRule: 'as given',
       minimumSynapses: 5,
       neurons: { excitatory: 2, inhibitory: 1, untyped: 3, bySide: { unknown: 3 } },
@@ -118,15 +151,15 @@ describe('model:compile', () => {
       channels: {},
       sources: [{ file: 'neurons.csv' }, { file: 'pairs.parquet' }],
     });
-    const weaker = await runBuilt('model-compile', [...args, '--minimum-synapses', '4']);
+    const weaker = await runCommand('model-compile', [...args, '--minimum-synapses', '4']);
     expect(weaker.stdout).toContain(': 3 neurons, 2 connections, 10 synapses, as given signs\n');
   });
 
   it('selects populations in those files by the types of tables', async () => {
     const out = join(dir, 'shiu-typed.connectome');
     const files = writeShiuFiles(shiuTable(['11', '12'], [['12', '11', 6, -1]]));
-    const { status } = await runBuilt('model-compile', [
-      ...['--connectivity', files.connectivity, '--completeness', files.completeness, '--out', out],
+    const { status } = await runCommand('model-compile', [
+      ...['--connectivity', files.connectivity, '--completeness', files.completeness, '--out', out, ...NAMED],
       ...['--tables', writeTables(tables), '--populations', populations],
     ]);
     const { signs, metadata } = openConnectome(Uint8Array.from(readFileSync(out)).buffer);
@@ -141,7 +174,7 @@ describe('model:compile', () => {
   it('says what is wrong in one line, with status 1, and leaves no file behind', async () => {
     const out = join(dir, 'never.connectome');
     const wrong = { ...tables, 'connections.csv.gz': tables['connections.csv.gz']!.replace(',6,', ',x,') };
-    const result = await runBuilt('model-compile', [
+    const result = await runCommand('model-compile', [
       ...['--tables', writeTables(wrong), '--out', out, '--populations', populations],
     ]);
     expect(result.status).toBe(1);
@@ -151,12 +184,22 @@ describe('model:compile', () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it('says in one line where the file cannot be written', async () => {
+    const out = join(populations, 'below.connectome');
+    const args = ['--tables', writeTables(tables), '--out', out, '--populations', populations, ...NAMED];
+    const { status, stdout, stderr } = await runBuilt('model-compile', args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/\nWriting .*\n.*below\.connectome cannot be written: [^\n]+\n$/);
+  });
+
   it('names the selector of the service that these tables have no neuron for', async () => {
     const out = join(dir, 'never.connectome');
-    const result = await runBuilt('model-compile', ['--tables', writeTables(tables), '--out', out]);
+    const result = await runCommand('model-compile', [
+      ...['--tables', writeTables(tables), '--out', out, ...NAMED],
+    ]);
     expect(result.status).toBe(1);
     expect(result.stderr).toContain(
-      'The populations do not fit: stimulus sugar: no neuron has the class "gustatory".',
+      'The populations do not fit: stimulus sugar: The model lacks "gustatory", "sugar/water".',
     );
   });
 });
@@ -170,7 +213,7 @@ describe('model:download', () => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const out = join(dir, 'downloaded');
     try {
-      const first = await runBuilt('model-download', ['--out', out, '--base-url', baseUrl]);
+      const first = await runCommand('model-download', ['--out', out, '--base-url', baseUrl]);
       expect(first.status).toBe(0);
       expect(first.stdout).toMatch(/^The tables are data of the FlyWire Consortium.*CC BY-NC 4\.0\n/);
       expect(first.stderr).toContain('Downloading connections.csv.gz\n');
@@ -181,7 +224,7 @@ describe('model:download', () => {
     const { files } = JSON.parse(readFileSync(manifest, 'utf8')) as { files: { file: string }[] };
     expect(files.map(({ file }) => file).sort()).toEqual(Object.keys(tables).sort());
 
-    const again = await runBuilt('model-download', [
+    const again = await runCommand('model-download', [
       ...['--out', out, '--base-url', baseUrl, '--manifest', manifest],
     ]);
     expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining('neurons.csv.gz (') });
@@ -190,7 +233,7 @@ describe('model:download', () => {
 
 describe('model:inspect', () => {
   it('prints a report for people', async () => {
-    const { status, stdout } = await runBuilt('model-inspect', [smallConnectomeFile()]);
+    const { status, stdout } = await runCommand('model-inspect', [smallConnectomeFile()]);
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Small test brain\n/);
     expect(stdout).toMatch(/\n {2}neurons {6}304\n/);
@@ -199,15 +242,15 @@ describe('model:inspect', () => {
 
   it('reports the file that the service would serve where none is named', async () => {
     const file = smallConnectomeFile();
-    const named = await runBuilt('model-inspect', [file]);
-    const served = await runBuilt('model-inspect', [], { CONNECTOME_FILE: file });
+    const named = await runCommand('model-inspect', [file]);
+    const served = await runBuilt('model-inspect', [], { environment: { CONNECTOME_FILE: file } });
     expect(served).toEqual({ ...named, status: 0 });
-    const several = await runBuilt('model-inspect', [file, file]);
+    const several = await runCommand('model-inspect', [file, file]);
     expect(several).toMatchObject({ status: 2, stderr: expect.stringContaining('it takes at most 1 FILE') });
   });
 
   it('refuses a file that is missing, and one that was altered', async () => {
-    const missing = await runBuilt('model-inspect', [join(dir, 'none.connectome')]);
+    const missing = await runCommand('model-inspect', [join(dir, 'none.connectome')]);
     expect(missing).toMatchObject({ status: 1, stdout: '' });
     expect(missing.stderr).toMatch(/^The connectome file .*none\.connectome cannot be read: ENOENT.*\n$/);
 
@@ -215,7 +258,7 @@ describe('model:inspect', () => {
     const bytes = readFileSync(path);
     bytes[5000]! ^= 1;
     writeFileSync(path, bytes);
-    const altered = await runBuilt('model-inspect', [path]);
+    const altered = await runCommand('model-inspect', [path]);
     expect(altered).toMatchObject({ status: 1, stdout: '' });
     expect(altered.stderr).toMatch(/^This connectome file cannot be used: its header gives the digest /);
   });
@@ -223,7 +266,7 @@ describe('model:inspect', () => {
 
 describe('golden', () => {
   const goldenFile = join(dir, 'golden.csv');
-  const compare = (file: string) => runBuilt('golden', ['--connectome', file, goldenFile]);
+  const compare = (file: string, run = runCommand) => run('golden', ['--connectome', file, goldenFile]);
 
   it('counts the spikes of a run that differ', async () => {
     // A kick of 68.75 mV makes a stimulated neuron spike one step later; the second spike is made up.
@@ -236,7 +279,7 @@ describe('golden', () => {
       stderr: '',
     });
     writeFileSync(goldenFile, [...lines, 'spike,1,N_0001'].join('\n'));
-    expect(await compare(file)).toMatchObject({
+    expect(await compare(file, runBuilt)).toMatchObject({
       status: 1,
       stdout: 'golden.csv spikes 1 missing 1 extra 0\n',
     });
@@ -256,19 +299,20 @@ describe('golden', () => {
 });
 
 describe('openapi', () => {
-  it('makes the folder it is told to write to, and says in one line where that cannot be', async () => {
+  it('makes the folder it is told to write to', async () => {
     const out = join(dir, 'interface', 'openapi.json');
     expect(await runBuilt('openapi', ['--out', out])).toMatchObject({ status: 0, stdout: `${out}\n` });
     expect(readFileSync(out, 'utf8')).toBe(readFileSync('openapi.json', 'utf8'));
-    const refused = await runBuilt('openapi', ['--out', join(out, 'below')]);
-    expect(refused).toMatchObject({ status: 2, stdout: '' });
-    expect(refused.stderr).toMatch(/^.*below cannot be written: [^\n]+\n$/);
   });
 });
 
 describe('every command', () => {
   it.each<[string, string[], string]>([
-    ['an unknown option', ['--tabels', 'x'], "model:compile: Unknown option '--tabels'"],
+    [
+      'an unknown option',
+      ['--tabels', 'x'],
+      "model:compile: Unknown option '--tabels'; did you mean --tables?",
+    ],
     [
       'a missing option',
       ['--out', 'x'],
@@ -277,7 +321,7 @@ describe('every command', () => {
     [
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],
-      'model:compile: --signs should be corrected or predicted, found mine',
+      'model:compile: --signs should be corrected or predicted, found "mine"',
     ],
     [
       'a threshold that is no number of synapses',
@@ -299,13 +343,40 @@ describe('every command', () => {
       ['--connectivity', 'x', '--completeness', 'z', '--out', 'y', '--signs', 'predicted'],
       'model:compile: --signs cannot be combined with --connectivity: that file has its own signs',
     ],
+    ...[
+      [
+        'a data set',
+        ['--dataset', 'd'],
+        '--dataset says more of a network with a name, so it needs --name NAME',
+      ],
+      [
+        'a name of two lines',
+        ['--name', 'a\nb'],
+        '--name should be 1 to 100 characters in one line, not blank at either end, found "a\\nb"',
+      ],
+      ['an empty name', ['--name', ''], '--name should be 1 to 100 characters'],
+      [
+        'a release that is no number',
+        ['--name', 'n', '--release', '0'],
+        '--release should be a whole number from 1 to 999999999, found "0"',
+      ],
+      [
+        'another wiring',
+        ['--name', 'n', '--wiring', 'own'],
+        '--wiring should be custom or measured, found "own"',
+      ],
+    ].map(([what, args, message]): [string, string[], string] => [
+      `${what as string} that does not say what a network is`,
+      ['--tables', 'x', '--out', 'y', ...(args as string[])],
+      `model:compile: ${message as string}`,
+    ]),
     [
       'an argument too many',
       ['--tables', 'x', '--out', 'y', 'z'],
       'model:compile: it takes no arguments, found z',
     ],
   ])('refuses %s with status 2', async (_, args, message) => {
-    const { status, stdout, stderr } = await runBuilt('model-compile', args);
+    const { status, stdout, stderr } = await runCommand('model-compile', args);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toContain(message);
     expect(stderr).toContain('See npm run model:compile -- --help.');
@@ -313,7 +384,7 @@ describe('every command', () => {
   });
 
   it('explains itself', async () => {
-    const { status, stdout } = await runBuilt('model-compile', ['--help']);
+    const { status, stdout } = await runCommand('model-compile', ['--help']);
     expect(status).toBe(0);
     expect(stdout).toContain('usage: npm run model:compile -- [options]');
     expect(stdout).toMatch(/--signs corrected\|predicted +Sign rule, default corrected/);

@@ -62,7 +62,7 @@ async function start(variables: Record<string, string>): Promise<Started> {
   return started;
 }
 
-/** As if every source were older than the connectome that was made of them, except one. */
+/** Makes every source except one older than the connectome that was made of them. */
 function touch(changed: string): void {
   utimesSync(join(tree, DEFAULT_CONNECTOME), COMPILED_S + 3_600, COMPILED_S + 3_600);
   if (changed !== '') utimesSync(join(tree, changed), COMPILED_S + 7_200, COMPILED_S + 7_200);

@@ -1,9 +1,9 @@
 /** Drives that the fly computes from the channels of frames, against those of the service. */
 import { drivesFrom } from '../../clients/fly/src/drive-formulas.js';
 import { drivesOf, WINDOW_MS } from '../../clients/fly/src/run-drives.js';
-import { DRIVES, readDrives } from '../../src/answers/v1/drives.js';
-import { CHANNEL_IDS } from '../../src/answers/v1/populations.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../src/experiment/philox.js';
+import { DRIVES, readDrives } from '../../src/presets/drives.js';
+import { CHANNEL_IDS } from '../../src/presets/populations.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../src/stimulus/philox.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 const only = (formula: string) => drivesFrom([{ id: 'it', formula }]);

@@ -1,13 +1,16 @@
 import { execFile, type ExecFileException } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parquetReadObjects } from 'hyparquet';
-import { answerWriter } from '../../src/answers/v2/formats/answer-writer.js';
+import { tableFromIPC } from 'apache-arrow';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { answerWriter } from '../../src/experiments/formats/answer-writer.js';
+import { FORMATS, type Format } from '../../src/experiments/formats/formats.js';
+import type { ConditionResult, SpikeTable } from '../../src/experiments/run/result.js';
 import { encodeConnectome } from '../../src/connectome/format.js';
-import { conditions, connectome, eventsOf, experiment } from '../support/answered-experiment.js';
+import { conditions, connectome, eventsOf, experiment, spikeTable } from '../support/answered-experiment.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith, PANDAS, PYARROW } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -18,6 +21,10 @@ const FIRST_ID = 720575940600000000n;
 
 let dir: string;
 let service: Service;
+/** Server of answers that a healthy service does not give: `listener`, at `url`. */
+let server: Server;
+let url: string;
+let listener: RequestListener;
 
 /** The small brain as if it had been measured, so that its neurons have root ids. */
 function measuredBrain(): Uint8Array {
@@ -34,8 +41,12 @@ beforeAll(async () => {
   const file = join(dir, 'measured.connectome');
   writeFileSync(file, measuredBrain());
   service = await startReadyService({ CONNECTOME_FILE: file });
+  server = createServer((request, response) => listener(request, response));
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(async () => {
+  server.close();
   await service.stop();
   rmSync(dir, { recursive: true });
 });
@@ -67,6 +78,15 @@ def answer(value): print(json.dumps(value))
 async function answered(script: string, options: Parameters<typeof python>[1] = {}): Promise<unknown> {
   return JSON.parse((await python(script, options)).stdout);
 }
+
+/** The error that a script ends with, beside `listener`. */
+const failing = (script: string) =>
+  answered(
+    `
+try: ${script}
+except LabError as error: answer([type(error).__name__, str(error), error.code, error.retry_after_s])`,
+    { url },
+  );
 
 const DOCUMENT = {
   inputs: { sugar: { node_set: 'S_sugar', rate_hz: 150 } },
@@ -177,6 +197,23 @@ answer([short.json, long.json])`)) as object[];
     expect(short).toEqual(long);
   });
 
+  it('shows what the service warns of', async () => {
+    const { stderr } = await python(`
+lab.run(inputs={'a': 'S_sugar'}, reports={'r': 'S_sugar'}, duration_ms=1, trials=1)`);
+    expect(stderr).toMatch(
+      /^<string>:\d+: UserWarning: The report r reads 12 of 12 neurons that an input stimulates/m,
+    );
+  });
+
+  it('finds the service by its variable', async () => {
+    const script = `
+import os
+first = Lab().url
+os.environ['NEURAL_EXPERIMENT_URL'] = 'http://lab.example/'
+answer([first, Lab().url])`;
+    expect(await answered(script)).toEqual(['http://localhost:8080', 'http://lab.example']);
+  });
+
   it('finds neurons and published sets', async () => {
     const neurons = await (await service.get('/api/v2/neurons?type=S_*&side=left')).json();
     const sets = await (await service.get('/api/v2/node-sets')).json();
@@ -186,6 +223,116 @@ def missing(): raise ImportError
 neural_experiment_client._pandas = missing
 answer([lab.neurons('S_*', side='left'), lab.node_sets()])`;
     expect(await answered(script)).toEqual([neurons.neurons, sets.node_sets]);
+  });
+
+  it('finds neurons of several types, and by their ids in the order of these', async () => {
+    const ofTypes = await Promise.all(
+      ['S_food', 'S_loom'].map(async (type) => (await service.get(`/api/v2/neurons?type=${type}`)).json()),
+    );
+    const food = ofTypes[0].neurons.map(({ root_id: id }: { root_id: string }) => id);
+    const script = `
+import sys
+sys.modules['pandas'] = None
+ids = [${food[3]}, '${food[1]}', ${food[3]}] + [${FIRST_ID - 5n}] * 2
+many = list(range(${FIRST_ID - 500n}, ${FIRST_ID + 3n}))
+answer([lab.neurons(['S_food', 'S_loom', 'S_f*d']), [row['root_id'] for row in lab.neurons(root_id=ids)],
+  [row['root_id'] for row in lab.neurons(root_id=many)], lab.neurons([]), len(lab.neurons(root_id=int(ids[1]))),
+  lab.neurons('S_food', root_id=[${FIRST_ID}])])`;
+    const found = (await answered(script)) as unknown[];
+    expect(found).toEqual([
+      [...ofTypes[0].neurons, ...ofTypes[1].neurons],
+      [food[3], food[1]],
+      [0n, 1n, 2n].map((i) => String(FIRST_ID + i)),
+      [],
+      1,
+      [],
+    ]);
+  });
+
+  it('warns of names and ids that no neuron has', async () => {
+    const script = `
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+  found = [len(lab.neurons(*names, **labels)) for names, labels in [
+    ([['S_suger', 'S_loom', 'nothing*']], {}), (['S_loom'], {'side': 'center'}), ([], {'root_id': [5, ${FIRST_ID}]}),
+    (['S_loom'], {'super_class': 'descending'})]]
+answer([found, [[str(w.message), w.filename] for w in caught]])`;
+    const [found, messages] = (await answered(script)) as [number[], string[][]];
+    expect(found).toEqual([12, 0, 1, 0]);
+    expect(messages).toEqual([
+      [
+        expect.stringMatching(
+          /^The model has no neurons with: type S_suger \(near: S_sugar.*\); type nothing\*$/,
+        ),
+        '<string>',
+      ],
+      ['The model has no neurons with: side center', '<string>'],
+      ['The model has no neurons with: root_id 5', '<string>'],
+      ['The model has no neurons with: type S_loom, super_class descending', '<string>'],
+    ]);
+  });
+
+  it('takes a list of neurons from all of its pages, and none of two models', async () => {
+    const asked: string[] = [];
+    let models = ['a'];
+    listener = (request, response) => {
+      const query = new URL(request.url!, url).searchParams;
+      asked.push(request.url!);
+      const from = Number(query.get('from'));
+      const length = Math.min(Number(query.get('limit')), 25_000 - from);
+      const neurons = Array.from({ length }, (_, i) => ({ root_id: String(from + i) }));
+      const model = models[asked.length % models.length];
+      response.end(JSON.stringify({ model, count: 25_000, neurons, suggestions: {} }));
+    };
+    const script = `
+sys.modules['pandas'] = None
+answer([int(row['root_id']) for row in lab.neurons()] == list(range(25_000)))`;
+    expect(await answered(script, { url })).toBe(true);
+    expect(asked).toEqual(
+      [0, 1, 2].map((page) => `/api/v2/neurons?from=${page}0000&limit=10000`.replace('00000', '0')),
+    );
+    models = ['a', 'b'];
+    expect(await failing('lab.neurons()')).toMatchObject({
+      1: 'The service changed its model during the search; search again.',
+    });
+  });
+
+  it('refuses ids that have lost digits, numbers that are none, and a folder that is not there', async () => {
+    const calls = [
+      `lab.run(inputs={'a': [7.2e17]})`,
+      `lab.run(inputs={'a': {'root_id': [7.2e17]}})`,
+      `lab.neurons(root_id=[7.2e17])`,
+      `lab.run(inputs={'a': {'node_set': 'S_loom', 'rate_hz': float('nan')}})`,
+      `lab.download('nowhere/a.csv')`,
+    ];
+    const script = `
+messages = []
+for call in ${JSON.stringify(calls)}:
+  try: eval(call)
+  except (ValueError, FileNotFoundError) as error: messages.append(str(error))
+answer(messages)`;
+    const lost =
+      'Root ids must be integers or texts, got 7.2e+17: a float does not have all of their digits.';
+    expect(await answered(script)).toEqual([
+      lost,
+      lost,
+      lost,
+      expect.stringMatching(/^A document cannot hold numbers that are infinite or NaN/),
+      "path must name a file in a folder that exists, got 'nowhere/a.csv'",
+    ]);
+  });
+
+  it('does not take an input or a report without neurons for a selector', async () => {
+    const script = `
+messages = []
+for document in [{'inputs': {'a': {'rate_hz': 3}}}, {'reports': {'r': {'type': 'spikes', 'group_by': []}}}]:
+  try: lab.run(**document)
+  except LabError as error: messages.append([str(error), error.path])
+answer(messages)`;
+    expect(await answered(script)).toEqual([
+      [expect.stringContaining('inputs.a must have the member node_set'), '/inputs/a/node_set'],
+      [expect.stringContaining('reports.r must have the member node_set'), '/reports/r/node_set'],
+    ]);
   });
 
   it('raises what the service says of a mistake', async () => {
@@ -222,23 +369,6 @@ lab.download('a.json', **document)`);
   });
 
   describe('beside a service that has trouble', () => {
-    let server: Server;
-    let url: string;
-    let listener: RequestListener;
-    beforeAll(async () => {
-      server = createServer((request, response) => listener(request, response));
-      await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-      url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    });
-    afterAll(() => server.close());
-
-    const failing = (script: string) =>
-      answered(
-        `
-try: ${script}
-except LabError as error: answer([type(error).__name__, str(error), error.code, error.retry_after_s])`,
-        { url },
-      );
     const HEAD = '{"id":"1","experiment":{"trials":1}}\n';
     const TOTALS = '{"cost":{}}\n';
 
@@ -344,7 +474,7 @@ lab.run(progress=True)`,
       listener = () => undefined;
       expect(await failing(`Lab(lab.url, timeout_s=0.2).run()`)).toEqual([
         'LabConnectionError',
-        `${url} did not answer in time.`,
+        `${url} did not answer within 0.2 s (timeout_s of Lab).`,
         null,
         null,
       ]);
@@ -353,24 +483,312 @@ lab.run(progress=True)`,
         1: expect.stringMatching(/^http:\/\/127\.0\.0\.1:1 cannot be reached: .*refused/) as string,
       });
     });
-
-    it('refuses a file of spikes that lacks some', async () => {
-      const spikes = await answerWriter('parquet', { connectome, experiment, table: 'spikes' });
-      const bytes = Buffer.concat(
-        eventsOf(experiment, conditions).flatMap((event) => [...spikes.write(event)]),
-      );
-      listener = (_, response) => response.end(bytes);
-      expect(await failing(`lab.download('spikes.parquet')`)).toEqual([
-        'LabError',
-        'There are more spikes than the service writes into one file. Run fewer trials, a shorter duration, or ' +
-          'report fewer neurons.',
-        null,
-        null,
-      ]);
-      expect(existsSync(join(dir, 'spikes.parquet'))).toBe(false);
-    });
   });
 });
+
+/** Beginnings of the pages of an answer that one page cannot hold; one condition is divided between two of them. */
+const BORDERS = ['0.0', '0.2', '1.1'] as const;
+const PAGED = { ...experiment, trials: 3 };
+/** Two conditions, with rows in three trials. */
+const PAGED_CONDITIONS = [0, 1].map((index): ConditionResult => {
+  const { reports, ...condition } = conditions[0]!;
+  const raster = spikeTable(
+    [0, 1, 2].flatMap((trial) => [trial, trial + 3].map((step) => [trial, step, index])),
+  );
+  const inputs = Uint8Array.from(raster.trials, (trial) => trial % 2);
+  const events = { ...raster, table: 'inputs' as const, inputs, inputNames: ['a', 'b'] };
+  return { ...condition, index, reports: { ...reports, raster, events } };
+});
+
+/** Conditions with the rows from one border to the next. */
+function conditionsFrom(page: string, end: string | undefined): ConditionResult[] {
+  const place = (border: string) => border.split('.').map(Number) as [number, number];
+  const [first, firstTrial] = place(page);
+  const [last, endTrial] = place(end ?? '2.0');
+  const rows = (table: SpikeTable, index: number): SpikeTable => {
+    const wanted = (_: number, row: number) =>
+      (index > first || table.trials[row]! >= firstTrial) && (index < last || table.trials[row]! < endTrial);
+    return {
+      ...table,
+      trials: table.trials.filter(wanted),
+      steps: table.steps.filter(wanted),
+      neurons: table.neurons.filter(wanted),
+      ...(table.inputs && { inputs: table.inputs.filter(wanted) }),
+    };
+  };
+  return PAGED_CONDITIONS.filter(
+    ({ index }) => index >= first && (index < last || (index === last && endTrial > 0)),
+  ).map(({ reports, ...condition }) => ({
+    ...condition,
+    reports: Object.fromEntries(
+      Object.entries(reports).map(([name, report]) => [
+        name,
+        'table' in report ? rows(report, condition.index) : report,
+      ]),
+    ),
+  }));
+}
+
+async function pagedBytes(
+  format: Exclude<Format, 'json'>,
+  results: readonly ConditionResult[],
+  totals = {},
+): Promise<Buffer> {
+  const table = format === 'ndjson' ? {} : { table: 'spikes' as const };
+  const writer = await answerWriter(format, { connectome, experiment: PAGED, ...table });
+  const events = eventsOf(PAGED, results).map((event) =>
+    event.kind === 'totals' ? { ...event, totals: { ...event.totals, ...totals } } : event,
+  );
+  return Buffer.concat(events.flatMap((event) => [...writer.write(event)]));
+}
+
+/** The lines or the object, in which each page has its costs. */
+async function wholeAnswer(format: 'ndjson' | 'json'): Promise<string> {
+  const cost = { brain_seconds: 0.24, input_events: 3, synaptic_events: 36 };
+  const text = (await pagedBytes('ndjson', PAGED_CONDITIONS, { cost })).toString();
+  if (format === 'ndjson') return text;
+  const [head, ...others] = text.trimEnd().split('\n');
+  const totals = others.pop()!;
+  return `${head!.slice(0, -1)},"conditions":[${others.join(',')}],${totals.slice(1)}`;
+}
+
+/**
+ * Answers with pages.
+ * @param breaksAt a page of which only a half arrives
+ * @returns the requests, to be filled
+ */
+function servePages({
+  breaksAt,
+  isChunked = true,
+}: { breaksAt?: string; isChunked?: boolean } = {}): string[] {
+  const requests: string[] = [];
+  listener = (request, response) => {
+    const query = new URL(request.url!, url).searchParams;
+    const format = query.get('format') as Exclude<Format, 'json'>;
+    const page = query.get('page') ?? BORDERS[0];
+    const next = BORDERS[BORDERS.indexOf(page as '0.0') + 1];
+    let body = '';
+    request.on('data', (piece: Buffer) => (body += piece.toString()));
+    request.on('end', () => {
+      requests.push(`${request.method} ${request.url} ${body}`);
+      void answer();
+    });
+    const answer = async () => {
+      const results = conditionsFrom(page, next);
+      let bytes = await pagedBytes(
+        format,
+        results,
+        next !== undefined && format === 'ndjson' ? { next_page: next } : {},
+      );
+      response.setHeader('content-type', FORMATS[format].mediaType);
+      if (format === 'ndjson') {
+        const left = 2 - Number(page[0]);
+        const progress = { conditions_done: results.length, conditions: left };
+        const trials = { trials_done: 3 * results.length, trials: 3 * left };
+        const lines = bytes.toString().split('\n');
+        lines.splice(-2, 0, JSON.stringify({ progress: { ...progress, ...trials } }));
+        bytes = Buffer.from(lines.join('\n'));
+      } else if (next !== undefined) {
+        query.set('page', next);
+        response.setHeader('link', `<https://elsewhere.example/>; rel="help", <?${query}>; rel="next"`);
+      }
+      if (!isChunked) response.setHeader('content-length', bytes.length);
+      if (page === breaksAt) response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
+      else response.end(bytes);
+    };
+  };
+  return requests;
+}
+
+const partsOfFiles = () => readdirSync(dir).filter((name) => /paged|part/.test(name));
+
+describeWith(['python'], 'pages of an answer', () => {
+  afterEach(() => {
+    for (const name of partsOfFiles()) rmSync(join(dir, name));
+  });
+
+  it('gives one result, and tells how far all of it is', async () => {
+    const requests = servePages();
+    const script = `
+seen = []
+result = lab.run(progress=seen.append, inputs={'a': 'LC4'})
+job = lab.job('a job').results()
+answer([result.json, job.json, [[p.conditions_done, p.conditions, p.trials_done, p.trials] for p in seen]])`;
+    const [result, job, progress] = (await answered(script, { url })) as [object, object, number[][]];
+    expect(JSON.stringify(result)).toBe(await wholeAnswer('json'));
+    expect(job).toEqual(result);
+    expect(progress).toEqual([
+      [1, 2, 3, 6],
+      [2, 2, 6, 6],
+      [2, 2, 6, 6],
+    ]);
+    const document = '{"inputs": {"a": {"node_set": "LC4"}}}';
+    const pages = ['', '&page=0.2', '&page=1.1'];
+    expect(requests).toEqual([
+      ...pages.map((page) => `POST /api/v2/experiments?format=ndjson${page} ${document}`),
+      ...pages.map((page) => `GET /api/v2/experiments/a%20job/results?format=ndjson${page} `),
+    ]);
+  });
+
+  it('saves one file', async () => {
+    const requests = servePages();
+    await python(
+      `
+for name in ['paged.json', 'paged.ndjson', 'paged.csv']:
+  table = 'spikes' if name.endswith('csv') else None
+  lab.download(name, table=table, trials=3)
+  lab.job('job').download('job.' + name, table=table)`,
+      { url },
+    );
+    const expected = {
+      json: await wholeAnswer('json'),
+      ndjson: await wholeAnswer('ndjson'),
+      csv: (await pagedBytes('csv', PAGED_CONDITIONS)).toString(),
+    };
+    for (const [format, text] of Object.entries(expected)) {
+      for (const name of [`paged.${format}`, `job.paged.${format}`]) {
+        expect([name, readFileSync(join(dir, name), 'utf8')]).toEqual([name, text]);
+      }
+    }
+    expect(requests.filter((request) => request.includes('csv'))).toEqual([
+      ...['', '&page=0.2', '&page=1.1'].map(
+        (page) => `POST /api/v2/experiments?table=spikes&format=csv${page} {"trials": 3}`,
+      ),
+      ...['', '&page=0.2', '&page=1.1'].map(
+        (page) => `GET /api/v2/experiments/job/results?table=spikes&format=csv${page} `,
+      ),
+    ]);
+  });
+
+  it.each(['json', 'ndjson', 'csv'])('leaves no %s behind where a later page breaks off', async (format) => {
+    for (const isChunked of [true, false]) {
+      servePages({ breaksAt: '0.2', isChunked });
+      const name = `paged.${format}`;
+      writeFileSync(join(dir, name), 'of before');
+      expect(await failing(`lab.download('${name}', table='spikes')`)).toMatchObject({
+        0: 'LabConnectionError',
+      });
+      expect(partsOfFiles()).toEqual([name]);
+      expect(readFileSync(join(dir, name), 'utf8')).toBe('of before');
+    }
+    expect(await failing('lab.run()')).toMatchObject({ 0: 'LabConnectionError' });
+  });
+
+  it('takes no pages of another model', async () => {
+    let asked = 0;
+    listener = (_, response) => {
+      response.end(`{"id":"${asked++}","experiment":{"trials":1}}\n{"cost":{},"next_page":"0.1"}\n`);
+    };
+    const [, message] = (await failing('lab.run()')) as string[];
+    expect(message).toBe('The service changed its model between two parts of the answer; ask again.');
+  });
+
+  it.each(['arrow', 'parquet'])('says at once that one file of several %s needs pyarrow', async (format) => {
+    const requests = servePages();
+    const script = `
+sys.modules['pyarrow'] = None
+try: lab.download('paged.${format}', table='spikes')
+except ImportError as error: answer(str(error))`;
+    expect(await answered(script, { url })).toContain(
+      `To make one .${format} of its pages, pyarrow is needed: pip install pyarrow.`,
+    );
+    expect(requests).toHaveLength(1);
+    expect(partsOfFiles()).toEqual([]);
+  });
+
+  it('leaves rows out only where it is told to, and says so', async () => {
+    const asked: string[] = [];
+    const lines = (await wholeAnswer('ndjson')).replace(
+      '"warnings":[]',
+      '"warnings":[{"code":"SPIKES_TRUNCATED","message":"Rows are missing."}]',
+    );
+    listener = (request, response) => {
+      asked.push(new URL(request.url!, url).searchParams.get('truncate')!);
+      if (!request.url!.includes('ndjson')) response.setHeader('Spikes-Truncated', 'true');
+      response.end(request.url!.includes('ndjson') ? lines : 't\r\n');
+    };
+    const { stdout } = await python(
+      `
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+  warnings.simplefilter('always')
+  lab.run(truncate=True)
+  lab.job('job').results(truncate=True)
+  for name in ['paged.csv', 'paged.arrow', 'paged.ndjson', 'paged.json']:
+    lab.download(name, truncate=True)
+    lab.job('job').download(name, truncate=True)
+answer([str(w.message) for w in caught])
+answer([w.filename for w in caught])`,
+      { url },
+    );
+    const [messages, places] = stdout.trim().split('\n');
+    const ofFiles = ['csv', 'arrow', 'ndjson', 'json'].flatMap((format) =>
+      Array<string>(2).fill(
+        `paged.${format} lacks rows beyond the limit of the service, as truncate=True allowed.`,
+      ),
+    );
+    expect(JSON.parse(messages!)).toEqual(['Rows are missing.', 'Rows are missing.', ...ofFiles]);
+    expect(new Set(JSON.parse(places!) as string[])).toEqual(new Set(['<string>']));
+    expect(asked).toEqual(Array(10).fill('true'));
+  });
+});
+
+describeWith(['pyarrow'], 'pages of an answer with pyarrow', () => {
+  it.each(['arrow', 'parquet'] as const)(
+    'become one file of %s, with what it says of the experiment',
+    async (format) => {
+      const requests = servePages();
+      const name = `paged.${format}`;
+      await python(`lab.download('${name}', table='spikes')`, { interpreter: PYARROW, url });
+      const contents = format === 'arrow' ? arrowContents : parquetContents;
+      const { rows, metadata } = await contents(readFileSync(join(dir, name)));
+      const whole = await contents(await pagedBytes(format, PAGED_CONDITIONS));
+      expect(rows).toHaveLength(12);
+      expect(rows).toEqual(whole.rows);
+      expect(metadata).toMatchObject(whole.metadata);
+      expect(whole.metadata['id']).toBe('0123456789abcdef0123456789abcdef');
+      expect(requests).toHaveLength(3);
+      servePages({ breaksAt: '0.2' });
+      await expect(
+        python(`lab.download('broken.${name}', table='spikes')`, { interpreter: PYARROW, url }),
+      ).rejects.toThrow('LabConnectionError');
+      expect(partsOfFiles()).toEqual([name]);
+      rmSync(join(dir, name));
+    },
+  );
+
+  it('are refused where the experiment of a later one differs', async () => {
+    let asked = 0;
+    listener = (_, response) => {
+      void answerWriter('parquet', { connectome, experiment, table: 'spikes' }).then((writer) => {
+        const document = { ...experiment, seed: asked++ };
+        response.setHeader('link', '<?page=0.1>; rel="next"');
+        response.end(Buffer.concat(eventsOf(document, []).flatMap((event) => [...writer.write(event)])));
+      });
+    };
+    await expect(
+      python(`lab.download('paged.parquet', table='spikes')`, { interpreter: PYARROW, url }),
+    ).rejects.toThrow('The service changed its model between two pages; ask again.');
+    expect([asked, partsOfFiles()]).toEqual([2, []]);
+  });
+});
+
+interface Contents {
+  readonly rows: object[];
+  readonly metadata: Record<string, unknown>;
+}
+
+function arrowContents(bytes: Buffer): Contents {
+  const table = tableFromIPC(bytes);
+  const rows = table.toArray().map((row: { toJSON(): object }) => row.toJSON());
+  return { rows, metadata: Object.fromEntries(table.schema.metadata) };
+}
+
+async function parquetContents(bytes: Buffer): Promise<Contents> {
+  const file = Uint8Array.from(bytes).buffer;
+  const pairs = parquetMetadata(file).key_value_metadata!.map(({ key, value }) => [key, value]);
+  return { rows: await parquetReadObjects({ file }), metadata: Object.fromEntries(pairs) };
+}
 
 describeWith(['pandas'], 'the Python client with pandas', () => {
   it('has the tables of the service as DataFrames', async () => {
@@ -416,7 +834,24 @@ result = Result({'experiment': {'trials': 1, 'reports': {'r': {'type': 'spikes',
 result.spikes`,
       { interpreter: PANDAS },
     );
-    expect(stderr).toContain('The service left out spikes beyond its limit.');
+    expect(stderr).toContain('Rows beyond the limit of the service are left out, as truncate=True allowed.');
+  });
+
+  it('takes found neurons as selectors, and sets in one order', async () => {
+    const script = `
+loom = lab.neurons('S_loom', side='left')
+document = lab.dry_run(inputs={'a': loom, 'b': [loom.root_id[:2], 'S_sugar']}, silence={'S_song', 'S_food', 'S_bitter'},
+  reports={'r': 'C_*'})['experiment']
+with_none = lab.neurons('nobody')
+answer([document['inputs']['a']['node_set'], document['inputs']['b']['node_set'], document['silence'],
+  loom.root_id.tolist(), list(with_none.columns) == list(loom.columns), len(with_none),
+  lab.node_sets().set_index('name').loc['@stimulus/loom', 'neurons'].item()])`;
+    const [a, b, silence, ids, ...others] = (await answered(script, { interpreter: PANDAS })) as unknown[];
+    expect(ids).toHaveLength(6);
+    expect(a).toEqual({ root_id: ids });
+    expect(b).toEqual([{ root_id: (ids as string[]).slice(0, 2) }, 'S_sugar']);
+    expect(silence).toEqual(['S_bitter', 'S_food', 'S_song']);
+    expect(others).toEqual([true, 0, 12]);
   });
 
   it('takes numbers and ids of NumPy', async () => {
@@ -443,6 +878,14 @@ answer([result.document['inputs']['a']['node_set'], result.document['sweep'][0][
       );
       expect(stdout).toMatch(/^Brain seconds: 9\b/);
       expect(stdout).toMatch(/silence\.type +PVLP122b +none/);
+      // More than one page of the search, and all of the brain.
+      const onService = async (query: string) =>
+        ((await (await onDefaultBrain.get(`/api/v2/neurons?limit=0${query}`)).json()) as { count: number })
+          .count;
+      const counts = [await onService('&type=KCg-m'), await onService('')];
+      expect(counts[0]).toBeGreaterThan(1000);
+      const script = `answer([len(lab.neurons('KCg-m')), len(set(lab.neurons()['root_id']))])`;
+      expect(await answered(script, { interpreter: PANDAS, url: onDefaultBrain.url })).toEqual(counts);
     } finally {
       await onDefaultBrain.stop();
     }
@@ -469,7 +912,7 @@ describeWith(['python'], 'run_exp', () => {
   const file = () => join(dir, 'results', 'sugar.parquet');
   const rootIds = (ids: readonly bigint[]) => ({ root_id: ids.map(String) });
 
-  /** The same experiment, read as rates of every neuron. */
+  /** Rates of every neuron in the experiment of RUN_EXP, as the service computes them. */
   async function ratesOfService(): Promise<Map<bigint, { mean: number; sd: number }>> {
     const document = {
       inputs: {
@@ -499,7 +942,7 @@ describeWith(['python'], 'run_exp', () => {
     expect(new Set(spikes.map(({ flywire_id: id }) => id))).toEqual(
       new Set([...rates].filter(([, { mean }]) => mean > 0).map(([id]) => id)),
     );
-    // As get_rate of Shiu et al.: spikes of a trial by its duration in s, mean and ddof 0 over all trials.
+    // Formula of get_rate of Shiu et al.: spikes of a trial by its duration in s, mean and ddof 0 over all trials.
     for (const [id, { mean, sd }] of rates) {
       const ofTrials = [0n, 1n, 2n].map(
         (trial) => spikes.filter((spike) => spike.flywire_id === id && spike.trial === trial).length / 0.2,
@@ -511,15 +954,72 @@ describeWith(['python'], 'run_exp', () => {
     }
   });
 
-  it('keeps a file that is there unless it is told to replace it', async () => {
+  it('keeps the file of an equal call, and replaces it where it is told to', async () => {
     await python(`${RUN_EXP}\nrun(force_overwrite=True)`);
-    const bytes = readFileSync(file());
-    writeFileSync(file(), 'kept');
+    const { mtimeMs } = statSync(file());
     const { stdout } = await python(`${RUN_EXP}\nrun()`);
-    expect(stdout).toContain('kept results/sugar.parquet');
-    expect(readFileSync(file(), 'utf8')).toBe('kept');
+    expect(stdout).toContain('kept results/sugar.parquet, which an equal call made');
+    expect(statSync(file()).mtimeMs).toBe(mtimeMs);
+    const bytes = readFileSync(file());
+    writeFileSync(file(), 'of another program');
     await python(`${RUN_EXP}\nrun(force_overwrite=True)`);
     expect(readFileSync(file()).equals(bytes)).toBe(true);
+  });
+
+  it('takes no other file of the same name for its result', async () => {
+    const { stdout } = await python(`${RUN_EXP}
+run(force_overwrite=True)
+def refusal():
+  try: run()
+  except FileExistsError as error: return str(error)
+refusals = []
+params['r_poi'] = 101
+refusals.append(refusal())
+params['r_poi'], params['n_run'], slnc = 100, 4, []
+refusals.append(refusal())
+for content in [b'', b'of another program', b'PAR1' * 9]:
+  open('results/sugar.parquet', 'wb').write(content)
+  refusals.append(refusal())
+answer(refusals)`);
+    const advice =
+      '. Choose another exp_name or path_res, move the file away, or replace it with force_overwrite=True.';
+    expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toEqual([
+      `results/sugar.parquet was made by another call, with other inputs${advice}`,
+      `results/sugar.parquet was made by another call, with other silence, trials${advice}`,
+      ...Array<string>(3).fill(`results/sugar.parquet was not made by run_exp of this client${advice}`),
+    ]);
+  });
+
+  it('takes no file that lacks spikes for its result', async () => {
+    const spikes = await answerWriter('parquet', { connectome, experiment, table: 'spikes' });
+    writeFileSync(
+      join(dir, 'cut.parquet'),
+      Buffer.concat(eventsOf(experiment, conditions).flatMap((event) => [...spikes.write(event)])),
+    );
+    const { id, model } = (eventsOf(experiment, [])[0] as { head: { id: string; model: string } }).head;
+    listener = (_, response) => response.end(JSON.stringify({ id, model, experiment, resolved: {} }));
+    const script = `run_exp('cut', [1], '.', lab=lab)`;
+    await expect(python(script, { url })).rejects.toThrow(
+      'FileExistsError: cut.parquet lacks spikes beyond a limit of the service.',
+    );
+  });
+
+  it('leaves out a set that the model lacks as a whole, unless told otherwise', async () => {
+    const lacking = `${RUN_EXP}\nexc2, slnc = [1, 2], [3]\n`;
+    const { stderr } = await python(`${lacking}run(force_overwrite=True)`);
+    expect(stderr).toContain('leaves out: 1, 2, 3; that is all of neu_exc2 and neu_slnc\n');
+    const without = await python(
+      `${RUN_EXP}\nexc2, slnc = [], []\nparams['n_run'] = 3\nrun(on_missing='skip')`,
+    );
+    expect(without.stdout).toContain('kept results/sugar.parquet');
+    await expect(python(`${lacking}run(force_overwrite=True, on_missing='error')`)).rejects.toThrow(
+      'LabError: The model lacks "1", "2", "3"',
+    );
+    const alone = await python(
+      `run_exp('alone', [1], 'results', params={'n_run': 1, 't_run': 0.01}, lab=lab)`,
+    );
+    expect(alone.stderr).toContain('leaves out: 1; that is all of neu_exc, so no neuron is stimulated');
+    expect(existsSync(join(dir, 'results/alone.parquet'))).toBe(true);
   });
 
   it.each([
@@ -528,7 +1028,7 @@ describeWith(['python'], 'run_exp', () => {
     [`params = {'t_run': 0.0123456}`, 't_run must be a whole number of milliseconds, got 0.0123456'],
     [`params = {'rate': 3}`, 'params has no rate; it may have t_run, n_run, r_poi'],
     [`exc = [1, 2, 1]`, 'A neuron may be listed only once; repeated: 1'],
-    [`exc = [1]`, 'LabError'],
+    [`params = {'n_run': 2.5}`, 'n_run must be a whole number of trials, got 2.5'],
   ])('refuses %s', async (change, message) => {
     await expect(python(`${RUN_EXP}\n${change}\nrun(force_overwrite=True)`)).rejects.toThrow(message);
   });

@@ -1,8 +1,7 @@
-import { documentOf } from './document-source.js';
-import type { DocumentOptions } from './options.js';
-import { withShorthand } from './shorthand.js';
+import { type Shorthand, ShorthandError, withShorthand } from '../../clients/typescript/src/client.js';
+import { GROUP_LABELS } from '../../src/experiments/document/document.js';
 
-const documentFrom = (options: DocumentOptions) => documentOf(undefined, options);
+const documentFrom = (options: Shorthand) => withShorthand({}, options);
 
 describe('the options of an open experiment', () => {
   it('stand for a document', () => {
@@ -51,6 +50,12 @@ describe('the options of an open experiment', () => {
     ['*', 'report', { node_set: '*' }],
   ])('--report %s is called %s', (text, name, report) => {
     expect(documentFrom({ report: [text] })).toEqual({ reports: { [name]: report } });
+  });
+
+  it.each(GROUP_LABELS)('group by %s', (label) => {
+    expect(documentFrom({ report: [`a=LC4/${label}`] })).toEqual({
+      reports: { a: { node_set: 'LC4', group_by: [label] } },
+    });
   });
 
   it.each([
@@ -130,7 +135,7 @@ describe('the options of an open experiment', () => {
     expect(Object.keys(inputs)).toEqual(['__proto__']);
   });
 
-  it.each<[DocumentOptions, RegExp]>([
+  it.each<[Shorthand, RegExp]>([
     [{ window: ['1+2'] }, /--window is the window of --stimulate, which is missing/],
     [{ stimulate: ['a'], window: ['1+2', '3+4'] }, /once for each --stimulate, found 2 for 1/],
     [{ stimulate: ['a'], window: ['200'] }, /--window should be START\+LENGTH in ms .* found "200"/],
@@ -151,5 +156,6 @@ describe('the options of an open experiment', () => {
     [{ silence: ['{"type"'] }, /"\{\\"type\\"" is no selector/],
   ])('%j is refused', (options, message) => {
     expect(() => documentFrom(options)).toThrow(message);
+    expect(() => documentFrom(options)).toThrow(ShorthandError);
   });
 });

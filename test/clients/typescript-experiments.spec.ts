@@ -7,7 +7,7 @@ import {
   NeuralExperimentClient,
   ServiceError,
 } from '../../clients/typescript/src/client.js';
-import { Admission } from '../../src/experiments/admission.js';
+import { Admission } from '../../src/service/limits/admission.js';
 import { answeredBy } from '../support/answered-by.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -84,6 +84,49 @@ describe('open experiments with the typed client', () => {
     }
   });
 
+  it('follows the pages of an answer and of a table', async () => {
+    const document = {
+      ...DOCUMENT,
+      trials: 4,
+      sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 120, 130, 140, 150, 160, 170, 180, 190, 200] }],
+      reports: {
+        rates: { node_set: 'S_sugar' },
+        all: { node_set: '*', type: 'spikes' },
+        given: { node_set: '*', type: 'inputs' },
+      },
+    } as const;
+    const paging = await startReadyService({}, { limits: { jsonRows: 900, tableRows: 1500 } });
+    try {
+      const small = new NeuralExperimentClient(paging.url);
+      const { next_page: next } = await (await paging.post(document, PATH)).json();
+      expect(next).toMatch(/^\d\.[123]$/);
+      const whole = await client.runExperiment(document).answer();
+      expect(await small.runExperiment(document).answer()).toEqual(whole);
+      const rest = await small.runExperiment(document, { from: 1 }).answer();
+      expect(rest.conditions).toEqual(whole.conditions.slice(1));
+      const job = await small.submitExperiment(document);
+      await job.wait(undefined, { everyMs: 20 });
+      expect(await job.results().answer()).toEqual(whole);
+
+      const order = { format: 'csv', table: 'spikes' } as const;
+      const all = await (await client.experimentTable(document, order)).text();
+      for (const pages of [small.experimentTablePages(document, order), job.tablePages(order)]) {
+        const texts: string[] = [];
+        for await (const page of pages) texts.push(await page.text());
+        expect(texts.length).toBeGreaterThan(1);
+        const header = all.slice(0, all.indexOf('\n') + 1);
+        expect(header + texts.map((text) => text.slice(header.length)).join('')).toBe(all);
+      }
+      for (const asked of [small.experimentTable(document, order), job.table(order)]) {
+        expect(await failureOf(asked)).toMatchObject({ name: 'MorePagesError' });
+      }
+      const cut = await small.experimentTable(document, { ...order, truncate: true });
+      expect(cut.headers.get('Spikes-Truncated')).toBe('true');
+    } finally {
+      await paging.stop();
+    }
+  });
+
   it('throws what the service says of a mistake, with its place and what may have been meant', async () => {
     const wrong = { ...DOCUMENT, silence: ['S_suger'] };
     const { error } = await (await service.post(wrong, PATH)).json();
@@ -151,7 +194,7 @@ describe('jobs with the typed client', () => {
   const ENDLESS = {
     ...DOCUMENT,
     duration_ms: 1000,
-    trials: 100,
+    trials: 10,
     sweep: [{ set: 'seed', from: 1, to: 2000, step: 1 }],
   } as const;
   let service: Service;
@@ -194,7 +237,7 @@ describe('jobs with the typed client', () => {
     const { conditions, partial } = await job.results().answer();
     expect(partial).toBe(true);
     expect(conditions.length).toBeGreaterThan(3);
-    // Whoever waits is told that somebody else has ended it.
+    // A client that waits is told that the job was ended by another.
     const ended = failureOf(job.wait(undefined, { everyMs: 20 }));
     expect((await job.end()).status).toBe('dismissed');
     expect(await ended).toMatchObject({ name: 'ServiceError', code: 'NOT_FOUND' });

@@ -82,7 +82,7 @@ describe('the typed client before other servers', () => {
     const run = await answeredBy(
       (_, response) => {
         if (asked++ < 2) response.writeHead(503, { 'Retry-After': '0' }).end('{"error":"loading"}');
-        else response.end('{"id":"here"}');
+        else response.end('{"id":"here","model":"","spikes":{},"channels":{},"drive":{}}');
       },
       (url) => new NeuralExperimentClient(url).run({}, { waitAtMostS: 5 }),
     );
@@ -167,7 +167,7 @@ describe('clients/typescript', () => {
   beforeAll(async () => {
     mkdirSync(installed, { recursive: true });
     copyFileSync(join(CLIENT_DIR, 'package.json'), join(installed, 'package.json'));
-    await run('node_modules/typescript/bin/tsc', ['--outDir', built]);
+    await run('node_modules/typescript-7/bin/tsc', ['--outDir', built]);
     cpSync(built, join(installed, 'dist'), { recursive: true });
     writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
     writeFileSync(
@@ -197,22 +197,19 @@ void new NeuralExperimentClient('').runExperiment({ silence: [{ root_id: 7205759
     expect(readFileSync(join(built, 'requests.d.ts'), 'utf8')).toContain('waitAtMostS?: number');
   });
 
+  // TypeScript 7, which is faster, has no node10.
   it.each([
-    ['node10', 'commonjs'],
-    ['bundler', 'esnext'],
-    ['nodenext', 'nodenext'],
-  ])('is found as a package under moduleResolution %s', async (moduleResolution, module) => {
-    const options = ['--strict', '--noEmit', '--lib', 'es2022,dom', '--ignoreDeprecations', '6.0'];
-    const args = [
-      '--module',
-      module,
-      '--moduleResolution',
-      moduleResolution,
+    ['node10', 'commonjs', 'typescript', ['--ignoreDeprecations', '6.0']],
+    ['bundler', 'esnext', 'typescript-7', []],
+    ['nodenext', 'nodenext', 'typescript-7', []],
+  ])('is found as a package under moduleResolution %s', async (resolution, module, compiler, further) => {
+    const options = ['--ignoreConfig', '--strict', '--noEmit', '--lib', 'es2022,dom', ...further];
+    const kind = ['--module', module, '--moduleResolution', resolution];
+    const compiled = run(`node_modules/${compiler}/bin/tsc`, [
       ...options,
+      ...kind,
       join(directory, 'use.ts'),
-    ];
-    expect(await run('node_modules/typescript/bin/tsc', ['--ignoreConfig', ...args])).toMatchObject({
-      stdout: '',
-    });
+    ]);
+    expect(await compiled).toMatchObject({ stdout: '' });
   });
 });

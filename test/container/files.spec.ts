@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { parse, parseAllDocuments } from 'yaml';
-import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
+import { MEANINGS, readEnvironment } from '../../src/service/config/environment.js';
 
 const DEFAULTS = readEnvironment({});
 const dockerfile = readFileSync('docker/Dockerfile', 'utf8');
 const stageNames = [...dockerfile.matchAll(/^FROM \S+ AS (\w+)$/gm)].map(([, name]) => name!);
 
-/** What images.spec.ts cannot see when it builds and runs them. */
+/** Faults that images.spec.ts cannot see when it builds and runs the images. */
 describe('docker/Dockerfile', () => {
   it('pleases a linter', () => {
     const found = validate(dockerfile);
@@ -58,7 +58,7 @@ const { services, networks, volumes } = parse(readFileSync('docker/compose.yaml'
   volumes: Record<string, object | null>;
 };
 
-/** As Compose fills in what the shell does not set. */
+/** Value that Compose fills in where the shell sets none. */
 function byDefault(value: string): string {
   return value.replace(/\$\{\w+:-([^}]*)\}/, '$1');
 }

@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { readEnvironment } from '../../src/config/environment.js';
-import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
+import { readEnvironment } from '../../src/service/config/environment.js';
+import { STIMULUS_IDS } from '../../src/presets/populations.js';
 import { baseImage } from '../support/base-image.js';
 import { Container, ContainerEngine, HARDENED } from '../support/containers.js';
 import { freePort } from '../support/free-port.js';
@@ -20,7 +20,7 @@ const DEFAULTS = readEnvironment({});
 const PASSWORD = 'secret';
 const LIMITED = [...HARDENED, '--memory', '512m', '--env', 'WORKERS=1', '--env', 'RATE_LIMIT=0'];
 const PRINT_METRICS = `fetch('http://127.0.0.1:${DEFAULTS.METRICS_PORT}/metrics').then(async (answer) => console.log(await answer.text()));`;
-/** By the kernel, when its memory is used up: nobody else sends SIGKILL here. */
+/** Exit code after SIGKILL, which only the kernel sends here, when memory is used up. */
 const KILLED = 137;
 
 /** Building and running images has a command of its own. */
@@ -53,7 +53,7 @@ describeOnDemand(['podman'], 'containers', () => {
     );
     const standIns = await timed('nginx and Redis', () => engine.build('stand-ins', [], context));
     images = { cpu, gpu, standIns };
-    // Some 5 minutes on two cores that nobody else uses.
+    // The build takes some 5 minutes on two idle cores.
   }, 30 * MINUTES);
   afterAll(() => engine.dispose(), 2 * MINUTES);
 
@@ -125,11 +125,14 @@ describeOnDemand(['podman'], 'containers', () => {
         const found = await container.evaluate(`
         import { readdirSync } from 'node:fs';
         const built = readdirSync('dist', { recursive: true });
-        const packages = ['jest', 'eslint', 'vite'].filter((name) => readdirSync('node_modules').includes(name));
-        console.log(JSON.stringify([readdirSync('.'), built.filter((name) => /\\.spec\\./.test(name)), packages]));
+        const packages = ['jest', 'oxlint', 'vite'].filter((name) => readdirSync('node_modules').includes(name));
+        // Commands with --url need this client.
+        const { NeuralExperimentClient } = await import('#client');
+        const specs = built.filter((name) => /\\.spec\\./.test(name));
+        console.log(JSON.stringify([readdirSync('.'), specs, packages, typeof NeuralExperimentClient]));
       `);
-        const kept = ['LICENSE', 'NOTICE', 'data', 'dist', 'node_modules', 'package.json'];
-        expect(JSON.parse(found)).toEqual([kept, [], []]);
+        const kept = ['LICENSE', 'NOTICE', 'clients', 'data', 'dist', 'node_modules', 'package.json'];
+        expect(JSON.parse(found)).toEqual([kept, [], [], 'function']);
       },
       MINUTES,
     );

@@ -120,7 +120,7 @@ describe('version 2', () => {
       };
       return content['application/json']!.examples[name]!.value;
     };
-    /** Without what differs from job to job. */
+    /** State without the members that differ from job to job. */
     const shapeOf = (state: Record<string, unknown>) => {
       const { jobID, created, started, updated, finished, seconds_left, ...rest } = state;
       const times = [created, started, updated, finished];

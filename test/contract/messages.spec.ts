@@ -1,4 +1,4 @@
-/** What a failure says of what somebody sent: the field, what was there and what is allowed, in one safe line. */
+/** Messages of failures: the field, the value found and what is allowed, in one safe line. */
 import fc from 'fast-check';
 import { exchange } from '../support/raw-http.js';
 import { startReadyService, type Service } from '../support/service.js';

@@ -75,8 +75,8 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /**
- * Everything that is answered. What waits for more gets no answer, so the client closes after a while; not at once,
- * because a client that closes is one that has gone.
+ * All answers to the bytes. An incomplete request gets none, so the client closes after a while; not at once, because
+ * a client that closes is one that has gone.
  */
 function answersTo(bytes: Buffer): Promise<RawResponse[]> {
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { API_VERSIONS } from '../../src/http/api-versions.js';
+import { API_VERSIONS } from '../../src/service/http/api-versions.js';
 import { check, DOCUMENT, DOCUMENT_OF_V2, DOCUMENTS } from '../support/contract.js';
 import { startReadyService, type Service } from '../support/service.js';
 
@@ -175,7 +175,7 @@ export const wrongItem: Request = { silence: [['S_sugar', 5]] };
   });
 });
 
-/** What the compiler says of a program with the types that openapi-typescript makes of a description. */
+/** Faults that the compiler finds in a program with the types that openapi-typescript makes of a description. */
 function typesOf(description: string, program: string): { faults: string; types: string } {
   const dir = mkdtempSync(join(tmpdir(), 'openapi-types-'));
   const tool = (path: string, ...args: string[]) => {
@@ -189,7 +189,7 @@ function typesOf(description: string, program: string): { faults: string; types:
   writeFileSync(join(dir, 'package.json'), '{"type":"module"}');
   const compilerOptions = { strict: true, noEmit: true, module: 'nodenext', types: [], skipLibCheck: true };
   writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }));
-  const faults = tool('typescript/bin/tsc', '-p', dir);
+  const faults = tool('typescript-7/bin/tsc', '-p', dir);
   return { faults, types: readFileSync(join(dir, 'api.ts'), 'utf8') };
 }
 

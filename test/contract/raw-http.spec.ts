@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { largestAsset } from '../support/largest-asset.js';
 import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { checkAnswer } from '../support/contract.js';
@@ -308,7 +309,7 @@ it('who does not take an answer loses the connection', async () => {
   const client = connect(service.port, '127.0.0.1').on('error', () => undefined);
   client.pause();
   // More than the buffers of the system hold.
-  client.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(60));
+  client.write(`GET ${largestAsset()} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(60));
   const [socket] = await accepted;
   const sinceMs = performance.now();
   await once(socket, 'close');

@@ -38,7 +38,7 @@ it('is the host that was asked, and each has its own ETag', async () => {
   const descriptions = await Promise.all(hosts.map((host) => describedTo(host)));
   expect(descriptions.map(({ server }) => server)).toEqual(hosts.map((host) => `http://${host}`));
   expect(new Set(descriptions.map(({ tag }) => tag)).size).toBe(hosts.length);
-  // What one address has is not taken for what another has.
+  // The ETag of one address does not match the description at another.
   const { tag } = descriptions[0]!;
   const ask = async (host: string) =>
     (
@@ -47,7 +47,7 @@ it('is the host that was asked, and each has its own ETag', async () => {
       ])
     )[0]!.status;
   expect([await ask(hosts[0]!), await ask(hosts[1]!)]).toEqual([304, 200]);
-  // Nobody said so whom the service has a reason to believe.
+  // These headers are not from a trusted proxy.
   expect(await serverFor('fly.example', forwarded('evil.example', 'https'))).toBe('http://fly.example');
 });
 
@@ -85,6 +85,4 @@ it('is what a trusted proxy says', async () => {
 it('is PUBLIC_URL where that is set, whatever was asked', async () => {
   service = await startService({ PUBLIC_URL: 'https://lab.example/fly/', TRUST_PROXY: 'loopback' });
   expect(await serverFor('inside', forwarded('fly.example', 'http'))).toBe('https://lab.example/fly');
-  const page = await (await fetch(`${service.url}/docs/swagger-ui-init.js`)).text();
-  expect(page).toMatch(/"servers":\s*\[\s*\{\s*"url":\s*"\/fly\/"\s*\}/);
 });

@@ -1,4 +1,4 @@
-/** What the documents say exists has to exist: files, commands, links between them. */
+/** Files, commands and links that the documents name have to exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -22,7 +22,7 @@ const IS_PATH =
 /** Made by a command, so not there in a fresh clone. */
 const MADE = /^(?:data\/[\w.-]+\.connectome|docker\/\.env)$/;
 
-const sources = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
+const sources = ['src', 'test', 'bench', 'scripts', 'clients/pages'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:ts|mjs)$/.test(name))
     .map((name) => join(folder, name)),
@@ -69,7 +69,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
 describe('NOTICE and CITATION.cff', () => {
   it('cite what the model says is to be cited', () => {
-    const described = readFileSync('src/answers/v1/api/model-description.ts', 'utf8');
+    const described = readFileSync('src/service/api/v1/model-description.ts', 'utf8');
     const dois = [...described.matchAll(/doi: '([^']+)'/g)].map(([, doi]) => doi!);
     expect(dois.length).toBeGreaterThan(2);
     for (const doi of dois) {

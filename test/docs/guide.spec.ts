@@ -3,7 +3,7 @@
  * service that has the brain that ships, pages and games in a real browser on another origin.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { launchChromium } from '../support/browser.js';
+import { runCommand } from '../support/commands.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { freePort } from '../support/free-port.js';
 import { describeWith } from '../support/requirements.js';
@@ -38,7 +39,7 @@ const directory = mkdtempSync(join(tmpdir(), 'guide-'));
 beforeAll(async () => {
   connectome = await connectomeFile('default');
   service = await startReadyService({ CONNECTOME_FILE: connectome });
-  // Where no test has made the brain yet, it is made here.
+  // The brain is compiled here if no test has done so yet.
 }, 180_000);
 afterAll(async () => {
   await service.stop();
@@ -50,7 +51,7 @@ function codeOf(name: string, origin = service.url): string {
   return examples.get(name)!.code.replaceAll(DOCUMENTED_ORIGIN, origin);
 }
 
-/** What it prints; fails where it fails. Runs in a directory of its own, where it may write. */
+/** Output of a program, which runs in a directory of its own, where it may write. Rejects if the program fails. */
 async function outputOf(program: string, args: string[]): Promise<string> {
   const env = { ...process.env, CONNECTOME_FILE: connectome };
   const { stdout } = await promisify(execFile)(program, args, { cwd: directory, env, maxBuffer: 2 ** 26 });
@@ -61,15 +62,35 @@ function runPython(name: string): Promise<string> {
   return outputOf('python3', ['-c', codeOf(name)]);
 }
 
-/** As npm run -s would, but in the directory of this test. */
+/** Runs an example as npm run -s would, but in the directory of this test. */
 function runShell(name: string): Promise<string> {
-  const command = `node ${resolve('dist/cli/experiment.js')}`;
+  const command = (_: string, script: string) => `node ${resolve('dist/cli/run.js')} ${script}`;
   return outputOf('bash', [
     '-euo',
     'pipefail',
     '-c',
-    codeOf(name).replaceAll('npm run -s experiment --', command),
+    codeOf(name).replaceAll(/npm run -s (experiment|preset) --/g, command),
   ]);
+}
+
+/** Runs the commands of an example in this process, which writes files where it is told to. @returns what they print */
+async function runCommands(name: string): Promise<string> {
+  const home = process.cwd();
+  process.chdir(directory);
+  try {
+    let printed = '';
+    for (const line of codeOf(name).replaceAll('\\\n', '').split('\n')) {
+      const [, command, args, file] = /^npm run -s (\w+) -- (.*?)(?: > (\S+))?$/.exec(line)!;
+      const given = { environment: { CONNECTOME_FILE: connectome } };
+      const { status, stdout } = await runCommand(command!, args!.split(/ +/), given);
+      expect(status).toBe(0);
+      if (file === undefined) printed += stdout;
+      else writeFileSync(file, stdout);
+    }
+    return printed;
+  } finally {
+    process.chdir(home);
+  }
 }
 
 describe('docs/guide.md', () => {
@@ -90,8 +111,8 @@ describe('docs/guide.md', () => {
       'stream',
       'job',
       'open-experiment-command',
-      'experiment',
       'lesion',
+      'preset',
     ]);
     expect(blocks - notRun).toBe(examples.size);
   });
@@ -155,7 +176,7 @@ describe('docs/guide.md', () => {
   });
 
   it('runs open experiments without a server', async () => {
-    const printed = await runShell('open-experiment-command');
+    const printed = await runCommands('open-experiment-command');
     expect(printed).toMatch(/^DNp01 +neurons responding {3}Hz$/m);
     expect(printed).toMatch(/^ {2}stimulus.rate_hz DNp01 left +DNp01 right +responding$/m);
     expect(printed).toContain('At most 8 brain seconds');
@@ -166,25 +187,21 @@ describe('docs/guide.md', () => {
     expect(read('rates.csv').toString().trimEnd().split('\r\n')).toHaveLength(1 + 2 * 2);
   });
 
-  it('runs experiments without a server', async () => {
-    const printed = await runShell('experiment');
+  it('runs presets', async () => {
+    const printed = await runShell('preset');
     expect(printed).toContain('loom: 200 ms, intensity 1.5, seed 7');
     expect(printed).toContain('{"id":"');
-    expect(printed).toContain('sugar: 100 ms, intensity 1, seeds 42 to 71 (mean ± sd)');
-    expect(printed).toContain('bitter: 100 ms');
-    expect(readFileSync(join(directory, 'sugar-bitter.svg'), 'utf8')).toMatch(/^<svg /);
-    expect(readFileSync(join(directory, 'spikes.csv'), 'utf8')).toMatch(/^stimulus,/);
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
       scripts: Record<string, string>;
     };
-    expect(scripts['experiment']).toBe('node dist/cli/experiment.js');
+    for (const name of ['experiment', 'preset']) expect(scripts[name]).toBe(`node dist/cli/run.js ${name}`);
   });
 
   it('cuts the outputs of a cell type', async () => {
-    const printed = await runShell('lesion');
-    expect(printed).toContain('loom, LC4 silenced: 100 ms, intensity 1, seeds 42 to 46 (mean ± sd)');
-    const [, intact, lesioned] = /^ {2}escape +(\S+) ±\s+\S+ \S+ +(\S+) ±/m.exec(printed)!.map(Number);
-    expect(lesioned!).toBeLessThan(intact!);
+    const printed = await runCommands('lesion');
+    const rateHz = (condition: string) =>
+      Number(new RegExp(`^  ${condition} +([\\d.]+) ±`, 'm').exec(printed)![1]);
+    expect(rateHz('LC4')).toBeLessThan(rateHz('none'));
   });
 });
 
@@ -224,7 +241,7 @@ describeWith(['python'], 'docs/guide.md in Python', () => {
 describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () => {
   let browser: Browser;
   let pages: Server;
-  /** What stands before a service that is not there. */
+  /** Proxy of a service that is down. */
   let proxy: Server;
   let html = '';
 
@@ -302,7 +319,7 @@ describeWith(['chromium'], 'docs/guide.md in a browser, on another origin', () =
     const { page, problems, runs } = await open(
       gameOf(codeOf('game-loop', `http://127.0.0.1:${await freePort()}`)),
     );
-    // The game sees something again and again; what it asks fails, and it asks once more after the pause.
+    // The game sees something again and again; its request fails, and it asks once more after the pause.
     await page.waitForFunction(() => (globalThis as unknown as Window).fly !== undefined);
     await page.evaluate(() => setInterval(() => void (globalThis as unknown as Window).fly.see('loom'), 100));
     while (runs.length < 2) await page.waitForEvent('request', { timeout: 30_000 });

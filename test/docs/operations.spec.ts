@@ -1,13 +1,16 @@
-/** The tables of docs/operations.md against what they are about. */
+/** The tables of docs/operations.md against the parts of the service that they describe. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { assembleApplication } from '../../src/application.js';
-import { type Environment, MEANINGS, readEnvironment } from '../../src/config/environment.js';
-import { Metrics } from '../../src/metrics/metrics.js';
+import { BOUGHT_BY_BRAIN_SECOND } from '../../src/experiments/plan/prices.js';
+import { assembleApplication } from '../../src/service/application.js';
+import { type Environment, MEANINGS, readEnvironment } from '../../src/service/config/environment.js';
+import * as limits from '../../src/service/limits/limits.js';
+import { Metrics } from '../../src/service/metrics/metrics.js';
 import { describeWith } from '../support/requirements.js';
 
+const { Limits } = limits;
 const text = readFileSync('docs/operations.md', 'utf8');
 const names = Object.keys(MEANINGS) as (keyof Environment)[];
 
@@ -53,6 +56,56 @@ describe('configuration', () => {
       }
     }
   });
+});
+
+it('has every limit', () => {
+  const environment = readEnvironment({});
+  const own = new Limits(environment);
+  const set = (name: keyof Environment) => [environment[name], name];
+  const fixed = (value: number) => [value, ''];
+  expect(table('limit').map(([, value, variable]) => [Number(value), variable])).toEqual([
+    fixed(limits.HEADER_LIMIT_BYTES),
+    fixed(limits.BODY_LIMIT_BYTES),
+    fixed(limits.DOCUMENT_LIMIT_BYTES),
+    fixed(limits.REQUEST_TIMEOUT_MS),
+    fixed(limits.KEEP_ALIVE_TIMEOUT_MS),
+    fixed(limits.UNANSWERED_REQUESTS_LIMIT),
+    fixed(limits.ARRIVING_DOCUMENTS_PER_CLIENT),
+    fixed(limits.ARRIVING_DOCUMENTS),
+    set('RATE_LIMIT'),
+    fixed(limits.MAX_CLIENTS),
+    set('QUEUE_LIMIT'),
+    set('RUN_TIMEOUT_MS'),
+    set('CACHE_BYTES'),
+    set('EXPERIMENT_BRAIN_SECONDS'),
+    set('EXPERIMENT_BRAIN_SECONDS_PER_MINUTE'),
+    set('EXPERIMENTS_AT_ONCE'),
+    fixed(own.experimentsPerClient),
+    fixed(own.waitingDocuments),
+    fixed(own.waitingDocumentsPerClient),
+    fixed(own.conditions),
+    fixed(own.ids),
+    fixed(own.selectedNeurons),
+    fixed(own.inputEventsPerTrial),
+    fixed(own.synapticEventsPerTrial),
+    fixed(own.rates),
+    fixed(own.jsonRows),
+    fixed(own.tableRows),
+    set('JOBS_AT_ONCE'),
+    fixed(own.jobsPerClient),
+    fixed(own.conditionsPerJob),
+    set('JOB_BRAIN_SECONDS_PER_CLIENT'),
+    set('JOBS_KEPT_BYTES'),
+    fixed(own.jobResultBytes),
+    fixed(own.jobsKept),
+    set('JOBS_KEPT_S'),
+  ]);
+});
+
+it('has the prices', () => {
+  expect(table('work').map(([name, bought]) => [name, Number(bought)])).toEqual(
+    Object.entries(BOUGHT_BY_BRAIN_SECOND),
+  );
 });
 
 describe('metrics and alerts', () => {

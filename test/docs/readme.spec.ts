@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openConnectome } from '../../src/connectome/format.js';
-import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
-import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
-import { compileKernel } from '../../src/pool/kernel-file.js';
+import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
+import { DEFAULT_EXPERIMENT } from '../../src/presets/experiment.js';
+import { ExperimentRunner } from '../../src/presets/run-body.js';
+import { compileKernel } from '../../src/scheduling/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 
 const text = readFileSync(resolve('README.md'), 'utf8');
@@ -17,8 +17,8 @@ it('README.md shows what the brain that ships answers', async () => {
   const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome));
   const experiment = { ...DEFAULT_EXPERIMENT, ...request };
   const inputEvents = runner.inputEventsOf(experiment);
-  const body = runner.body(experiment, 'full', inputEvents, runner.simulate(experiment, inputEvents));
-  const answer = JSON.parse(new TextDecoder().decode(body)) as Record<string, unknown[]>;
+  const { bytes } = runner.body(experiment, 'full', inputEvents, runner.simulate(experiment, inputEvents));
+  const answer = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown[]>;
   const first = {
     ...answer,
     frames: answer['frames']!.slice(0, 1),

@@ -1,15 +1,16 @@
 /** docs/science.md gives numbers for both brains, so they are computed again: they depend on nothing but the brain. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { summaryOf, type RoundedSpread } from '../../src/cli/preset-runs/summary.js';
-import type { RunBody } from '../../src/cli/preset-runs/source.js';
+import type { DriveRun } from '../../clients/typescript/src/client.js';
 import { readPopulations } from '../../src/compiler/populations.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS, type StimulusId } from '../../src/answers/v1/populations.js';
-import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { ExperimentRunner } from '../../src/answers/v1/run-body.js';
-import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
+import { STIMULUS_IDS, type StimulusId } from '../../src/presets/populations.js';
+import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
+import { roundRate } from '../../src/presets/readout.js';
+import { ExperimentRunner } from '../../src/presets/run-body.js';
+import { meanSd } from '../../src/mean-sd.js';
+import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/scheduling/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -28,23 +29,23 @@ const rows = new Map(
 
 async function responsesOf(name: 'default' | 'measured-corrected') {
   const connectome = openConnectome(new Uint8Array(readFileSync(await connectomeFile(name))).buffer);
-  const runner = new ExperimentRunner(connectome, new KernelEngine(compileKernel(), connectome), {
-    draw: compiledDrawing(compileDrawingKernel()),
-  });
-  return (stimulus: StimulusId) => {
-    const experiment = { stimulus, duration_ms: 100, intensity: 1 } as const;
-    const runs = SEEDS.map((seed) => {
-      const seeded = { ...experiment, seed };
+  const runner = new ExperimentRunner(
+    connectome,
+    new KernelEngine(compileKernel(), connectome),
+    compiledDrawing(compileDrawingKernel()),
+  );
+  return (stimulus: StimulusId) =>
+    SEEDS.map((seed) => {
+      const seeded = { stimulus, duration_ms: 100, intensity: 1, seed } as const;
       const inputEvents = runner.inputEventsOf(seeded);
-      const body = runner.body(seeded, 'drive', inputEvents, runner.simulate(seeded, inputEvents));
-      return JSON.parse(new TextDecoder().decode(body)) as RunBody;
+      const { bytes } = runner.body(seeded, 'drive', inputEvents, runner.simulate(seeded, inputEvents));
+      return JSON.parse(new TextDecoder().decode(bytes)) as DriveRun;
     });
-    return { runs, summary: summaryOf({ experiment, seeds: SEEDS, silenced: [], runs }) };
-  };
 }
 
-function shown({ mean, sd }: RoundedSpread): string {
-  return `${mean} ± ${sd}`;
+function respondingOf(runs: readonly DriveRun[]): string {
+  const { mean, sd } = meanSd(runs.map(({ spikes }) => spikes.responding_neurons));
+  return `${roundRate(mean)} ± ${roundRate(sd)}`;
 }
 
 describe('the sources in docs/science.md', () => {
@@ -74,16 +75,12 @@ describe('the responses in docs/science.md', () => {
   it('are those of the brain that ships', async () => {
     const respond = await responsesOf('default');
     const computed = STIMULUS_IDS.map((stimulus) => {
-      const { runs, summary } = respond(stimulus);
-      const channels = summary.channels
-        .filter(([, { mean }]) => mean > LARGE_ENOUGH_TO_SHOW_HZ)
-        .map(([id, { mean }]) => `${id} ${mean}`);
-      return [
-        stimulus,
-        String(runs[0]!.spikes.stimulated_neurons),
-        shown(summary.respondingNeurons),
-        channels.join(', '),
-      ];
+      const runs = respond(stimulus);
+      const channels = Object.keys(runs[0]!.channels)
+        .map((id) => [id, roundRate(meanSd(runs.map(({ channels }) => channels[id]!)).mean)] as const)
+        .filter(([, rateHz]) => rateHz > LARGE_ENOUGH_TO_SHOW_HZ)
+        .map(([id, rateHz]) => `${id} ${rateHz}`);
+      return [stimulus, String(runs[0]!.spikes.stimulated_neurons), respondingOf(runs), channels.join(', ')];
     });
     const documented = [...rows].map(([stimulus, cells]) => [stimulus, cells[0], cells[1], cells[3]]);
     expect(documented).toEqual(computed);
@@ -93,10 +90,7 @@ describe('the responses in docs/science.md', () => {
 describeWith(['tables'], 'the responses of the measured wiring in docs/science.md', () => {
   it('are those of the tables', async () => {
     const respond = await responsesOf('measured-corrected');
-    const computed = STIMULUS_IDS.map((stimulus) => [
-      stimulus,
-      shown(respond(stimulus).summary.respondingNeurons),
-    ]);
+    const computed = STIMULUS_IDS.map((stimulus) => [stimulus, respondingOf(respond(stimulus))]);
     expect([...rows].map(([stimulus, cells]) => [stimulus, cells[2]])).toEqual(computed);
   }, 180_000);
 });

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { RUNAWAY_NEURONS, tablesOf, withTables } from '../../src/validation/document.js';
 import { PATHWAYS, type Report } from '../../src/validation/report.js';
-import { SHUFFLES, shuffledWiring, type Shuffle } from '../../src/validation/studies.js';
+import type { MeanSd } from '../../src/mean-sd.js';
+import { SHUFFLES, shuffledWiring, type Shuffle } from '../../src/validation/shuffle.js';
 import type { Wiring } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS, type ChannelId } from '../../src/answers/v1/populations.js';
+import { STIMULUS_IDS, type ChannelId } from '../../src/presets/populations.js';
 import { runBuilt } from '../support/commands.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
@@ -107,7 +108,7 @@ describeWith(['tables'], 'docs/validation.md', () => {
   let found: Report;
 
   beforeAll(() => {
-    const command = [resolve('dist/cli/validate.js'), '--tables', TABLES_DIR, '--json'];
+    const command = [resolve('dist/cli/run.js'), 'validate', '--tables', TABLES_DIR, '--json'];
     found = JSON.parse(
       execFileSync(process.execPath, command, {
         encoding: 'utf8',
@@ -120,6 +121,21 @@ describeWith(['tables'], 'docs/validation.md', () => {
 
   it('has the tables that the command writes today', () => {
     expect(text).toBe(withTables(text, tablesOf(found)));
+  });
+
+  it('compares the published numbers of responding neurons with neurons that spike in any trial', () => {
+    const ofSugar = found.published.filter(({ reads }) => reads.startsWith('responding neurons'));
+    const inAny = ofSugar.filter(({ published }) => published !== undefined);
+    expect(inAny.map(({ published }) => published)).toEqual([45, 410, 455]);
+    const counts = inAny.map(({ ours }) => ours as number);
+    expect(text.replaceAll('\n', ' ')).toContain(
+      `recruits ${counts[0]}, ${counts[1]} and ${counts[2]} neurons where 45, 410 and 455 were published: ` +
+        `at 100 and 200 Hz, ${Math.floor(counts[1]! / 4.1)} % and ${Math.floor(counts[2]! / 4.55)} %`,
+    );
+    // No trial has more neurons than all of them together.
+    ofSugar
+      .filter(({ published }) => published === undefined)
+      .forEach(({ ours }, at) => expect(counts[at]).toBeGreaterThan((ours as MeanSd).mean));
   });
 
   it('is right that signs decide what odours recruit, and little else', () => {

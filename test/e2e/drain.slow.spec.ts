@@ -51,7 +51,7 @@ describe('SIGTERM', () => {
     expect(refused.status).toBe(503);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await refused.json()).toMatchObject({ code: 'DRAINING' });
-    // Whoever would have asked again on this connection asks elsewhere.
+    // Closing the connection makes the client ask again elsewhere.
     expect(refused.headers.get('connection')).toBe('close');
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     expect(await service.exited()).toBe(0);

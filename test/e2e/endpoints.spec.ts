@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
-import { runId } from '../../src/answers/v1/run-id.js';
+import { DEFAULT_EXPERIMENT, runId } from '../../src/presets/experiment.js';
 import { startReadyService, type Service } from '../support/service.js';
 
 describe('the endpoints, over real HTTP with real workers', () => {

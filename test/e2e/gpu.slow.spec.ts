@@ -136,7 +136,7 @@ describeWith(['gpu'], 'with a software adapter that is not accepted', () => {
 async function untilGpu(service: Service, state: string): Promise<{ state: string; reason?: string }> {
   for (let ms = 0; ; ms += 50) {
     const { gpu } = await (await service.get('/readyz')).json();
-    // Not there while the model is not ready.
+    // The member is absent while the model is not ready.
     if (gpu?.state === state) return gpu;
     if (ms > 100_000) throw new Error(`the GPU is ${JSON.stringify(gpu)}, not ${state}`);
     await new Promise((done) => setTimeout(done, 50));

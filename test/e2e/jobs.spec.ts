@@ -1,11 +1,11 @@
 /** Experiments as jobs over real HTTP, with real workers, in the memory of one process. */
 import { connect } from 'node:net';
-import { Admission } from '../../src/experiments/admission.js';
-import { ModelHealth } from '../../src/health/model-health.js';
+import { Admission } from '../../src/service/limits/admission.js';
+import { ModelHealth } from '../../src/service/health/model-health.js';
 import { ChunkWorker } from '../../src/jobs/chunk-worker.js';
 import { EXIT_SEED, FaultyWorkers } from '../support/faulty-workers.js';
 import { startReadyService, type Answer, type Service } from '../support/service.js';
-import { until } from '../support/service-process.js';
+import { startProcess, until } from '../support/service-process.js';
 
 const PATH = '/api/v2/experiments';
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -69,7 +69,7 @@ const ENDLESS = {
   sweep: [{ set: 'seed', from: 1, to: 15_000, step: 1 }],
 };
 
-/** The same, as large as one request may be. */
+/** ENDLESS with as many conditions as one request may have. */
 const ENDLESS_ANSWER = { ...ENDLESS, sweep: [{ set: 'seed', from: 1, to: 2_000, step: 1 }] };
 
 const begin = (service: Service, document: unknown, headers: Record<string, string> = {}) =>
@@ -96,31 +96,28 @@ async function bytesOf(answer: Answer): Promise<[number, string | null, Buffer]>
 describe('jobs of one process', () => {
   let service: Service;
   beforeAll(async () => {
-    // So few rows that tables are cut, and differently in JSON and in tables.
-    const rows = { EXPERIMENT_JSON_SPIKES: '100', EXPERIMENT_TABLE_SPIKES: '400' };
-    service = await startReadyService({ WORKERS: '3', ...NO_BUDGET, ...rows });
+    service = await startReadyService({ WORKERS: '3', ...NO_BUDGET });
   });
   afterAll(() => service.stop());
 
-  it.each(Object.keys(DOCUMENTS))(
-    'give the bytes of the immediate answer in every format: %s',
-    async (name) => {
-      const document = DOCUMENTS[name];
-      const location = await finished(service, document);
-      const state = await statusOf(service, location);
-      expect(state).toMatchObject({ progress: 100, conditions_done: state.conditions });
-      for (const query of [
-        ...FORMATS.map((format) => `?format=${format}`),
-        '?from=1',
-        '?from=0&format=csv',
-      ]) {
-        if (query === '?from=1' && name === 'one condition') continue;
-        const results = await bytesOf(await service.get(`${location}/results${query}`));
-        expect(results).toEqual(await bytesOf(await service.post(document, `${PATH}${query}`)));
-        expect(results[0]).toBe(200);
-      }
-    },
-  );
+  it.each(Object.keys(DOCUMENTS))('give the bytes of the immediate answer: %s', async (name) => {
+    const document = DOCUMENTS[name];
+    const location = await finished(service, document);
+    const state = await statusOf(service, location);
+    expect(state).toMatchObject({ progress: 100, conditions_done: state.conditions });
+    const formats = /one condition|tables/.test(name) ? FORMATS : ['ndjson', 'parquet'];
+    for (const query of [
+      ...formats.map((format) => `?format=${format}`),
+      '?from=1',
+      '?from=0&format=csv',
+      '?truncate=true',
+    ]) {
+      if (query === '?from=1' && name === 'one condition') continue;
+      const results = await bytesOf(await service.get(`${location}/results${query}`));
+      expect(results).toEqual(await bytesOf(await service.post(document, `${PATH}${query}`)));
+      expect(results[0]).toBe(200);
+    }
+  });
 
   it.each([
     'a dose curve',
@@ -137,7 +134,7 @@ describe('jobs of one process', () => {
       expect(began.status).toBe(202);
       const location = locationOf(began);
       await until(async () => (await statusOf(service, location)).status === 'successful');
-      // Of the earlier ones, only the baseline that decides on the rest.
+      // The only earlier condition computed is a baseline that decides on the rest.
       const computed = all - from + (/lesion|responders/.test(name) ? 1 : 0);
       expect(await statusOf(service, location)).toMatchObject({
         conditions: computed,
@@ -228,7 +225,7 @@ describe('jobs of one process', () => {
     };
     expect((await refused({ trials: 0 })).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '/trials']);
     expect((await refused({ silence: ['Nobody'] })).slice(0, 2)).toEqual([400, 'UNKNOWN_NEURONS']);
-    // It has one condition.
+    // SHORT has one condition.
     expect((await refused(SHORT, '?from=1')).slice(0, 3)).toEqual([400, 'INVALID_PARAMETER', '']);
     expect((await refused(SHORT, '?format=csv&table=spikes')).slice(0, 1)).toEqual([202]);
     const seeds = { set: 'seed', from: 1, to: 20_001, step: 1 };
@@ -292,7 +289,7 @@ describe('jobs under way', () => {
     expect(indices).toEqual([...indices].sort((a, b) => a - b));
     expect(indices.length).toBeGreaterThan(20);
     expect(cost.brain_seconds).toBeCloseTo(indices.length * 20, 6);
-    // Each is the one of an experiment of its own.
+    // Each condition equals that of an experiment of its own.
     const [, , third] = conditions;
     const { sweep, ...alone } = ENDLESS;
     expect(sweep).toHaveLength(1);
@@ -318,7 +315,7 @@ describe('jobs under way', () => {
     expect((await (await service.delete(location)).json()).status).toBe('dismissed');
   });
 
-  it('give back their place when whoever reads results leaves, also behind another request', async () => {
+  it('take no place for results behind another request of their connection, which leaves', async () => {
     service = await startReadyService({ WORKERS: '2', ...NO_BUDGET });
     const location = await finished(service, SHORT);
     const body = JSON.stringify(ENDLESS_ANSWER);
@@ -328,7 +325,9 @@ describe('jobs under way', () => {
         `Content-Length: ${body.length}\r\n\r\n${body}GET ${location}/results HTTP/1.1\r\nHost: x\r\n\r\n`,
     );
     const admission = service.app.get(Admission);
-    await until(async () => admission.underWay === 2);
+    await until(async () => admission.underWay === 1);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(admission.underWay).toBe(1);
     socket.destroy();
     await until(async () => admission.underWay === 0);
   });
@@ -353,21 +352,23 @@ describe('jobs under way', () => {
   });
 
   it('are bounded: how many, how large, and their results', async () => {
-    service = await startReadyService({
-      WORKERS: '2',
-      TRUST_PROXY: 'loopback',
-      JOBS_PER_CLIENT: '2',
-      JOBS_AT_ONCE: '3',
-      JOB_BRAIN_SECONDS_PER_CLIENT: '350000',
-      JOB_RESULT_BYTES: '20000',
-    });
+    service = await startReadyService(
+      {
+        WORKERS: '2',
+        TRUST_PROXY: 'loopback',
+        JOBS_AT_ONCE: '3',
+        JOB_BRAIN_SECONDS_PER_CLIENT: '350000',
+        JOBS_KEPT_BYTES: '80000',
+      },
+      { limits: { jobsPerClient: 2 } },
+    );
     const from = (address: string) => ({ 'x-forwarded-for': address });
     const answered = async (answer: Answer) => [answer.status, (await answer.json()).error];
     // 15,000 conditions of 100 trials of 0.2 s are 300,000 brain seconds.
     const first = locationOf(await begin(service, ENDLESS, from('203.0.113.1')));
     expect(await answered(await begin(service, ENDLESS, from('203.0.113.1')))).toEqual([
       422,
-      'The job has 300000 brain seconds and the unfinished jobs of this client have 300000; together at most 350000 ' +
+      'The job costs 300000 brain seconds and the unfinished jobs of this client cost 300000; together at most 350000 ' +
         'are allowed. With 16 trials it would fit.',
     ]);
     expect(await answered(await begin(service, { ...ENDLESS, duration_ms: 300 }))).toEqual([
@@ -426,4 +427,18 @@ it('a job whose trials end their workers fails with the reason, and others go on
     await service.stop();
     workers.remove();
   }
+});
+
+it('a service that shares limits but no jobs says so when it starts', async () => {
+  const warnings = async (variables: Record<string, string>) => {
+    const service = await startProcess(variables);
+    await service.untilReadyz(() => true);
+    await service.stop();
+    return service.log().filter(({ level, from }) => level === 40 && from === 'jobs');
+  };
+  const away = 'redis://127.0.0.1:1';
+  expect(await warnings({ REDIS_URL: away })).toMatchObject([
+    { msg: expect.stringMatching(/^REDIS_URL is set and REDIS_JOBS_URL is not: .* Set REDIS_JOBS_URL to/) },
+  ]);
+  expect(await warnings({})).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ModelHealth } from '../../src/health/model-health.js';
+import { ModelHealth } from '../../src/service/health/model-health.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 import { until } from '../support/service-process.js';
 import { startService, untilState, type Service } from '../support/service.js';

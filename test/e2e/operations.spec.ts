@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { MEANINGS, readEnvironment } from '../../src/config/environment.js';
-import { withoutPassword } from '../../src/config/redis-url.js';
+import { MEANINGS, readEnvironment } from '../../src/service/config/environment.js';
+import { withoutPassword } from '../../src/service/config/redis-url.js';
 import { freePort } from '../support/free-port.js';
 import { sendRun } from '../support/load.js';
 import { startReadyService, startService, type Answer, type Service } from '../support/service.js';
@@ -33,7 +33,7 @@ describe('what an operator sees', () => {
     await send({ stimulus: 'loom', seed: 5 }, 'again');
     await send({ stimulus: 'none' }, 'drive', '?view=drive');
     await send({ seed: -1 }, 'wrong');
-    // What is no JSON does not count.
+    // A body that is no JSON does not count.
     for (let i = 0; i < 4; i++) await send('{', `broken${i}`);
     await send({}, 'fifth');
     traced = await service.get('/api/v1/model', {
@@ -271,6 +271,14 @@ it.each([
   },
 );
 
+it.each([
+  ['EXPERIMENT_IDS', 'its limit is fixed now, and docs/operations.md lists it'],
+  ['EXPERIMENTS_PER_CLIENT', 'a client may have a quarter of EXPERIMENTS_AT_ONCE'],
+])('a variable of an earlier version, %s, is refused with what holds instead', (name, instead) => {
+  expect(() => readEnvironment({ [name]: '5' })).toThrow(`${name} must not be set: ${instead}`);
+  expect(() => readEnvironment({ [name]: '' })).not.toThrow();
+});
+
 it('a start with arguments helps with the settings, or ends with 2, and serves nothing', () => {
   const help = startWith(['--help']);
   expect(help).toMatch(/^Starts the service: /);
@@ -301,7 +309,7 @@ function startWith(args: readonly string[], variables: Record<string, string> = 
 
 describe('npm run config', () => {
   const config = (args: string[], variables: Record<string, string>) =>
-    execFileSync(process.execPath, [resolve('dist/cli/config.js'), ...args], {
+    execFileSync(process.execPath, [resolve('dist/cli/run.js'), 'config', ...args], {
       env: { PATH: process.env['PATH'], ...variables },
       encoding: 'utf8',
       stdio: 'pipe',

@@ -83,6 +83,36 @@ describe('a connectome with few stimuli and channels of other names', () => {
   });
 });
 
+it('a network that is not FlyWire is not described as FlyWire', async () => {
+  const metadata = {
+    ...whole.metadata,
+    name: 'Mine',
+    dataset: 'My network',
+    release: null,
+    wiring: 'custom',
+  } as const;
+  const service = await serve({ ...whole, metadata });
+  const model = await (await service.get('/api/v1/model')).json();
+  expect(model).toMatchObject({
+    id: expect.stringMatching(/^my-network-custom-corrected-[0-9a-f]{12}$/),
+    name: 'Mine',
+    dataset: 'My network',
+    release: null,
+    wiring: 'custom',
+    licence: { software: 'Apache-2.0', data: 'NOASSERTION' },
+    citations: [{ text: 'Shiu et al. 2024' }],
+  });
+  expect(model.limitations[0]).toContain('whoever compiled the model gave');
+  // Sources of populations and of constants may name release 783; what is said of the network may not.
+  const { id, name, dataset, provenance, licence, citations, limitations } = model;
+  expect(JSON.stringify({ id, name, dataset, provenance, licence, citations, limitations })).not.toMatch(
+    /flywire|fafb|783|backward and courtship/i,
+  );
+  const run = await (await service.post({ stimulus: 'loom' })).json();
+  expect(run.model).toBe(model.id);
+  await service.stop();
+});
+
 it('a connectome without cell types, stimuli and channels answers to none', async () => {
   const content = brainWith([], {});
   const types = content.metadata.types.map((type) => ({ ...type, name: '' }));

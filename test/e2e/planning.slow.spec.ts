@@ -1,6 +1,7 @@
-/** Documents are planned on the main thread: many at once must not keep anybody else from their answer. */
+/** Documents are planned in one thread: many at once must not keep anybody else from their answer. */
 import { connect } from 'node:net';
-import { ModelHealth } from '../../src/health/model-health.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ModelHealth } from '../../src/service/health/model-health.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { until } from '../support/service-process.js';
 import { exchange, type RawResponse } from '../support/raw-http.js';
@@ -17,7 +18,6 @@ const DEAR = JSON.stringify({
   ],
 });
 const CHEAP = '{"duration_ms":1,"reports":{"walk":{"node_set":"C_walk"}}}';
-/** Per connection; the service closes one with more than 64 unanswered requests. */
 const AT_ONCE = 50;
 
 const posted = (path: string, body: string, headers = '') =>
@@ -30,15 +30,19 @@ const document = (body: string, client: string) =>
 let service: Service;
 afterEach(() => service.stop());
 
-/** All requests arrive together: they are one piece of bytes. */
+/** Sends each request on a connection of its own, since a connection serves one after another. */
 async function atOnce(requests: readonly string[]): Promise<RawResponse[]> {
-  return exchange(service.port, [requests.join('')], { endAfter: requests.length });
+  const answers = await Promise.all(requests.map((each) => exchange(service.port, [each], { endAfter: 1 })));
+  return answers.flat();
 }
 
 const statusesOf = (answers: readonly RawResponse[]) => answers.map(({ status }) => status);
 
 it('answers runs, health checks and documents of others before the last of a hundred documents', async () => {
-  service = await startReadyService({ TRUST_PROXY: 'loopback', EXPERIMENTS_PER_CLIENT: '13' });
+  service = await startReadyService(
+    { TRUST_PROXY: 'loopback', EXPERIMENTS_AT_ONCE: '20' },
+    { limits: { experimentsPerClient: 13 } },
+  );
   const order: string[] = [];
   const first = async (name: string, answers: Promise<RawResponse[]>) => {
     const statuses = statusesOf(await answers);
@@ -66,33 +70,41 @@ it('answers runs, health checks and documents of others before the last of a hun
 it('lets a bounded number of documents of a client wait, and those of others beside them', async () => {
   service = await startReadyService({
     TRUST_PROXY: 'loopback',
-    EXPERIMENTS_PER_CLIENT: '1',
     EXPERIMENTS_AT_ONCE: '2',
   });
-  // 8 for each experiment that may be under way. They arrive in the same turn of the event loop, before one is planned.
-  const answers = await atOnce([
-    ...Array.from({ length: 10 }, () => document(CHEAP, '192.0.2.1')),
-    ...Array.from({ length: 7 }, () => document(CHEAP, '192.0.2.2')),
-    ...Array.from({ length: 2 }, (_, i) => document(CHEAP, `192.0.2.${3 + i}`)),
-    posted('/api/v1/run', '{"duration_ms":50}', from('192.0.2.1')),
+  // 8 for each experiment that may be under way, while the first of each client is planned. The last quarter of the 16
+  // is for clients that have none there.
+  const [first, second, others, [run]] = await Promise.all([
+    atOnce([document(DEAR, '192.0.2.1'), ...Array.from({ length: 9 }, () => document(CHEAP, '192.0.2.1'))]),
+    sleep(10).then(() =>
+      atOnce([document(DEAR, '192.0.2.2'), ...Array.from({ length: 6 }, () => document(CHEAP, '192.0.2.2'))]),
+    ),
+    sleep(20).then(() => atOnce([3, 4, 5, 6, 7].map((client) => document(DEAR, `192.0.2.${client}`)))),
+    sleep(30).then(() => atOnce([posted('/api/v1/run', '{"duration_ms":50}', from('192.0.2.1'))])),
   ]);
-  expect(statusesOf(answers)).toEqual([
-    ...Array<number>(8).fill(200),
-    ...[503, 503],
-    ...Array<number>(8).fill(200),
-    503,
-    200,
+  const counted = (answers: readonly RawResponse[]) =>
+    Object.fromEntries(
+      [200, 422, 503].map((status) => [status, answers.filter((answer) => answer.status === status).length]),
+    );
+  expect([first, second, others].map(counted)).toEqual([
+    { 200: 7, 422: 1, 503: 2 },
+    { 200: 3, 422: 1, 503: 3 },
+    { 200: 0, 422: 4, 503: 1 },
   ]);
-  const [refused, refusedOfAll] = [answers[8]!, answers[18]!];
-  expect(JSON.parse(refused.body)).toEqual({
-    error: 'The queue is full: 8 documents of this client wait to be planned; try again shortly.',
+  expect(run!.status).toBe(200);
+  const refusalOf = (answers: readonly RawResponse[]) => answers.find(({ status }) => status === 503)!;
+  expect(JSON.parse(refusalOf(first).body)).toEqual({
+    error: 'The queue is full: 8 documents of this client wait for their turn; try again shortly.',
     code: 'QUEUE_FULL',
   });
-  expect(refused.headers['retry-after']).toBe('1');
-  expect(JSON.parse(refusedOfAll.body)).toMatchObject({
-    error: 'The queue is full: 16 documents wait to be planned; try again shortly.',
+  expect(refusalOf(first).headers['retry-after']).toBe('1');
+  expect(JSON.parse(refusalOf(second).body)).toMatchObject({
+    error: 'The queue is full: 12 documents wait for their turn; try again shortly.',
   });
-  // Nobody waits any more.
+  expect(JSON.parse(refusalOf(others).body)).toMatchObject({
+    error: 'The queue is full: 16 documents wait for their turn; try again shortly.',
+  });
+  // The queue is empty again.
   expect(statusesOf(await atOnce([document(CHEAP, '192.0.2.1')]))).toEqual([200]);
 });
 

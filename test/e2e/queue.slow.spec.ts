@@ -1,4 +1,4 @@
-/** How runs share the workers, with a real pool whose runs take as long as a test wants. */
+/** Sharing of the workers by runs, with a real pool whose runs take as long as a test wants. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ function send(body: object, { view = 'drive', client = '203.0.113.1', encoding =
       });
     });
   });
-  // Whoever leaves does not look at what becomes of it.
+  // A test that leaves does not await the answer, which then fails.
   answer.catch(() => undefined);
   sent.end(JSON.stringify(body));
   return { answer, leave: () => sent.destroy() };
@@ -101,7 +101,7 @@ describe('equal runs', () => {
       send({ stimulus: 'loom', seed: 5, duration_ms: 100 }, { view: 'full', encoding: 'gzip' }),
       send({ stimulus: 'loom', seed: 5 }, { view: 'drive', client: '203.0.113.3' }),
     ];
-    // Nothing tells that they have arrived. The service has nothing else to do, and answers others in the meantime.
+    // Their arrival cannot be observed. The service has nothing else to do, and answers others in the meantime.
     await setTimeout(300);
     await simulated();
     release();
@@ -120,7 +120,7 @@ describe('equal runs', () => {
     const [full, , , drive] = texts;
     expect(texts).toEqual([full, full, full, drive, full, drive]);
 
-    // What was shared and what was kept are the bytes that a service computes that keeps nothing.
+    // Shared and cached answers have the bytes that a service without a cache computes.
     await service.stop();
     await start({ CACHE_BYTES: '0' });
     for (const [view, text] of [
@@ -193,9 +193,9 @@ describe('the waiting line', () => {
       error: expect.stringContaining('2 runs of this client are waiting'),
       code: 'QUEUE_FULL',
     });
-    // Of 9 the three before it are counted; it is not.
+    // The limit of 9 counts the three runs before this one, which was refused and does not count.
     expect(headers.get('ratelimit-remaining')).toBe('6');
-    // To wait for a run that waits already takes no place.
+    // Waiting for a run that waits already takes no place.
     const joined = send({ seed: 2 });
     accepted.push(send({ seed: 4 }, { client: '203.0.113.2' }), send({ seed: 5 }, { client: '2001:db8::1' }));
     await waiting(4);
@@ -227,7 +227,7 @@ describe('the waiting line', () => {
     expect(await outcome(run)).toEqual([200, 'fwd=miss; stored']);
     expect(await outcome(other)).toEqual([200, 'fwd=miss; stored']);
     expect(await simulated()).toBe(2);
-    // It is a run like any other when somebody asks for it again.
+    // The same run is like any other when it is asked for again.
     expect(await outcome(send({ seed: 1 }))).toEqual([200, 'fwd=miss; stored']);
   });
 

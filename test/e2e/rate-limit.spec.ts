@@ -1,4 +1,4 @@
-import { SlidingLog } from '../../src/rate-limit/sliding-window.js';
+import { MemoryWindow } from '../../src/service/limits/sliding-window.js';
 import { exchange } from '../support/raw-http.js';
 import { describeWith } from '../support/requirements.js';
 import {
@@ -45,7 +45,13 @@ describe('the rate limit, over real HTTP', () => {
 
   it('keeps the promise of Retry-After: a second earlier is too early, then it is time', async () => {
     let nowMs = 0;
-    const window = new SlidingLog({ limit: 2, windowMs: 60_000, maximumClients: 10, nowMs: () => nowMs });
+    const window = new MemoryWindow({
+      limit: 2,
+      windowMs: 60_000,
+      slotMs: 0,
+      maximumClients: 10,
+      nowMs: () => nowMs,
+    });
     service = await startReadyService({ RATE_LIMIT: '2' }, { windows: { runs: window } });
     expect(reading(await service.post({}, RUN))).toEqual([200, 2, 1, null]);
     nowMs = 500;
@@ -94,7 +100,7 @@ describe('the rate limit, over real HTTP', () => {
     expect(reading(await service.post({ seed: -1 }, RUN))).toEqual([400, 4, 1, null]);
     expect(remaining(await service.post('null', RUN))).toBe('0');
     expect(reading(await service.post({ seed: -1 }, RUN)).slice(0, 3)).toEqual([429, 4, 0]);
-    // Nothing of it was a run, so it is refused as before.
+    // None of the broken requests was a run, so they are refused as before.
     expect(await sendBroken()).toEqual(refused);
   });
 
@@ -106,7 +112,7 @@ describe('the rate limit, over real HTTP', () => {
       expect(reading(answer)).toEqual([503, 2, 2, expect.any(Number)]);
       expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^MODEL_/) });
     }
-    // What is wrong with a run is found first, and counts.
+    // A fault in a run is found before that of the model, and counts.
     expect(reading(await service.post({ seed: -1 }, RUN)).slice(0, 3)).toEqual([400, 2, 1]);
     expect(reading(await service.post({ seed: -1 }, RUN)).slice(0, 3)).toEqual([400, 2, 0]);
     expect(reading(await service.post({}, RUN)).slice(0, 3)).toEqual([429, 2, 0]);
@@ -135,14 +141,14 @@ describe('the rate limit, over real HTTP', () => {
     expect(await from('203.0.113.7')).toBe(200);
     expect(await from('::ffff:203.0.113.7')).toBe(200);
     expect(await from('203.0.113.7:1234')).toBe(429);
-    // What the client itself wrote stands left of what the proxy adds.
+    // An address that the client itself wrote stands left of the one that the proxy adds.
     expect(await from('198.51.100.1, 203.0.113.7')).toBe(429);
     expect(await from('203.0.113.8')).toBe(200);
     expect(await from('2001:db8:0:1::1')).toBe(200);
     expect(await from('2001:db8:0:1:ffff::2')).toBe(200);
     expect(await from('2001:db8:0:1::3')).toBe(429);
     expect(await from('2001:db8:0:2::3')).toBe(200);
-    // What is no address cannot make a client of its own each time.
+    // Texts that are no address cannot make a client of their own each time.
     expect(await from('a')).toBe(200);
     expect(await from('b'.repeat(5_000))).toBe(200);
     expect(await from('c')).toBe(429);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { UNANSWERED_REQUESTS_LIMIT } from '../../src/http/limits.js';
+import { UNANSWERED_REQUESTS_LIMIT } from '../../src/service/limits/limits.js';
 import { sendRun } from '../support/load.js';
 import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
 import { extent, IS_FULL, observed, percentile } from './extent.js';
@@ -112,7 +112,7 @@ describe('clients that take without end', () => {
     return socket;
   }
 
-  /** Of runs one after the other; each must be answered. */
+  /** Latencies of runs one after the other; each must be answered. */
   async function latencies(): Promise<number[]> {
     const all: number[] = [];
     for (let seed = 0; seed < RUNS; seed++) {

@@ -1,6 +1,6 @@
 /**
  * The faults are tried in two extents: the full one of `npm run test:faults`, and a short one, `npm run
- * test:faults:short`. What was observed is printed in full runs, for docs/reliability.md.
+ * test:faults:short`. What was observed is printed in full runs, for docs/operations.md.
  */
 export const IS_FULL = process.env['FAULTS'] === 'full';
 
@@ -9,10 +9,10 @@ export function extent<T>({ short, full }: { readonly short: T; readonly full: T
 }
 
 /** A fault that is tried in full runs alone; the summary of a short run lists it as skipped. */
-export const itInFull = IS_FULL ? it : it.skip; // It takes too long for the short extent.
+export const itInFull = IS_FULL ? it : it.skip; // These tests take too long for the short extent.
 
 export function observed(fault: string, what: string): void {
-  if (IS_FULL) process.stderr.write(`observed | ${fault} | ${what}\n`);
+  if (IS_FULL || process.env['OBSERVE']) process.stderr.write(`observed | ${fault} | ${what}\n`);
 }
 
 export function percentile(values: readonly number[], part: number): number {

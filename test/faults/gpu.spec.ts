@@ -7,7 +7,7 @@ const RUNS = 30;
 const describeInFull: typeof describeWith = IS_FULL
   ? describeWith
   : (_, name, body) =>
-      // In short, test/e2e/gpu.spec.ts covers the same; the summary lists this as skipped.
+      // In the short extent test/e2e/gpu.slow.spec.ts covers the same; the summary lists this as skipped.
       describe.skip(`${name} (npm run test:faults)`, body);
 
 describeInFull(['gpu'], 'the process of the GPU', () => {
@@ -16,7 +16,7 @@ describeInFull(['gpu'], 'the process of the GPU', () => {
   beforeAll(async () => {
     service = await startProcess({
       BACKEND: 'gpu',
-      // Of a machine without a GPU: what becomes of the process is the same.
+      // A software adapter serves where there is no GPU: the process fares the same.
       GPU_ALLOW_SOFTWARE: '1',
       CACHE_BYTES: '0',
     });

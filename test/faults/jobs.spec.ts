@@ -9,7 +9,7 @@ import { extent, itInFull, observed } from './extent.js';
 
 const PATH = '/api/v2/experiments';
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Each trial takes so much longer: jobs last for seconds, and every fault strikes in the middle. */
+/** Delay of each trial, so that jobs last for seconds and every fault strikes in the middle. */
 const DELAY_MS = 4;
 const KEPT_S = extent({ short: 20, full: 60 });
 /** Baselines, conditions that these decide, and some that change nothing. */
@@ -132,7 +132,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
   }
   const ask = (location: string, at = 0) => fetch(`${replicas[at]!.url}${location}`);
   const state = async (location: string, at = 0) => (await (await ask(location, at)).json()) as State;
-  /** In the middle of the job. */
+  /** Waits for the middle of the job. */
   const half = (location: string, at = 0) => until(async () => (await state(location, at)).progress >= 30);
 
   /** Waits for the end, and compares results with those of an immediate answer. */
@@ -251,7 +251,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
       '60',
       { code: 'JOBS_UNAVAILABLE', error: expect.stringMatching(/^The store of jobs is full: /) },
     ]);
-    // It can be read, and jobs can be ended.
+    // The store can be read, and jobs can be ended.
     expect((await state(location)).status).toBe('running');
     expect((await ask(`${location}/results`)).status).toBe(200);
     const ended = await fetch(`${service.url}${other}`, { method: 'DELETE' });
@@ -265,7 +265,7 @@ describeWith(['redis'], 'jobs that replicas share', () => {
     const fullMs = performance.now() - startedMs;
     client.disconnect();
     await until(async () => (await service.readyz()).body['status'] === 'ready');
-    // It did not come and go meanwhile.
+    // The degradation was reported once and ended once, so it did not come and go meanwhile.
     expect(
       service.log().filter(({ msg }) => /^(No longer d|D)egraded: ?(The Redis of )?jobs/.test(String(msg))),
     ).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** What stands around the process: who reads its log, what it reads itself, and who tells it to end. */
+/** Surroundings of the process: the reader of its log, the file that it reads, and signals to end it. */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -85,7 +85,7 @@ const run = (port: number) =>
 describe('the log', () => {
   const BATCH = `GET /${'x'.repeat(199)} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(64);
 
-  /** Until it has more to log than waits for a reader at most. */
+  /** Fills the log until lines are dropped, as more of them wait for a reader than may. */
   async function fill({ port, metricsPort }: Started): Promise<number> {
     for (;;) {
       await Promise.all(Array.from({ length: 8 }, () => exchange(port, [BATCH], { endAfter: 64 })));
@@ -95,7 +95,7 @@ describe('the log', () => {
     }
   }
 
-  /** What is in the pipe. */
+  /** Reads all that is in the pipe. */
   function drained(fd: number): string {
     const buffer = Buffer.alloc(2 ** 16);
     let text = '';
@@ -123,7 +123,7 @@ describe('the log', () => {
     observed('a reader of the log that stalls', `${dropped} lines dropped; runs were answered all the while`);
 
     let text = '';
-    // It goes on where it stalled, and new lines come after what had waited.
+    // The log goes on where it stalled, and new lines come after those that had waited.
     await until(async () => {
       await run(service.port);
       return (text += drained(reader)).includes('"/api/v1/run"');

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { readEnvironment } from '../../src/config/environment.js';
+import { readEnvironment } from '../../src/service/config/environment.js';
 import { ERRORS } from '../../src/errors.js';
-import { EXAMPLE_MESSAGES } from '../../src/http/error-examples.js';
+import { EXAMPLE_MESSAGES } from '../../src/service/http/error-examples.js';
 import { launchChromium } from '../support/browser.js';
 import { NginxServer, RedisServer } from '../support/daemons.js';
 import { freePort } from '../support/free-port.js';
@@ -22,12 +22,12 @@ const DEFAULT_LIMIT = readEnvironment({}).RATE_LIMIT;
 const RUN = '/api/v1/run?view=drive';
 
 interface Setting {
-  /** Of both replicas, */
+  /** Variables of both replicas. */
   readonly variables?: Record<string, string>;
   readonly faults?: Faults;
-  /** of the second alone, */
+  /** Variables of the second replica alone. */
   readonly second?: Record<string, string>;
-  /** and of nginx. */
+  /** Variables of nginx. */
   readonly nginx?: Record<string, string>;
 }
 
@@ -301,7 +301,7 @@ describeWith(['nginx'], 'nginx alone', () => {
     const [answer] = await exchange(nginx.port, [bytes], { endAfter: 1 });
     const { status, headers, body } = answer!;
     expect([status, JSON.parse(body)]).toEqual([ERRORS[code].status, { error: expect.any(String), code }]);
-    // How large a body may be depends on the route, which only the service knows.
+    // The largest body depends on the route, which only the service knows.
     if (code === 'HEADERS_TOO_LARGE') expect(JSON.parse(body).error).toBe(EXAMPLE_MESSAGES[code]);
     expect(headers).toMatchObject({
       'content-type': 'application/json',

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
-import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
-import { KEEP_ALIVE_TIMEOUT_MS } from '../../src/http/limits.js';
+import { STIMULUS_IDS } from '../../src/presets/populations.js';
+import { KEEP_ALIVE_TIMEOUT_MS } from '../../src/service/limits/limits.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { Load, sendRun, type Answered } from '../support/load.js';
 import { startProcess, type ServiceProcess } from '../support/service-process.js';
@@ -52,7 +52,7 @@ describe('a soak at half the measured capacity', () => {
       const sample = setInterval(() => {
         void service.metric('process_resident_memory_bytes').then((bytes) => memory.push(bytes!));
       }, SOAKED_MS / SAMPLES);
-      // At a fixed rate, whatever becomes of the answers: a service that falls behind must show.
+      // Runs are sent at a fixed rate, whatever becomes of the answers: a service that falls behind must show.
       for (let sent = 0; performance.now() - startedMs < SOAKED_MS; sent++) {
         const dueMs = startedMs + (sent * 1000) / (capacity / 2);
         await new Promise((next) => setTimeout(next, Math.max(0, dueMs - performance.now())));
@@ -78,7 +78,7 @@ describe('a soak at half the measured capacity', () => {
     SOAKED_MS + MEASURED_MS + 120_000,
   );
 
-  /** As many clients as keep every worker busy, with the runs of the soak. */
+  /** Capacity, measured with the runs of the soak and as many clients as keep every worker busy. */
   async function runsPerSecond(): Promise<number> {
     const load = new Load(service.url, 2 * WORKERS, STIMULUS_IDS);
     const startedMs = performance.now();

@@ -1,4 +1,5 @@
 /** Clients that break off, or that leave HTTP: what they sent must neither end nor hold up anything. */
+import { largestAsset } from '../support/largest-asset.js';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -30,7 +31,7 @@ describe('clients that reset their connection right after sending', () => {
     socket.resetAndDestroy();
   }
 
-  /** What counts for the address of these clients so far. */
+  /** Runs counted for the address of these clients so far. */
   async function counted(): Promise<number> {
     const answer = await fetch(`${service.url}/api/v1/run?view=drive`, { method: 'POST' });
     return LIMIT - Number(answer.headers.get('ratelimit-remaining'));
@@ -124,7 +125,7 @@ describe('connections that leave HTTP', () => {
 
   it('are ended within 10 s, whatever the client does', async () => {
     const before = sockets();
-    const large = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30);
+    const large = `GET ${largestAsset()} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(30);
     const openedMs = performance.now();
     for (const bytes of [
       CONNECT,
@@ -154,7 +155,7 @@ describe('connections that leave HTTP', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 405]);
   });
 
-  // What all of the above have left behind must not hold up the end either.
+  // Sockets that the tests above left behind must not hold up the end either.
   it('count as no open request and do not hold up the end', async () => {
     for (let i = 0; i < 10; i++) await send(CONNECT);
     expect(await service.stop()).toBe(0);

@@ -127,7 +127,7 @@ describe('workers that fail', () => {
     const foundMs = performance.now() - beganMs;
     expect(String((await service.readyz()).body['error'])).toContain('WORKER_LOST');
     expect(await service.metric('nes_model_state{state="failed"}')).toBe(1);
-    // It is tried again, by the service itself: clients that still ask do not make it ready.
+    // Only the service's own retry makes it ready: clients that still ask do not.
     const states = new Set<unknown>();
     for (const endMs = performance.now() + 3_000; performance.now() < endMs;) {
       states.add((await service.readyz()).status);

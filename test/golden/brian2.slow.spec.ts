@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { compareSpikes, neuronIndexById, parseGolden } from '../../src/engine/golden.js';
+import { compareSpikes, neuronIndexById, parseGolden } from '../../src/simulation/golden.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';

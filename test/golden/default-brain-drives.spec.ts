@@ -5,16 +5,17 @@
 import { readFileSync } from 'node:fs';
 import type { Wiring } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { STIMULUS_IDS } from '../../src/answers/v1/populations.js';
-import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
-import { stimulusDrives, Subject, type StimulusDrives } from '../../src/validation/studies.js';
+import { STIMULUS_IDS } from '../../src/presets/populations.js';
+import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
+import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/scheduling/kernel-file.js';
+import { stimulusDrives, type StimulusDrives } from '../../src/validation/studies.js';
+import { Subject } from '../../src/validation/subject.js';
 import { connectomeFile } from '../support/connectomes.js';
 
 const SEEDS = [1, 2, 3, 4, 5, 6];
 
-/** What flies are known to do, as docs/science.md has it: these drives are the strong ones, and walking aside no other is. */
+/** Known behaviour of flies, from docs/science.md: these drives are strong, and apart from walking no other is. */
 const EXPECTED: Readonly<Record<(typeof STIMULUS_IDS)[number], readonly string[]>> = {
   sugar: ['proboscis', 'stop'],
   loom: ['escape', 'wing'],

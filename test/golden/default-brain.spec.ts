@@ -34,7 +34,7 @@ describe('the default brain', () => {
       'groups.csv.gz',
       'pairs.csv.gz',
     ]);
-    // As in the tables, see tables.spec.ts.
+    // The number of the tables, see tables.spec.ts.
     expect(connectome.signs.filter((sign) => sign < 0)).toHaveLength(50_099);
     expect(connectome.synapseCounts.every((count) => count >= 5)).toBe(true);
     expect(connectome.synapseCounts.includes(5)).toBe(true);

@@ -1,10 +1,10 @@
 /** The documents of examples/: valid by the schema, and run in a short form on the measured and the default brain. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readdirSync, readFileSync } from 'node:fs';
-import { documentSchema } from '../../src/answers/v2/document-schema.js';
-import type { RunTrial } from '../../src/answers/v2/run-conditions.js';
-import type { ConditionResult } from '../../src/answers/v2/result.js';
-import { withShorthand } from '../../src/cli/open-experiments/shorthand.js';
+import { documentSchema } from '../support/document-schema.js';
+import type { RunTrial } from '../../src/experiments/run/condition-run.js';
+import type { ConditionResult } from '../../src/experiments/run/result.js';
+import { withShorthand } from '../../clients/typescript/src/shorthand.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { connectomeFile } from '../support/connectomes.js';

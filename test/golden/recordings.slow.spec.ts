@@ -1,10 +1,10 @@
-/** What the page shows without a request is what the service answers: otherwise `npm run recordings` has to be run again. */
+/** Compares the recordings of the page with answers of the service. If they differ, run `npm run recordings` again. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { connectomeFile } from '../support/connectomes.js';
 import { startReadyService, type Service } from '../support/service.js';
 
-const read = (file: string) => readFileSync(resolve('src/dashboard/page/recordings', file), 'utf8');
+const read = (file: string) => readFileSync(resolve('clients/pages/recordings', file), 'utf8');
 const gallery = JSON.parse(read('gallery.json')) as {
   model: string;
   connectome_digest: string;

@@ -1,16 +1,16 @@
-import { deviations, UNTUNED_STIMULATIONS } from '../../src/validation/synthesis-check.js';
-import { meanResponses, servedStimulations } from '../../src/validation/responses.js';
+import { Subject } from '../../src/validation/subject.js';
+import { deviations, meanResponses, UNTUNED_POPULATIONS } from '../../src/validation/synthesis-check.js';
 import { readConnectome } from '../../src/cli/read-connectome.js';
-import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
-import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
-import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
+import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
+import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
+import { compileDrawingKernel, compileKernel } from '../../src/scheduling/kernel-file.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith } from '../support/requirements.js';
 
 /** With a cold cache both brains are compiled first. */
 const TIMEOUT_MS = 300_000;
 const SEEDS = [1, 2, 3, 4];
-/** Nothing is promised for these, but a brain far off here would be a poor model of the measured one. */
+/** Tolerance without a promise: a brain far off here would be a poor model of the measured one. */
 const UNTUNED_TOLERANCE_PERCENT = 25;
 
 /** The short form of `npm run validate:synthesis`, on the one brain that is served. */
@@ -19,13 +19,8 @@ describeWith(['tables'], 'the default brain beside the tables its statistics com
   const draw = compiledDrawing(compileDrawingKernel());
   const responsesOf = async (name: 'measured-corrected' | 'default') => {
     const { connectome } = await readConnectome(await connectomeFile(name));
-    const stimulations = [...servedStimulations(connectome), ...UNTUNED_STIMULATIONS];
-    return meanResponses(
-      connectome,
-      { draw, engine: new KernelEngine(kernel, connectome) },
-      stimulations,
-      SEEDS,
-    );
+    const engineOf = () => new KernelEngine(kernel, connectome);
+    return meanResponses(new Subject(connectome, { draw, engineOf }), SEEDS);
   };
 
   it(
@@ -38,7 +33,9 @@ describeWith(['tables'], 'the default brain beside the tables its statistics com
         .filter(({ difference, tolerance }) => !(Math.abs(difference) <= tolerance));
       expect(outOfTolerance).toEqual([]);
       expect(all.filter(({ tolerance }) => tolerance !== Infinity)).toHaveLength(15);
-      expect(all.filter(({ tolerance }) => tolerance === Infinity)).toHaveLength(UNTUNED_STIMULATIONS.length);
+      expect(all.filter(({ tolerance }) => tolerance === Infinity)).toHaveLength(
+        Object.keys(UNTUNED_POPULATIONS).length,
+      );
       // Silence would be within many a tolerance in Hz: looming must drive the giant fibre.
       expect(all.find(({ name }) => name === 'loom escape')!.synthetic).toBeGreaterThan(80);
     },

@@ -2,8 +2,8 @@
  * Faults of a real device: what it refuses must never come back as a certified run without spikes. gpu.js logs
  * such an error and resolves with a buffer of zeros.
  */
-import { requestGpuAdapter } from '../../src/engine/backends/gpu/adapter.js';
-import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
+import { requestGpuAdapter } from '../../src/simulation/gpu/adapter.js';
+import { OneThreadGpu } from '../support/one-thread-gpu.js';
 import { randomNetwork } from '../support/random-network.js';
 import { describeWith } from '../support/requirements.js';
 
@@ -12,7 +12,7 @@ const STEPS = 54;
 const trial = { events: network.inputEvents(0, STEPS), options: { durationSteps: STEPS } };
 
 describeWith(['gpu'], 'A GPU that fails', () => {
-  /** The device that gpu.js uses, and what is done to it before it does. */
+  /** The device that gpu.js uses, and a change made to it before that. */
   let device: GPUDevice;
   let prepare: (device: GPUDevice) => void = () => {};
 
@@ -40,7 +40,7 @@ describeWith(['gpu'], 'A GPU that fails', () => {
   });
 
   const simulate = async () => {
-    const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
+    const engine = new OneThreadGpu(network.wiring, { mode: 'webgpu', widths: [1] });
     try {
       return await engine.simulateBatch([trial]);
     } finally {
@@ -81,7 +81,7 @@ describeWith(['gpu'], 'A GPU that fails', () => {
 
   it('fails a batch when the device is lost, and computes the next on a fresh one', async () => {
     const [good] = await simulate();
-    const engine = new GpuEngine(network.wiring, { mode: 'webgpu', widths: [1] });
+    const engine = new OneThreadGpu(network.wiring, { mode: 'webgpu', widths: [1] });
     try {
       await engine.simulateBatch([trial]);
       const lost = device;

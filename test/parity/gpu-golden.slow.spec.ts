@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { requestGpuAdapter } from '../../src/engine/backends/gpu/adapter.js';
-import type { GpuTrial } from '../../src/engine/backends/gpu/batch-tables.js';
-import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
-import { neuronIndexById, parseGolden } from '../../src/engine/golden.js';
+import { requestGpuAdapter } from '../../src/simulation/gpu/adapter.js';
+import type { GpuTrial } from '../../src/simulation/gpu/batch-tables.js';
+import { OneThreadGpu } from '../support/one-thread-gpu.js';
+import { neuronIndexById, parseGolden } from '../../src/simulation/golden.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
@@ -22,7 +22,7 @@ describeWith(['tables', 'golden', 'gpu'], 'the whole brain on a GPU against Bria
     const connectome: Connectome = openConnectome(new Uint8Array(readFileSync(file)).buffer);
     const indexById = neuronIndexById(connectome);
     const { largestArrayBytes } = await requestGpuAdapter();
-    const engine = new GpuEngine(connectome, { mode: 'webgpu', widths: [2], largestArrayBytes });
+    const engine = new OneThreadGpu(connectome, { mode: 'webgpu', widths: [2], largestArrayBytes });
     const golden = RUNS.map((name) => {
       const csv = gunzipSync(readFileSync(resolve(GOLDEN_DIR, 'open', `${name}.csv.gz`))).toString();
       return parseGolden(csv, name, indexById);

@@ -1,6 +1,6 @@
-import { batchTables } from '../../src/engine/backends/gpu/batch-tables.js';
-import { GpuEngine } from '../../src/engine/backends/gpu/gpu-engine.js';
-import type { InputEvents } from '../../src/experiment/input-events.js';
+import { batchTables } from '../../src/simulation/gpu/batch-tables.js';
+import { OneThreadGpu } from '../support/one-thread-gpu.js';
+import type { InputEvents } from '../../src/stimulus/input-events.js';
 import { randomNetwork } from '../support/random-network.js';
 import { eventsOf, wiringOf } from '../support/small-network.js';
 import { itEqualsTheOracle } from './gpu-parity.js';
@@ -16,7 +16,7 @@ describe('GpuEngine', () => {
     events.map((each) => ({ events: each, options: { durationSteps } }));
 
   it('gives each experiment the same run, wherever in a batch it stands', async () => {
-    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2, 4] });
+    const engine = new OneThreadGpu(network.wiring, { mode: 'cpu', widths: [1, 2, 4] });
     const alone = [];
     for (const train of trains) alone.push(...(await engine.simulateBatch(trialsOf([train]))));
     expect(await engine.simulateBatch(trialsOf(trains))).toEqual(alone);
@@ -25,7 +25,7 @@ describe('GpuEngine', () => {
   });
 
   it('keeps the pipelines that are in use, however many others are needed meanwhile', async () => {
-    const engine = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1] });
+    const engine = new OneThreadGpu(network.wiring, { mode: 'cpu', widths: [1] });
     const durations = [18, 36, 54, 72, 90, 108, 18, 36];
     const batches = durations.map((steps) => trialsOf(trains.slice(0, 1), steps));
     const together = await Promise.all(batches.map((batch) => engine.simulateBatch(batch)));
@@ -37,10 +37,10 @@ describe('GpuEngine', () => {
   });
 
   it('simulates one after the other what is too much to be read back at once', async () => {
-    const roomy = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2] });
+    const roomy = new OneThreadGpu(network.wiring, { mode: 'cpu', widths: [1, 2] });
     // Five windows of 128 places, and the number of neurons without a flag.
     const largestBufferBytes = (5 * 128 + 1) * Float32Array.BYTES_PER_ELEMENT;
-    const narrow = new GpuEngine(network.wiring, { mode: 'cpu', widths: [1, 2], largestBufferBytes });
+    const narrow = new OneThreadGpu(network.wiring, { mode: 'cpu', widths: [1, 2], largestBufferBytes });
     const tables = batchTables(trialsOf(trains.slice(0, 2)), roomy.room)!;
     expect(await narrow.simulate(tables)).toBeUndefined();
     expect(await narrow.simulateBatch(trialsOf(trains))).toEqual(await roomy.simulateBatch(trialsOf(trains)));
@@ -54,19 +54,19 @@ describe('GpuEngine', () => {
       601,
       sources.map((pre) => [pre, 600, 8191]),
     );
-    expect(() => new GpuEngine(heavy, { mode: 'cpu' })).toThrow(
+    expect(() => new OneThreadGpu(heavy, { mode: 'cpu' })).toThrow(
       'The GPU engine takes fewer than 4194304 synapses onto one neuron; neuron 600 has 4914600.',
     );
   });
 
   it('refuses a width that does not fit', () => {
-    expect(() => new GpuEngine(wiringOf(524_289, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
-      'The GPU takes networks of at most 524288 neurons and batches of fewer than 536870912 neurons in all, not 1 experiments of 524289 neurons.',
+    expect(() => new OneThreadGpu(wiringOf(524_289, []), { mode: 'cpu', widths: [1, 2] })).toThrow(
+      'The GPU takes networks of at most 524288 neurons and batches of fewer than 536870912 neurons in all, not 1 trials of 524289 neurons.',
     );
   });
 
   it('takes a network of one silent neuron', async () => {
-    const engine = new GpuEngine(wiringOf(1, []), { mode: 'cpu', widths: [1] });
+    const engine = new OneThreadGpu(wiringOf(1, []), { mode: 'cpu', widths: [1] });
     const [run] = await engine.simulateBatch(trialsOf([eventsOf([0], [])], 18));
     expect(run).toEqual({
       trial: { steps: new Uint16Array(0), neurons: new Uint32Array(0), deliveredEvents: 0 },

@@ -1,21 +1,21 @@
 /**
- * What the kernels of the GPU engine must do, one body for every way to run them: every bit of the state and every spike
- * as the integers in BigInt have it, and spikes, synaptic events and the end of a budget as the reference engine has them,
- * wherever the trial is certified.
+ * Contract of the kernels of the GPU engine, one body for every way to run them: every bit of the state and every spike
+ * equals that of the integers in BigInt; spikes, synaptic events and the end of a budget equal those of the reference
+ * engine, wherever the trial is certified.
  */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import type { Wiring } from '../../src/connectome/connectome.js';
 import { viewConnectome } from '../../src/connectome/sections.js';
-import type { GpuTrial } from '../../src/engine/backends/gpu/batch-tables.js';
-import { GpuEngine, type GpuEngineOptions } from '../../src/engine/backends/gpu/gpu-engine.js';
-import { toFloats } from '../../src/engine/backends/gpu/number-format.js';
-import { ReferenceEngine } from '../../src/engine/reference-engine.js';
-import { drawInputEvents, type InputEvents } from '../../src/experiment/input-events.js';
-import { v1Protocol, type Protocol } from '../../src/experiment/protocol.js';
+import type { GpuTrial } from '../../src/simulation/gpu/batch-tables.js';
+import type { GpuEngineOptions } from '../../src/simulation/gpu/gpu-engine.js';
+import { OneThreadGpu } from '../support/one-thread-gpu.js';
+import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
+import { drawInputEvents, type InputEvents } from '../../src/stimulus/input-events.js';
+import { v1Protocol, type Protocol } from '../../src/stimulus/protocol.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { cutOut } from '../support/cut-out.js';
-import { simulateInIntegers } from '../support/integer-simulation.js';
+import { simulateInIntegers, toFloats } from '../support/integer-simulation.js';
 import { networkOf, recipes } from '../support/network-recipe.js';
 import { randomNetwork } from '../support/random-network.js';
 import { describeWith } from '../support/requirements.js';
@@ -26,9 +26,9 @@ export function itEqualsTheOracle(
   mode: GpuEngineOptions['mode'],
   sizes: { random: number; cutOut: number; steps: number; recipes: number },
 ): void {
-  const opened: GpuEngine[] = [];
+  const opened: OneThreadGpu[] = [];
   const open = (wiring: Wiring, widths: number[]) => {
-    const engine = new GpuEngine(wiring, { mode, widths });
+    const engine = new OneThreadGpu(wiring, { mode, widths });
     opened.push(engine);
     return engine;
   };
@@ -39,11 +39,11 @@ export function itEqualsTheOracle(
 
   /** Checks spikes, events, certificate and every bit of the state; returns what there was. */
   const compareTrials = async (wiring: Wiring, trials: readonly GpuTrial[], widths: number[]) => {
-    const { runs, stateSteps, stateFloats } = await open(wiring, widths).simulateWithState(trials);
+    const { results, stateSteps, stateFloats } = await open(wiring, widths).simulateWithStates(trials);
     const reference = new ReferenceEngine(wiring);
     const found = { spikes: 0, certified: 0, quietWindows: 0, steppedWindows: 0 };
     trials.forEach(({ events, options }, experiment) => {
-      const { trial, certified } = runs[experiment]!;
+      const { trial, certified } = results[experiment]!;
       const oracle = simulateInIntegers(wiring, events, stateSteps, options.silenced);
       const end = trial.stoppedAtStep === undefined ? options.durationSteps : trial.stoppedAtStep + 1;
       const spikes = oracle.spikes.filter(([step]) => step < end);
@@ -206,7 +206,7 @@ export function itEqualsTheOracle(
       301,
       neurons.map((pre): Connection => [pre, 300, 3]),
     );
-    // All of them spike in one window.
+    // All neurons spike in one window.
     const volley = eventsOf(
       neurons,
       neurons.map((i): Event => [20 + (i % 3), i]),

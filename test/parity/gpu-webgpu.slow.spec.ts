@@ -1,4 +1,4 @@
-import { requestGpuAdapter } from '../../src/engine/backends/gpu/adapter.js';
+import { requestGpuAdapter } from '../../src/simulation/gpu/adapter.js';
 import { describeWith } from '../support/requirements.js';
 import { itEqualsTheOracle } from './gpu-parity.js';
 

@@ -159,7 +159,7 @@ describe.each(ENGINES)('$name, spike times worked out by hand', ({ build }) => {
   });
 
   it('gives stimulated neurons no refractory period even if no event ever comes', () => {
-    // As above, but B, named by an input, takes in what arrives in step 52 and spikes again.
+    // B is named by an input, so it takes in what arrives in step 52, unlike above, and spikes again.
     const inputEvents: Event[] = [
       [0, 0],
       [33, 0],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { ReferenceEngine } from '../../src/engine/reference-engine.js';
-import type { Trial } from '../../src/engine/simulation.js';
+import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
+import type { Trial } from '../../src/simulation/simulation.js';
 import { ENGINES } from '../support/engines.js';
 import { networkOf, recipes, upTo } from '../support/network-recipe.js';
 import { spikesOf } from '../support/small-network.js';

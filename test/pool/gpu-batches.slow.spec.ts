@@ -1,13 +1,13 @@
 /** Protocols on a GPU, through all threads of its process: what it returns is what the CPU computes. */
-import { protocolOf } from '../../src/answers/v1/protocol.js';
-import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { protocolOf } from '../../src/presets/presets.js';
+import { DEFAULT_EXPERIMENT } from '../../src/presets/experiment.js';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { ReferenceEngine } from '../../src/engine/reference-engine.js';
-import { drawInputEvents } from '../../src/experiment/input-events.js';
-import type { Input, Protocol } from '../../src/experiment/protocol.js';
-import { GpuHost } from '../../src/pool/gpu/gpu-host.js';
+import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
+import { drawInputEvents } from '../../src/stimulus/input-events.js';
+import type { Input, Protocol } from '../../src/stimulus/protocol.js';
+import { GpuHost } from '../../src/scheduling/gpu/gpu-host.js';
 import { describeWith } from '../support/requirements.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 

@@ -11,20 +11,22 @@ import { types } from 'node:util';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
-import { protocolOf } from '../../src/answers/v1/protocol.js';
-import { trialOf } from '../../src/answers/v2/readout.js';
-import { sharedArray, type TrialReading, type TrialTask } from '../../src/answers/v2/trial.js';
-import { MAXIMUM_STEPS } from '../../src/engine/network.js';
-import { ReferenceEngine } from '../../src/engine/reference-engine.js';
-import { drawInputEvents } from '../../src/experiment/input-events.js';
+import { DEFAULT_EXPERIMENT } from '../../src/presets/experiment.js';
+import { protocolOf } from '../../src/presets/presets.js';
+import { trialOf } from '../../src/experiments/run/readout.js';
+import type { EventTask } from '../../src/experiments/kinds/reports/event-table.js';
+import { sharedArray } from '../../src/experiments/kinds/shared-array.js';
+import type { TrialReading, TrialTask } from '../../src/experiments/plan/trial.js';
+import { MAXIMUM_STEPS } from '../../src/simulation/network.js';
+import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
+import { drawInputEvents } from '../../src/stimulus/input-events.js';
 import { CodedError, ERRORS } from '../../src/errors.js';
-import { ExperimentPool } from '../../src/pool/experiment-pool.js';
-import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
-import { GpuHost } from '../../src/pool/gpu/gpu-host.js';
-import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/pool/gpu/gpu-stage.js';
-import type { V1RunTask } from '../../src/pool/task.js';
-import { WORKER_FILE } from '../../src/pool/worker-file.js';
+import { ExperimentPool } from '../../src/scheduling/experiment-pool.js';
+import { ExperimentQueue } from '../../src/scheduling/experiment-queue.js';
+import { GpuHost } from '../../src/scheduling/gpu/gpu-host.js';
+import { GpuStage, type GpuStageOptions, type GpuState } from '../../src/scheduling/gpu/gpu-stage.js';
+import type { V1RunTask } from '../../src/scheduling/task.js';
+import { WORKER_FILE } from '../../src/scheduling/worker-file.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
 const UNCERTIFIED_SEED = 1_001;
@@ -83,7 +85,7 @@ function open(overrides: Partial<GpuStageOptions> = {}): Setup {
   const states: GpuState[] = [];
   const stage = new GpuStage({
     opening: { connectomeFile, digest, allowSoftware: true, workerFile: GPU_LIKE_WORKER },
-    insists: true,
+    gpuRequired: true,
     batchTimeoutMs: BATCH_TIMEOUT_MS,
     samples: samplesOf(1e6),
     cpuWorkers: 1,
@@ -161,7 +163,7 @@ function trialTask(seed: number): TrialTask {
       silenced: sharedArray([3, 20]),
       durationSteps: 500,
     },
-    reports: [{ type: 'spikes', neurons, ...window, maximumRows: 10_000 }],
+    reports: [{ type: 'spikes', neurons, ...window, maximumRows: 10_000 } as EventTask],
     countsAll: true,
   };
 }
@@ -179,7 +181,7 @@ async function run(queue: ExperimentQueue, seeds: readonly number[]): Promise<st
   const results = await Promise.all(runs);
   for (const [i, seed] of seeds.entries()) {
     const { body } = await pool.run(runTask(seed));
-    expect(Buffer.from(results[i]!.body).equals(Buffer.from(body))).toBe(true);
+    expect(Buffer.from(results[i]!.body.bytes).equals(Buffer.from(body.bytes))).toBe(true);
   }
   return results.map(({ backend }) => backend);
 }
@@ -233,7 +235,7 @@ describe('GpuStage', () => {
   it('a host that cannot be ended costs no run either', async () => {
     const { queue, stage, until } = open();
     const state = await until('ready');
-    // As when it waits inside a driver.
+    // A process that waits inside a driver does not end by a signal either.
     const kill = jest.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(true);
     try {
       expect(await run(queue, [1, HANG_SEED])).toEqual(['gpu', 'cpu']);
@@ -415,7 +417,7 @@ describe('GpuStage', () => {
 
   describe('where the service may choose', () => {
     it('takes part when the CPU is slower, and leaves a lone run to a free worker', async () => {
-      const { queue, stage, until } = open({ insists: false });
+      const { queue, stage, until } = open({ gpuRequired: false });
       expect(await until('ready')).toMatchObject({
         batchFrom: 1,
         plan: { cpu: { workers: 1 }, gpu: [{ width: 1 }, { width: 4 }] },
@@ -428,7 +430,7 @@ describe('GpuStage', () => {
     });
 
     it('stays off where the CPU is faster', async () => {
-      const { queue, until } = open({ insists: false, samples: samplesOf(0) });
+      const { queue, until } = open({ gpuRequired: false, samples: samplesOf(0) });
       expect(await until('off')).toEqual({
         name: 'off',
         reason: 'a pretended GPU is never faster than the CPU workers together.',
@@ -438,7 +440,7 @@ describe('GpuStage', () => {
 
     it('takes no batch that would take longer than one may, and loses no host over finding out', async () => {
       const { stage, states, until } = open({
-        insists: false,
+        gpuRequired: false,
         batchTimeoutMs: 400,
         opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, '450') },
       });
@@ -449,7 +451,7 @@ describe('GpuStage', () => {
 
     it('tries no wider batch than it takes to know that none is worth it', async () => {
       const { until } = open({
-        insists: false,
+        gpuRequired: false,
         opening: { connectomeFile, digest, allowSoftware: true, workerFile: slowFrom(4, 'undefined') },
         samples: samplesOf(0),
       });
@@ -462,7 +464,7 @@ describe('GpuStage', () => {
         if (isAway) throw new CodedError('GPU_UNAVAILABLE', 'Vulkan has no adapter on this machine.');
         return 'a pretended GPU';
       };
-      const { states, until } = open({ insists: false, askAdapter });
+      const { states, until } = open({ gpuRequired: false, askAdapter });
       const ready = await until('ready');
       isAway = true;
       process.kill(ready.name === 'ready' ? ready.processId : 0, 'SIGKILL');
@@ -477,7 +479,7 @@ describe('GpuStage', () => {
       const askAdapter = async () => {
         throw new CodedError('GPU_UNAVAILABLE', 'Vulkan has no adapter on this machine.');
       };
-      const { states, until } = open({ insists: false, askAdapter });
+      const { states, until } = open({ gpuRequired: false, askAdapter });
       expect(await until('off')).toEqual({ name: 'off', reason: 'Vulkan has no adapter on this machine.' });
       expect(states).toHaveLength(2);
     });

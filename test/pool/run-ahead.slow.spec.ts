@@ -1,13 +1,13 @@
 /** A queue in front of real workers, each with one run ahead: what happens to that run, whatever happens before it. */
-import { DEFAULT_EXPERIMENT } from '../../src/answers/v1/experiment.js';
+import { DEFAULT_EXPERIMENT } from '../../src/presets/experiment.js';
 import { readConnectomeFile } from '../../src/connectome/connectome-file.js';
-import { PhiloxSequence } from '../../src/experiment/philox.js';
+import { PhiloxSequence } from '../../src/stimulus/philox.js';
 import type { CodedError } from '../../src/errors.js';
-import { ExperimentPool } from '../../src/pool/experiment-pool.js';
-import { ExperimentQueue } from '../../src/pool/experiment-queue.js';
-import type { JobWorker } from '../../src/pool/lane.js';
-import type { PoolWorker } from '../../src/pool/pool-worker.js';
-import type { ResultOf, V1RunTask } from '../../src/pool/task.js';
+import { ExperimentPool } from '../../src/scheduling/experiment-pool.js';
+import { ExperimentQueue } from '../../src/scheduling/experiment-queue.js';
+import type { JobWorker } from '../../src/scheduling/worker-slot.js';
+import type { PoolWorker } from '../../src/scheduling/pool-worker.js';
+import type { ResultOf, V1RunTask } from '../../src/scheduling/task.js';
 import { EXIT_SEED, FaultyWorkers, SPIN_SEED, withRun } from '../support/faulty-workers.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
@@ -45,7 +45,7 @@ async function open(
     onStrayError: () => undefined,
     onChange: () => undefined,
   });
-  /** What the workers answered to each seed that they were handed. */
+  /** Answers of the workers, each with the seed that they were handed. */
   const answered: [seed: number, outcome: string][] = [];
   const watched = pool.members.map((member): JobWorker => {
     const compute = withFaults(member);
@@ -68,7 +68,7 @@ async function open(
   const submit = (seed: number, owner = `owner of ${seed}`) => {
     const run = queue.submit(task(seed), owner);
     const outcome = run.result.then(
-      ({ body }) => Buffer.from(body),
+      ({ body }) => Buffer.from(body.bytes),
       (error: CodedError) => error.code,
     );
     void outcome.then(() => settled.push(seed));
@@ -79,7 +79,7 @@ async function open(
 
 async function expectBody(outcome: Promise<Buffer | string>, seed: number): Promise<void> {
   const { body } = await pool.run(task(seed));
-  expect(await outcome).toEqual(Buffer.from(body));
+  expect(await outcome).toEqual(Buffer.from(body.bytes));
 }
 
 const untilBegun = async (queue: ExperimentQueue) => {
@@ -107,7 +107,7 @@ it('withdraws the run ahead, which its worker then leaves alone, and not one tha
   expect(ahead.cancel()).toBe(false);
   expect(await ahead.outcome).toBe('RUN_CANCELLED');
   expect([queue.running, queue.waiting]).toEqual([1, 1]);
-  // Whoever is to begin it has it; nothing tells when.
+  // The worker begins the run within this time, which cannot be observed.
   await new Promise((next) => setTimeout(next, 200));
   expect(first.cancel()).toBe(false);
   release();
@@ -158,7 +158,7 @@ it('run after run that ends its worker does not take the runs between them', asy
   expect(pool.restarts).toBe(4);
 });
 
-/** Before each of the first times that a worker is handed this run, it gets one over which it ends. */
+/** Seed of a run before which its worker gets, the first few times, another one over which it ends. */
 const VICTIM_SEED = 77;
 
 it.each([

@@ -1,7 +1,7 @@
 import { layOut } from '../../src/compiler/lay-out.js';
 import { encodeConnectome, openConnectome } from '../../src/connectome/format.js';
-import type { ExperimentDocument } from '../../src/answers/v2/document.js';
-import type { ConditionResult, ExperimentEvent, SpikeTable } from '../../src/answers/v2/result.js';
+import type { ExperimentDocument } from '../../src/experiments/document/document.js';
+import type { ConditionResult, ExperimentEvent, SpikeTable } from '../../src/experiments/run/result.js';
 import { smallBrain } from './small-brain.js';
 
 /** In the order of the connectome: type, side, id. */
@@ -27,12 +27,14 @@ export const connectome = openConnectome(connectomeBytes.buffer);
 
 const REPORT = { node_set: '*', group_by: [], start_ms: 0, end_ms: 20 } as const;
 
+const INPUT = { node_set: '*', module: 'poisson', rate_hz: 100, delay_ms: 0, duration_ms: 20 } as const;
+
 export const experiment: ExperimentDocument = {
   name: '=dose, "μ"',
   node_sets: {},
   inputs: {
-    a: { node_set: '*', module: 'poisson', rate_hz: 100, delay_ms: 0, duration_ms: 20 },
-    b: { node_set: '*', module: 'poisson', rate_hz: 100, delay_ms: 0, duration_ms: 20 },
+    a: INPUT,
+    b: INPUT,
   },
   silence: [],
   duration_ms: 20,

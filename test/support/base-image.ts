@@ -61,7 +61,7 @@ export async function baseImage(engine: ContainerEngine): Promise<string> {
       join(root, 'usr/local/bin', name),
     ]);
   }
-  // How this machine reaches the registry of npm, and whom it believes.
+  // Registry of npm that this machine uses, and the certificates that it trusts.
   mkdirSync(join(root, 'usr/local/etc'), { recursive: true });
   writeFileSync(join(root, 'usr/local/etc/npmrc'), `registry=${registry}\ncafile=${CERTIFICATES}\n`);
   copyFileSync(certificates, join(root, CERTIFICATES));
@@ -82,7 +82,7 @@ function nodeOfVersion(version: string, folder: string): string {
   return join(prefix, 'node_modules', name, 'bin/node');
 }
 
-/** Where this machine gets its own packages of Debian. */
+/** Mirror from which this machine gets its own packages of Debian. */
 function debianMirror(): string {
   const filters = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
   return output('apt-get', ['indextargets', '--format', '$(REPO_URI)', ...filters]).split('\n')[0]!;

@@ -1,11 +1,11 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /**
- * Each page stands in a window of its own, and a window loads the suggestions of its address bar, two pages that nobody
- * sees, in a process that takes as long as the page under test.
+ * Features of the address bar, switched off: each page has a window of its own, and each window would load two hidden
+ * pages of suggestions, in a process that takes as long as the page under test.
  */
 const ADDRESS_BAR_FEATURES = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'];
-/** What Playwright turns off and tests rely on: of several lists, Chromium takes the last. */
+/** Features that Playwright turns off and tests rely on, repeated since Chromium takes the last of several lists. */
 const PLAYWRIGHT_FEATURES = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -52,7 +52,7 @@ export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'dark' | 'light';
-  /** Unless asked to move the page stands still: with WebGL computed by the CPU, playing takes a core and a half. */
+  /** Reduced by default: with WebGL computed by the CPU, playing takes a core and a half. */
   readonly reducedMotion?: 'reduce' | 'no-preference';
 }
 
@@ -75,6 +75,6 @@ export async function openPage(
     const url = request.url();
     if (!url.startsWith(service.url) && !url.startsWith('data:')) problems.push(`request to ${url}`);
   });
-  await page.goto(service.url + path);
+  if (path !== 'about:blank') await page.goto(service.url + path);
   return { page, problems };
 }

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
 
-/** The build empties dist and begins with this one. */
+/** The build empties dist; only the client is built before this one. */
 const FIRST_BUILT = 'dist/main.js';
 const SOURCES = 'src';
-/** The page bundles it. */
-const FLY_SOURCES = 'clients/fly/src';
-/** All that the specs beside the sources use of what is built; everything else they run as it stands. */
-const KERNEL_SOURCES = ['src/engine/kernel', 'src/experiment/kernel'];
+/** The pages, the fly that they bundle, and the client that commands import. */
+const CLIENT_SOURCES = ['clients/pages', 'clients/fly/src', 'clients/typescript/src'];
+/** Sources of the only built files that the specs beside the sources use. */
+const KERNEL_SOURCES = ['src/simulation/kernel', 'src/stimulus/kernel'];
 
 /**
  * Jest calls this before all tests: what they start (services, workers, commands) comes from dist/, and a test that
@@ -23,10 +23,10 @@ export default function refuseOldBuild({
   const besideSources = resolve(rootDir, SOURCES) + sep;
   const isBeside =
     patterns.length > 0 && patterns.every((each) => resolve(rootDir, each).startsWith(besideSources));
-  const fault = buildFault(rootDir, isBeside ? KERNEL_SOURCES : [SOURCES, FLY_SOURCES]);
+  const fault = buildFault(rootDir, isBeside ? KERNEL_SOURCES : [SOURCES, ...CLIENT_SOURCES]);
   if (fault === null) return;
   const error = new Error(fault);
-  // Where the check stands helps nobody.
+  // The stack of this check helps nobody.
   error.stack = fault;
   throw error;
 }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { GOLDEN_TABLES_DIR, TABLES_DIR } from './requirements.js';
 
 const CACHE_DIR = resolve('node_modules/.cache/connectomes');
-const COMPILE_COMMAND = resolve('dist/cli/model-compile.js');
+const COMMANDS = resolve('dist/cli/run.js');
 const WAIT_MS = 100;
 
 /** The measured brains need describeWith(['tables'], …), that of the golden files ['golden']; the default one nothing. */
@@ -24,9 +24,7 @@ const SOURCES = {
 
 /** @returns the path of a compiled connectome file, which is there when this resolves */
 export async function connectomeFile(name: keyof typeof SOURCES): Promise<string> {
-  if (!existsSync(COMPILE_COMMAND)) {
-    throw new Error(`${COMPILE_COMMAND} is missing: npm run build makes it`);
-  }
+  if (!existsSync(COMMANDS)) throw new Error(`${COMMANDS} is missing: npm run build makes it`);
   const [, source] = SOURCES[name];
   const path = join(CACHE_DIR, `${name}-${keyOf(SOURCES[name], source)}.connectome`);
   mkdirSync(CACHE_DIR, { recursive: true });
@@ -34,7 +32,13 @@ export async function connectomeFile(name: keyof typeof SOURCES): Promise<string
     if (claim(`${path}.lock`)) {
       try {
         forgetOthers(name, path);
-        await promisify(execFile)(process.execPath, [COMPILE_COMMAND, ...SOURCES[name], '--out', path]);
+        await promisify(execFile)(process.execPath, [
+          COMMANDS,
+          'model-compile',
+          ...SOURCES[name],
+          '--out',
+          path,
+        ]);
       } finally {
         rmSync(`${path}.lock`, { force: true });
       }
@@ -78,7 +82,7 @@ function forgetOthers(name: string, path: string): void {
 
 function keyOf(args: readonly string[], source: string): string {
   const hash = createHash('sha256').update(args.join(' '));
-  const compiler = ['dist/compiler', 'dist/connectome', 'dist/engine', 'data'].flatMap(filesBelow);
+  const compiler = ['dist/compiler', 'dist/connectome', 'dist/stimulus', 'data'].flatMap(filesBelow);
   for (const file of compiler.filter((each) =>
     /(compiler|connectome).*\.js$|philox\.js$|\.json$/.test(each),
   )) {

@@ -19,7 +19,7 @@ runtime = "runc"
 network_backend = "netavark"
 `;
 
-/** What an operator should give every container of ours. */
+/** Options that an operator should give every container of ours. */
 export const HARDENED = ['--read-only', '--cap-drop', 'all', '--security-opt', 'no-new-privileges'];
 
 export interface ContainerState {
@@ -116,6 +116,8 @@ export class ContainerEngine {
     const images = await this.podman('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}');
     await remove('image', named(images), '--force');
     rmSync(this.folder, { recursive: true, force: true });
+    // Podman leaves it where a container has used up its memory.
+    rmSync('oom', { force: true });
   }
 
   async #run(program: string, args: readonly string[]): Promise<string> {
@@ -134,7 +136,7 @@ export class Container {
     return (JSON.parse(await this.engine.podman('container', 'inspect', this.name)) as [ContainerState])[0];
   }
 
-  /** As this machine reaches it, on its own network or on the one that is named. */
+  /** URL at which this machine reaches it, on its own network or on the one that is named. */
   async url(port: number, network?: string): Promise<string> {
     const { NetworkSettings } = await this.inspect();
     const { IPAddress } = network === undefined ? NetworkSettings : NetworkSettings.Networks[network]!;

@@ -20,7 +20,7 @@ export class RedisServer {
     return RedisServer.#startWith(['--appendonly', 'no']);
   }
 
-  /** As the one of jobs in docker/compose.yaml. */
+  /** Starts Redis with the settings for jobs in docker/compose.yaml. */
   static async startForJobs(maximumMemory = '256mb'): Promise<RedisServer> {
     const memory = ['--maxmemory', maximumMemory, '--maxmemory-policy', 'noeviction'];
     const directory = mkdtempSync(join(tmpdir(), 'redis-'));

@@ -1,6 +1,6 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
-import type { SimulationOptions } from '../../src/engine/simulation.js';
-import type { InputEvents } from '../../src/experiment/input-events.js';
+import type { SimulationOptions } from '../../src/simulation/simulation.js';
+import type { InputEvents } from '../../src/stimulus/input-events.js';
 import type { Event } from './small-network.js';
 
 export interface DenseTrial {
@@ -12,7 +12,7 @@ export interface DenseTrial {
 
 /**
  * The network model as a loop over all neurons and steps, word for word the order of design and Brian 2, with
- * none of an engine's shortcuts and none of its code: what the reference engine itself is tested against.
+ * none of an engine's shortcuts and none of its code: the reference engine itself is tested against it.
  */
 export function simulateDensely(
   wiring: Wiring,

@@ -1,5 +1,5 @@
 /** The built service, only that its workers fail when a test tells them to. */
-import '../../dist/signals.js';
-import { startService } from '../../dist/service.js';
+import '../../dist/service/signals.js';
+import { startService } from '../../dist/service/service.js';
 
 await startService(new URL('./faulty.worker.mjs', import.meta.url));

@@ -3,9 +3,9 @@
  * files, while they exist, keep it from starting or from answering.
  */
 import { existsSync, writeFileSync } from 'node:fs';
-import answerTask from '../../dist/pool/experiment.worker.js';
-import { begin, end } from '../../dist/pool/ticket.js';
-import { isWarmUpSeed } from '../../dist/run/warm-up.js';
+import answerTask from '../../dist/scheduling/experiment.worker.js';
+import { begin, end } from '../../dist/scheduling/cancellation-flag.js';
+import { isWarmUpSeed } from '../../dist/service/api/v1/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
@@ -26,14 +26,14 @@ export default (task) => {
 };
 
 /** The fault is part of the run or trial, so that begins before it and ends after it. */
-function compute({ ticket, ...task }) {
-  if (ticket === undefined) return withFaults(task);
+function compute({ flag, ...task }) {
+  if (flag === undefined) return withFaults(task);
   // Withdrawn: the worker itself says so.
-  if (!begin(ticket)) return answer({ ...task, ticket });
+  if (!begin(flag)) return answer({ ...task, flag });
   try {
     return withFaults(task);
   } finally {
-    end(ticket);
+    end(flag);
   }
 }
 
@@ -43,7 +43,7 @@ function withFaults(task) {
   if (!isWarmUpSeed(number)) {
     if (FAULT_DELAY_MS) wait(Number(FAULT_DELAY_MS));
     while (task.kind === 'v1-run' && FAULT_HOLD_RUNS && existsSync(FAULT_HOLD_RUNS)) {
-      // Nothing else tells that a run has begun.
+      // This file is the only sign that a run has begun.
       writeFileSync(`${FAULT_HOLD_RUNS}.begun`, '');
       wait(10);
     }

@@ -2,7 +2,7 @@ import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Service } from './service.js';
 
-/** Where a request goes: on to a service, whose answer may be lost, or no further, and then the proxy answers it. */
+/** Way of a request: on to a service, whose answer may be lost, or no further, and then the proxy answers it. */
 export type Way =
   Service | { readonly losesAnswerOf: Service } | { readonly status: number; readonly html: string };
 

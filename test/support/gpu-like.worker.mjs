@@ -6,12 +6,11 @@
 import { workerData } from 'node:worker_threads';
 import { valueSymbol } from 'piscina';
 import { viewConnectome } from '../../dist/connectome/sections.js';
-import { KernelEngine } from '../../dist/engine/backends/cpu/kernel-engine.js';
-import { STEP_BITS } from '../../dist/engine/backends/gpu/cells.js';
-import { WINDOW_STEPS } from '../../dist/engine/backends/gpu/number-format.js';
-import { NO_NEURON } from '../../dist/engine/backends/gpu/pipeline-shape.js';
-import { compileKernel } from '../../dist/pool/kernel-file.js';
-import answerReally from '../../dist/pool/gpu/gpu.worker.js';
+import { KernelEngine } from '../../dist/simulation/cpu/kernel-engine.js';
+import { WINDOW_STEPS } from '../../dist/simulation/gpu/number-format.js';
+import { NO_NEURON, STEP_BITS } from '../../dist/simulation/gpu/pipeline-shape.js';
+import { compileKernel } from '../../dist/scheduling/kernel-file.js';
+import answerReally from '../../dist/scheduling/gpu/gpu.worker.js';
 
 const UNCERTIFIED_SEED = 1_001;
 const CRASH_SEED = 1_002;
@@ -23,8 +22,8 @@ const UNPREPARED_SEED = 1_007;
 const UNREAD_SEED = 1_008;
 
 const WIDTHS = [1, 4];
-/** Places for the spikes of an experiment in a window; the brains of the tests have fewer neurons. */
-const PLACES = 512;
+/** Slots for the spikes of an experiment in a window; the brains of the tests have fewer neurons. */
+const SLOTS = 512;
 
 const connectome = viewConnectome(workerData.connectome);
 const engine = new KernelEngine(compileKernel(), connectome);
@@ -68,8 +67,8 @@ function simulate({ seeds, shape, silenced, inputs }) {
   }
   if (seeds.includes(NO_ROOM_SEED) && shape.width > 1) return done(undefined);
   const { width, windows } = shape;
-  const lists = Array.from({ length: windows }, () => new Float32Array(width * PLACES).fill(1));
-  const sound = new Float32Array(width);
+  const lists = Array.from({ length: windows }, () => new Float32Array(width * SLOTS).fill(1));
+  const unflagged = new Float32Array(width);
   seeds.forEach((seed, experiment) => {
     const events = eventsOf(inputs, shape, experiment);
     const cut = silenced.subarray(experiment * shape.silenced, (experiment + 1) * shape.silenced);
@@ -78,16 +77,16 @@ function simulate({ seeds, shape, silenced, inputs }) {
       silenced: Uint32Array.from(cut.filter((neuron) => neuron !== NO_NEURON)),
     };
     listSpikes(engine.simulate(events, options), lists, experiment);
-    sound[experiment] = seed === UNCERTIFIED_SEED ? 0 : connectome.neuronCount;
+    unflagged[experiment] = seed === UNCERTIFIED_SEED ? 0 : connectome.neuronCount;
   });
   if (seeds.includes(ZEROS_SEED)) for (const list of lists) list.fill(0);
-  return done({ width, places: PLACES, windows: lists, sound });
+  return done({ width, slots: SLOTS, windows: lists, unflagged });
 }
 
 /** The input events of one experiment, out of its tables. */
-function eventsOf(inputs, { width, windows, stimulated: places, layers }, experiment) {
+function eventsOf(inputs, { width, windows, stimulated: slots, layers }, experiment) {
   const row = (number) =>
-    inputs.subarray((number * width + experiment) * places, (number * width + experiment + 1) * places);
+    inputs.subarray((number * width + experiment) * slots, (number * width + experiment + 1) * slots);
   const stimulated = Uint32Array.from(row(0).filter((neuron) => neuron !== NO_NEURON));
   const events = [];
   for (let window = 0; window < windows; window++) {
@@ -108,7 +107,7 @@ function eventsOf(inputs, { width, windows, stimulated: places, layers }, experi
   };
 }
 
-/** Of each window: 1 + the number of spikes, then the spikes by neuron, then that number again. */
+/** Writes for each window 1 + the number of spikes, then the spikes by neuron, then that number again. */
 function listSpikes({ steps, neurons }, lists, experiment) {
   lists.forEach((list, window) => {
     const numbers = [];
@@ -116,8 +115,8 @@ function listSpikes({ steps, neurons }, lists, experiment) {
       if (Math.floor(step / WINDOW_STEPS) !== window) return;
       numbers.push(1 + (step % WINDOW_STEPS) + neurons[spike] * 2 ** STEP_BITS);
     });
-    if (numbers.length >= PLACES) throw new Error(`${numbers.length} spikes in a window of the tests`);
-    const own = list.subarray(experiment * PLACES, (experiment + 1) * PLACES);
+    if (numbers.length >= SLOTS) throw new Error(`${numbers.length} spikes in a window of the tests`);
+    const own = list.subarray(experiment * SLOTS, (experiment + 1) * SLOTS);
     own.fill(1 + numbers.length);
     own.set(
       numbers.sort((a, b) => a - b),

@@ -1,10 +1,8 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
 import {
-  afterWindow,
-  decayed,
-  fromLimbs,
   INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
+  LIMB_BASE,
   LIGHT_FLOAT_BELOW,
   LIGHT_SYNAPSES,
   MARGIN_UNITS,
@@ -13,14 +11,48 @@ import {
   QUIET_BELOW,
   SYNAPSE,
   THRESHOLD_UNITS,
-  toFloats,
   toLimbs,
   UNITS_PER_SYNAPSE,
   WINDOW_STEPS,
-} from '../../src/engine/backends/gpu/number-format.js';
-import { REFRACTORY_STEPS } from '../../src/engine/network.js';
-import type { InputEvents } from '../../src/experiment/input-events.js';
+  type Limbs,
+  type WindowDecay,
+} from '../../src/simulation/gpu/number-format.js';
+import { REFRACTORY_STEPS } from '../../src/simulation/network.js';
+import type { InputEvents } from '../../src/stimulus/input-events.js';
 import type { Event } from './small-network.js';
+
+/** Rounds x * D / 2^48 to the nearest integer but for 1.2e-4, the way carries of balanced limbs do. */
+export const ROUNDING = 0x800800800800n;
+/** A synapse adds 2^32 units, the decays of arrivals have 44 bits, and the sum is divided by 2^48. */
+const ARRIVAL_SHIFT = 36n;
+
+/** One step of decay, exactly as the kernels compute it. */
+export function decayed(x: bigint, { step }: WindowDecay): bigint {
+  return x + ((ROUNDING - x * step.lossUnits) >> 48n);
+}
+
+/**
+ * A whole window at once, exactly as the kernels compute it.
+ * @param synapses signed, that arrive in each step of the window
+ */
+export function afterWindow(
+  x: bigint,
+  synapses: readonly number[],
+  { window, arrivalUnits }: WindowDecay,
+): bigint {
+  const arrived = arrivalUnits.reduce((sum, units, step) => sum + units * BigInt(synapses[step]!), 0n);
+  return x + ((ROUNDING - x * window.lossUnits + (arrived << ARRIVAL_SHIFT)) >> 48n);
+}
+
+export function fromLimbs([x0, x1, x2, x3]: Limbs): bigint {
+  return BigInt(x0) + (BigInt(x1) << 12n) + (BigInt(x2) << 24n) + (BigInt(x3) << 36n);
+}
+
+/** The two float32 a value is stored in: x3 * 4096 + x2, and x1 * 4096 + x0. */
+export function toFloats(x: bigint): readonly [high: number, low: number] {
+  const [x0, x1, x2, x3] = toLimbs(x);
+  return [x3 * LIMB_BASE + x2, x1 * LIMB_BASE + x0];
+}
 
 export interface IntegerSimulation {
   readonly spikes: Event[];
@@ -30,14 +62,14 @@ export interface IntegerSimulation {
   readonly u: bigint[];
   readonly h: bigint[];
   /**
-   * How many windows of how many neurons were taken at once, though something arrived: without a step, and after the
-   * steps that had to look for spikes.
+   * Windows of single neurons that were taken at once, though something arrived: without a step, and after the steps
+   * that had to look for spikes.
    */
   readonly quietWindows: number;
   readonly steppedWindows: number;
 }
 
-/** What arrives at a neuron in a window. */
+/** Synapses and input events that arrive at a neuron in a window. */
 class Arrivals {
   readonly synapses = new Array<number>(WINDOW_STEPS).fill(0);
   readonly inputEvents = new Array<number>(WINDOW_STEPS).fill(0);
@@ -58,8 +90,8 @@ class Arrivals {
 }
 
 /**
- * The GPU engine's integers in BigInt, as a loop over windows, neurons and steps: no limb, no batch, no mask, no hub. What
- * its kernels are compared with, bit for bit.
+ * The GPU engine's integers in BigInt, as a loop over windows, neurons and steps: no limb, no batch, no mask, no hub.
+ * The kernels of that engine are compared with it, bit for bit.
  * @param durationSteps whole windows
  */
 export function simulateInIntegers(

@@ -4,12 +4,12 @@ export interface Answered {
   /** 0 where there was no answer. */
   readonly status: number;
   readonly body: string;
-  /** Of the connection, where there was no answer. */
+  /** Error of the connection, where there was no answer. */
   readonly error?: string;
   readonly ms: number;
 }
 
-/** One run; tells of what became of it and never throws. Without an agent it has a connection of its own. */
+/** Sends one run and returns what became of it; never throws. Without an agent it has a connection of its own. */
 export function sendRun(url: string, body: object, agent?: Agent): Promise<Answered> {
   const startedMs = performance.now();
   const elapsed = () => performance.now() - startedMs;
@@ -31,7 +31,7 @@ export function sendRun(url: string, body: object, agent?: Agent): Promise<Answe
   });
 }
 
-/** As many clients, each sending its next run when the last was answered, until told to stop. */
+/** Clients that each send the next run when the last was answered, until told to stop. */
 export class Load {
   readonly answers: Answered[] = [];
   #running = true;

@@ -1,30 +1,30 @@
 import fc from 'fast-check';
 import type { Wiring } from '../../src/connectome/connectome.js';
-import { PhiloxSequence } from '../../src/experiment/philox.js';
-import type { InputEvents } from '../../src/experiment/input-events.js';
-import type { SpikeRaster } from '../../src/engine/simulation.js';
+import { PhiloxSequence } from '../../src/stimulus/philox.js';
+import type { InputEvents } from '../../src/stimulus/input-events.js';
+import type { SpikeRaster } from '../../src/simulation/simulation.js';
 
-/** What a network and its stimulus are drawn from; the drawing itself is Philox, so a seed is a network. */
+/** Parameters of a drawn network and its stimulus; the drawing itself is Philox, so a seed is a network. */
 export interface Recipe {
   readonly seed: number;
   readonly neurons: number;
   readonly connectionsPerNeuron: number;
   readonly largestCount: number;
-  /** Of 256 neurons, those that inhibit. */
+  /** Share of the neurons that inhibit, in 256ths. */
   readonly inhibitory: number;
-  /** Of 256 connections, those that go to one of the first neurons. */
+  /** Share of the connections that go to one of the first neurons, in 256ths. */
   readonly toHubs: number;
   readonly stimulated: number;
-  /** Of 256 steps of a stimulated neuron, those with an input event. */
+  /** Share of the steps of a stimulated neuron that have an input event, in 256ths. */
   readonly inputEvents: number;
-  /** Of 256 of these, those that stand twice, since two inputs meet. */
+  /** Share of these events that come twice, since two inputs meet, in 256ths. */
   readonly twice: number;
   /** Input events come in one step of the trial alone. */
   readonly oneStep: boolean;
-  /** Of 256 neurons, those that are silenced. */
+  /** Share of the neurons that are silenced, in 256ths. */
   readonly silenced: number;
   readonly silencedHubs: boolean;
-  /** Of the events that the trial without a budget delivers, in 256ths. */
+  /** Share of the events that the trial delivers without a budget, in 256ths. */
   readonly budget: number;
   readonly steps: number;
 }

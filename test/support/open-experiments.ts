@@ -1,21 +1,23 @@
-import { KernelEngine } from '../../src/engine/backends/cpu/kernel-engine.js';
+import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
 import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
-import { compiledDrawing } from '../../src/experiment/compiled-drawing.js';
-import { parseDocument } from '../../src/answers/v2/parse-document.js';
-import { planExperiment, type ExperimentLimits, type ExperimentPlan } from '../../src/answers/v2/plan.js';
-import { trialOf } from '../../src/answers/v2/readout.js';
+import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
+import { parseDocument } from '../../src/experiments/document/parse-document.js';
+import type { ExperimentLimits } from '../../src/experiments/plan/experiment-limits.js';
+import type { RateGroup } from '../../src/experiments/kinds/reports/rate.js';
+import { planExperiment, type ExperimentPlan } from '../../src/experiments/plan/plan.js';
+import { trialOf } from '../../src/experiments/run/readout.js';
+import { trialTask, type TrialReading, type TrialTask } from '../../src/experiments/plan/trial.js';
 import type {
   ConditionResult,
   ExperimentEvent,
   ExperimentHead,
   ExperimentTotals,
-  GroupResult,
   SpikeTable,
-} from '../../src/answers/v2/result.js';
-import type { RunTrial } from '../../src/answers/v2/run-conditions.js';
-import { runExperiment, type RunOptions } from '../../src/answers/v2/run-experiment.js';
-import { compileDrawingKernel, compileKernel } from '../../src/pool/kernel-file.js';
+} from '../../src/experiments/run/result.js';
+import type { RunOptions, RunTrial } from '../../src/experiments/run/condition-run.js';
+import { runExperiment, type AnswerExtent } from '../../src/experiments/run/run-experiment.js';
+import { compileDrawingKernel, compileKernel } from '../../src/scheduling/kernel-file.js';
 
 export const NO_LIMITS: ExperimentLimits = {
   selectedNeurons: Infinity,
@@ -27,7 +29,7 @@ export const NO_LIMITS: ExperimentLimits = {
   rates: Infinity,
 };
 
-/** What a request for a document comes to. */
+/** Plan of a requested document. */
 export function planOf(
   connectome: Connectome,
   request: object,
@@ -41,9 +43,13 @@ export function planOf(
 
 /** Trials in this thread. */
 export function localTrials(connectome: Connectome): RunTrial {
+  const read = localReadings(connectome);
+  return async (task, trial) => read(trialTask(task, trial));
+}
+
+export function localReadings(connectome: Connectome): (task: TrialTask) => TrialReading {
   const engine = new KernelEngine(compileKernel(), connectome);
-  const trial = trialOf(connectome, engine, compiledDrawing(compileDrawingKernel()));
-  return (task) => Promise.resolve(trial(task));
+  return trialOf(connectome, engine, compiledDrawing(compileDrawingKernel()));
 }
 
 export interface Answer {
@@ -55,7 +61,7 @@ export interface Answer {
 export async function answerOf(
   plan: ExperimentPlan,
   runTrial: RunTrial,
-  options: Partial<RunOptions> = {},
+  options: Partial<RunOptions & AnswerExtent> = {},
 ): Promise<Answer> {
   const events: ExperimentEvent[] = [];
   for await (const event of runExperiment(plan, runTrial, { inFlight: 3, ...options })) events.push(event);
@@ -80,8 +86,8 @@ function withAllGroups(condition: ConditionResult): ConditionResult {
   return { ...condition, reports: Object.fromEntries(reports) as ConditionResult['reports'] };
 }
 
-export function groupsIn(condition: ConditionResult, report: string): readonly GroupResult[] {
-  return condition.reports[report] as readonly GroupResult[];
+export function groupsIn(condition: ConditionResult, report: string): readonly RateGroup[] {
+  return condition.reports[report] as readonly RateGroup[];
 }
 
 export function tableIn(condition: ConditionResult, report: string): SpikeTable {

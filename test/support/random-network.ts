@@ -1,6 +1,6 @@
 import type { Wiring } from '../../src/connectome/connectome.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../src/experiment/philox.js';
-import type { InputEvents } from '../../src/experiment/input-events.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../src/stimulus/philox.js';
+import type { InputEvents } from '../../src/stimulus/input-events.js';
 import { eventsOf, wiringOf, type Connection, type Event } from './small-network.js';
 
 export interface RandomNetwork {

@@ -4,8 +4,8 @@ import { networkInterfaces } from 'node:os';
 import { resolve } from 'node:path';
 
 /**
- * What a test may need beyond Node. Where it is missing the test is skipped, visibly; the environment variable
- * REQUIRE (a comma list of these names) turns such skips into failures.
+ * Data and programs that a test may need beyond Node. Where one is missing the test is skipped, visibly; the
+ * environment variable REQUIRE (a comma list of their names) turns such skips into failures.
  */
 export const TABLES_DIR = resolve(process.env['FLYWIRE_TABLES'] ?? '../shared/flywire-783');
 /** Spikes of Brian 2, and the tables that they were computed on: fewer pairs than TABLES_DIR has. */
@@ -82,7 +82,7 @@ export function describeWith(needs: readonly Requirement[], name: string, body: 
   }
 }
 
-/** With all that builds and runs containers here: limits of memory need root, names of containers aardvark-dns. */
+/** Checks for all that builds and runs containers: limits of memory need root, names of containers aardvark-dns. */
 function hasPodman(): boolean {
   const programs = ['podman', 'runc', 'debootstrap', 'podman-compose', 'catatonit'];
   return process.getuid!() === 0 && programs.every(onPath) && existsSync('/usr/lib/podman/aardvark-dns');

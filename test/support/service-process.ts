@@ -4,21 +4,21 @@ import { resolve } from 'node:path';
 import { freePort } from './free-port.js';
 import { smallConnectomeFile } from './small-connectome.js';
 
-/** What a test may do wrong to a service; see faulty.worker.mjs and faulty-service.mjs. */
+/** Faults that a test may put into a service; see faulty.worker.mjs and faulty-service.mjs. */
 export interface Faults {
-  /** Each run takes this much longer. */
+  /** Delay of each run and trial, in ms. */
   readonly FAULT_DELAY_MS?: string;
   /** While a file of this name exists, no run ends. */
   readonly FAULT_HOLD_RUNS?: string;
   /** While a file of this name exists, no trial of version 2 ends. */
   readonly FAULT_HOLD_TRIALS?: string;
-  /** The run with this seed ends its worker, */
+  /** Seed of a run that ends its worker. */
   readonly FAULT_EXIT_SEED?: string;
-  /** or fills its memory, */
+  /** Seed of a run that fills the memory of its worker. */
   readonly FAULT_MEMORY_SEED?: string;
-  /** or never ends, */
+  /** Seed of a run that never ends. */
   readonly FAULT_SPIN_SEED?: string;
-  /** or comes upon a defect of ours. */
+  /** Seed of a run that comes upon a defect of ours. */
   readonly FAULT_THROW_SEED?: string;
   /** While a file of this name exists, no worker can start. */
   readonly FAULT_REFUSE_START?: string;

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { createApplication, type ApplicationOptions } from '../../src/application.js';
-import { readEnvironment } from '../../src/config/environment.js';
-import { ModelHealth } from '../../src/health/model-health.js';
+import { createApplication, type ApplicationOptions } from '../../src/service/application.js';
+import { readEnvironment } from '../../src/service/config/environment.js';
+import { ModelHealth } from '../../src/service/health/model-health.js';
 import { checkAnswer } from './contract.js';
 import { smallConnectomeFile } from './small-connectome.js';
 
 /** A response whose JSON a test may read as it likes; the contract tests check its shape. */
 export type Answer = Omit<Response, 'json'> & {
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each test reads another shape; with unknown it would cast
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test reads another shape; with unknown it would cast
   json(): Promise<any>;
 };
 
@@ -66,7 +66,7 @@ export async function startService(
 
 const PATIENCE_MS = 40_000;
 
-/** The same, once the model is there. */
+/** Starts a service and waits until its model is there. */
 export async function startReadyService(
   variables: Record<string, string> = {},
   options: ApplicationOptions = {},

@@ -1,4 +1,4 @@
-import type { Brain } from '../../src/compiler/brain.js';
+import { type Brain, FLYWIRE_783 } from '../../src/compiler/brain.js';
 
 export interface SmallNeuron {
   readonly id: string;
@@ -15,7 +15,7 @@ export interface SmallNeuron {
 /** Presynaptic id, postsynaptic id, synapses. */
 export type SmallConnection = readonly [string, string, number];
 
-/** A brain written down in a test; what is not given is plain: type T, left, central, excitatory. */
+/** A brain written down in a test; labels that are not given are plain: type T, left, central, excitatory. */
 export function smallBrain(neurons: readonly SmallNeuron[], connections: readonly SmallConnection[]): Brain {
   const sorted = [...neurons].sort((a, b) => (a.id < b.id ? -1 : 1));
   const indexOf = new Map(sorted.map(({ id }, i) => [id, i]));
@@ -23,7 +23,7 @@ export function smallBrain(neurons: readonly SmallNeuron[], connections: readonl
     .map(([pre, post, synapses]) => [indexOf.get(pre)!, indexOf.get(post)!, synapses] as const)
     .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   return {
-    wiring: 'measured',
+    identity: FLYWIRE_783,
     neurons: {
       count: sorted.length,
       ids: sorted.map(({ id }) => id),

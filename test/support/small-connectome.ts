@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { encodeConnectome, type ConnectomeContent } from '../../src/connectome/format.js';
 import { type ChannelKind } from '../../src/connectome/populations.js';
-import type { ChannelId, StimulusId } from '../../src/answers/v1/populations.js';
-import { PhiloxSequence } from '../../src/experiment/philox.js';
+import type { ChannelId, StimulusId } from '../../src/presets/populations.js';
+import { PhiloxSequence } from '../../src/stimulus/philox.js';
 
 /**
  * The populations of a made-up brain for tests of what lies above the engine; a run takes a few milliseconds. They are
@@ -161,7 +161,7 @@ function kindOf(id: ChannelId): ChannelKind {
   return id === 'motor' || id === 'proboscis' ? 'motor' : 'descending';
 }
 
-/** The same as a file of its own; gives its path. */
+/** Writes the small connectome to a file of its own, and returns its path. */
 export function smallConnectomeFile(): string {
   const path = join(mkdtempSync(join(tmpdir(), 'small-connectome-')), 'small.connectome');
   writeFileSync(path, encodeConnectome(smallConnectome()));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { PopulationDefinitions } from '../../src/compiler/populations.js';
 import { type ChannelKind, type Selector } from '../../src/connectome/populations.js';
-import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/answers/v1/populations.js';
+import { CHANNEL_IDS, STIMULUS_IDS } from '../../src/presets/populations.js';
 
 export interface TableNeuron {
   readonly id: string;

@@ -2,7 +2,7 @@
 // version of Node. Argument: the connectome file.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { answerWriter } from '../../dist/answers/v2/formats/answer-writer.js';
+import { answerWriter } from '../../dist/experiments/formats/answer-writer.js';
 import { openConnectome } from '../../dist/connectome/format.js';
 
 const connectome = openConnectome(Uint8Array.from(readFileSync(process.argv[2])).buffer);

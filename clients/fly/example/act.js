@@ -1,26 +1,75 @@
+/** Shows the fly acting out a run of the service; where none answers, it goes through its movements by itself. */
 import { DirectionalLight, HemisphereLight, PerspectiveCamera, Scene, WebGLRenderer } from 'three';
 import { createFly } from 'neural-experiment-fly';
 
+/** Without a service: drives that are made up, one movement after the other, each for this long. */
+const MADE_UP = [{ walk: 0.8 }, { groom: 1 }, { proboscis: 1 }, { escape: 1, wing: 0.6 }, {}];
+const EACH_MS = 3000;
+
 const query = new URLSearchParams(location.search);
 const service = query.get('service') ?? 'http://localhost:8080';
-const ask = async (path, init) => (await fetch(service + path, init)).json();
-const body = JSON.stringify({ stimulus: query.get('stimulus') ?? 'loom', duration_ms: 200 });
-const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
-const [model, run] = await Promise.all([ask('/api/v1/model'), ask('/api/v1/run', post)]);
+const note = document.getElementById('note');
 
-const fly = createFly({ background: 'dark', travels: false });
-fly.load(run, model);
+async function ask(path, body) {
+  const init = body && {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+  const answer = await (await fetch(service + path, init)).json();
+  if (answer.error) throw new Error(answer.error);
+  return answer;
+}
+
+/** @returns a function that shows the fly at a time of the page, in ms */
+async function movementOf(fly) {
+  try {
+    const stimulus = query.get('stimulus') ?? 'loom';
+    const [model, run] = await Promise.all([
+      ask('/api/v1/model'),
+      ask('/api/v1/run', { stimulus, duration_ms: 200 }),
+    ]);
+    fly.load(run, model);
+    // One ms of the run is shown for 50 ms; then the fly comes to rest, and all begins again.
+    return (nowMs) => fly.showAt((nowMs / 50) % (run.duration_ms + 100));
+  } catch (error) {
+    note.textContent = `No run from ${service} (${error.message}); these movements have no brain behind them.`;
+    let shownMs = performance.now();
+    return (nowMs) => {
+      fly.act(MADE_UP[Math.floor(nowMs / EACH_MS) % MADE_UP.length], nowMs - shownMs);
+      shownMs = nowMs;
+    };
+  }
+}
+
+const scheme = matchMedia('(prefers-color-scheme: dark)');
+const renderer = new WebGLRenderer({ antialias: true });
+const camera = new PerspectiveCamera(30, 1).translateX(7).translateY(4).translateZ(7);
+camera.lookAt(0, 1, 0);
+const fly = createFly({ travels: false });
 const scene = new Scene().add(fly.object, new HemisphereLight('#dfe8ff', '#6a5238', 1.5));
 scene.add(new DirectionalLight('#fff3dd', 2.5).translateX(3).translateY(5).translateZ(4));
-const camera = new PerspectiveCamera(30, innerWidth / innerHeight).translateX(7).translateY(4).translateZ(7);
-camera.lookAt(0, 1, 0);
-const renderer = new WebGLRenderer({ antialias: true });
-renderer.setSize(innerWidth, innerHeight);
+
+function fit() {
+  renderer.setPixelRatio(devicePixelRatio);
+  renderer.setSize(innerWidth, innerHeight);
+  camera.aspect = innerWidth / innerHeight;
+  camera.updateProjectionMatrix();
+}
+function paint() {
+  fly.setBackground(scheme.matches ? 'dark' : 'light');
+  renderer.setClearColor(scheme.matches ? '#07080c' : '#faf8f2');
+}
+addEventListener('resize', fit);
+scheme.addEventListener('change', paint);
+fit();
+paint();
 document.body.append(renderer.domElement);
 
-// One ms of the run is shown for 50 ms; then the fly comes to rest, and all begins again.
-renderer.setAnimationLoop((now) => {
-  fly.showAt((now / 50) % (run.duration_ms + 100));
-  document.getElementById('behaviour').textContent = fly.behaviour;
+const showAt = await movementOf(fly);
+const behaviour = document.getElementById('behaviour');
+renderer.setAnimationLoop((nowMs) => {
+  showAt(nowMs);
+  if (behaviour.textContent !== fly.behaviour) behaviour.textContent = fly.behaviour;
   renderer.render(scene, camera);
 });

@@ -18,7 +18,7 @@ export interface Leg {
   readonly lengths: readonly [number, number, number, number];
   /** Where the foot stands, from the point of the ground below the centre of the thorax. */
   readonly stands: readonly [x: number, z: number];
-  /** Of a step, in cycles: legs of one tripod have the same. */
+  /** Phase of the leg within a step, in cycles: legs of one tripod have the same. */
   readonly stepOffset: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a fly is doing, in a word or two, for a caption. */
+/** Behaviour of a fly in a word or two, for a caption. */
 import { type Action, type Motion, shown } from './motion.js';
 
 const ACTS = {
@@ -10,7 +10,7 @@ const ACTS = {
   wing: 'opens its wings',
   escape: 'is startled',
 } as const satisfies Partial<Record<Action, string>>;
-/** What leads it somewhere. */
+/** Responses to a cue. */
 const CUES = {
   approach: 'approaches a smell',
   avoid: 'turns away',
@@ -31,10 +31,10 @@ export type Behaviour =
   | 'turns'
   | 'stands';
 
-/** A level from which an action is what one sees. */
+/** Level above which an action is seen. */
 const SEEN = 0.5;
 
-/** Where it does several things at once: the first of the acts, then the strongest cue, then walking. */
+/** Behaviour of a motion. Of several at once, the first of the acts is named, then the strongest cue, then walking. */
 export function behaviourOf({ flight, takesOff, levels, speed, turning, groomReach }: Motion): Behaviour {
   const seen = (action: Action): boolean => shown(levels[action]) > SEEN;
   if (flight > 0) {

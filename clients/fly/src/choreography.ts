@@ -2,6 +2,8 @@
 import { advance, AT_REST, type Motion } from './motion.js';
 import type { DriveMoment } from './run-drives.js';
 
+/** ms of movement for each ms of a run: a run of 100 ms would be over before the fly has made one step. */
+export const DEFAULT_SLOW_DOWN = 50;
 /** The time step. It is short, so that movement looks the same however often it is drawn. */
 const STEP_MS = 10;
 /** After the last change of drives the movement goes on for this long, then stands still. */
@@ -19,7 +21,7 @@ export class Choreography {
    */
   constructor(
     moments: readonly DriveMoment[],
-    readonly slowDown: number,
+    readonly slowDown: number = DEFAULT_SLOW_DOWN,
   ) {
     if (!(slowDown > 0 && Number.isFinite(slowDown))) {
       throw new RangeError(`slowDown is ${slowDown}; it must be a number above 0.`);

@@ -6,7 +6,7 @@
 /** Drives by id, without unit; `turn` from -1, left, to 1, all others from 0 to 1. */
 export type Drives = Readonly<Record<string, number>>;
 
-/** What is read of a drive of GET /api/v1/model. */
+/** Members of a drive of GET /api/v1/model that are read here. */
 export interface DriveFormula {
   readonly id: string;
   /** Numbers, + - * /, parentheses, exp(), `channels.NAME` in Hz and `drive.NAME`. */
@@ -123,7 +123,7 @@ function parse({ id, formula }: DriveFormula): Expression {
       expect('(');
       const of = sum();
       expect(')');
-      // eslint-disable-next-line no-restricted-properties -- an animation does not show the last bits, in which platforms differ
+      // oxlint-disable-next-line no-restricted-properties -- an animation does not show the last bits, in which platforms differ
       return (scope) => Math.exp(of(scope));
     }
     const word = token;

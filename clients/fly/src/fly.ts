@@ -18,7 +18,7 @@ import {
 } from 'three';
 import { type Behaviour, behaviourOf } from './behaviour.js';
 import { bodyGeometry } from './body-geometry.js';
-import { advanceInSteps, Choreography } from './choreography.js';
+import { advanceInSteps, Choreography, DEFAULT_SLOW_DOWN } from './choreography.js';
 import type { Drives } from './drive-formulas.js';
 import { AT_REST, type Motion } from './motion.js';
 import { poseOf } from './pose.js';
@@ -31,13 +31,13 @@ import { wingTipsOf } from './wing-tips.js';
 export type { Behaviour, Drives, Model, Run };
 
 export interface FlyOptions {
-  /** What is behind the fly: decides the colours of its wings and of its shadow. */
+  /** Brightness behind the fly, which decides the colours of its wings and of its shadow. */
   readonly background?: 'dark' | 'light';
-  /** Whether it walks away from where it stood. If not, it walks on the spot, and `place` says how far it would be. */
+  /** Lets it walk away from where it stood. If false, it walks on the spot, and `place` says where it would be. */
   readonly travels?: boolean;
   /** A soft shadow on the ground, y = 0. */
   readonly shadow?: boolean;
-  /** ms of movement for each ms of a run: a run of 100 ms would be over before the fly has made one step. */
+  /** ms of movement for each ms of a run; 50 by default. */
   readonly slowDown?: number;
 }
 
@@ -47,11 +47,10 @@ export interface Place {
   readonly z: number;
   /** In radians: 0 along +z, positive to the fly's left. */
   readonly heading: number;
-  /** Of the centre of its body above the ground. */
+  /** Height of the centre of its body above the ground. */
   readonly height: number;
 }
 
-const DEFAULT_SLOW_DOWN = 50;
 /** After a longer pause, such as that of a tab in the background, it continues without catching up. */
 const LONGEST_CATCH_UP_MS = 1000;
 const WING_COLOURS = {
@@ -65,7 +64,7 @@ export function createFly(options: FlyOptions = {}): Fly {
 
 /** A fly 0.9 high and 2.6 long that faces +z; scale `object` as needed. */
 export class Fly {
-  /** What to add to a scene. It needs lights. */
+  /** Object to add to a scene, which needs lights. */
   readonly object = new Group();
   readonly #stand = new Group();
   readonly #body: SkinnedMesh<BufferGeometry, MeshStandardMaterial>;
@@ -110,7 +109,7 @@ export class Fly {
     this.#body.castShadow = true;
     for (const mesh of [this.#body, this.#wings]) {
       mesh.bind(this.#skeleton, new Matrix4());
-      // Around all that it does, so that it need not be measured in each pose.
+      // This sphere holds every pose, so the mesh need not be measured in each.
       mesh.boundingSphere = new Sphere(new Vector3(0, 1.6, 0), 5);
     }
     this.#stand.add(...bones, this.#body, this.#wings);
@@ -177,7 +176,7 @@ export class Fly {
   }
 
   /**
-   * How far its wings reach, in the coordinates of `object`: points that a camera keeps in view. They are the same all
+   * Tips of its wings, in the coordinates of `object`: points that a camera keeps in view. They are the same all
    * through a beat.
    */
   get wingTips(): readonly Vector3[] {
@@ -187,7 +186,7 @@ export class Fly {
     );
   }
 
-  /** What it is doing, for a caption. */
+  /** Behaviour in a word or two, for a caption. */
   get behaviour(): Behaviour {
     return behaviourOf(this.#motion);
   }

@@ -8,7 +8,7 @@ export interface Joints {
   readonly isOutOfReach: boolean;
 }
 
-/** From where a foot stands to its hip, over the ground; of length 1. */
+/** Direction over the ground from the foot of each standing leg to its hip, of length 1. */
 const INWARDS = LEGS.map(({ hip, stands }) => {
   const [x, z] = [hip[0] - stands[0], hip[2] - stands[1]];
   return [x / Math.hypot(x, z), z / Math.hypot(x, z)] as const;

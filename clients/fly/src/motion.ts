@@ -1,6 +1,6 @@
 /**
- * From drives to movement: where the fly is, how far each action has come, and which feet stand where. Everything here
- * is engineered: chosen so that each drive can be seen, not taken from measurements of flies.
+ * Turns drives into movement: the place of the fly, the progress of each action, and the places of its feet.
+ * Everything here is engineered: chosen so that each drive can be seen, not taken from measurements of flies.
  *
  * `advance` is a pure function of a state, drives and a time step, so the same drives give the same movement.
  */
@@ -26,10 +26,10 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number];
 
 export interface Foot {
-  /** Where it stands, or where it was lifted; on the ground, in the coordinates of `x` and `z`. */
+  /** Place on the ground where it stands or was lifted, in the coordinates of `Motion`. */
   readonly x: number;
   readonly z: number;
-  /** How much of its swing is done, 0 to 1; undefined while it stands. */
+  /** Share of its swing that is done, 0 to 1; undefined while it stands. */
   readonly swing: number | undefined;
 }
 
@@ -43,22 +43,22 @@ export interface Motion {
   readonly speed: number;
   /** To the fly's left, in radians a second. */
   readonly turning: number;
-  /** The drive, built up and faded as the levels are. */
+  /** The drive `turn`, built up and faded as the levels are. */
   readonly turn: number;
-  /** In cycles, from 0 to 1. */
+  /** Phase of its steps, in cycles from 0 to 1. */
   readonly step: number;
   /** In the order of LEGS. */
   readonly feet: readonly Foot[];
   readonly levels: Readonly<Record<Action, number>>;
   /** 0 stands, 1 flies. */
   readonly flight: number;
-  /** What `flight` is on its way to. */
+  /** Direction of `flight`: up to 1 if true, down to 0 if false. */
   readonly takesOff: boolean;
-  /** How far the front legs are raised for grooming, 0 to 1. */
+  /** Height of the front legs in grooming: 0 on the ground, 1 at the head. */
   readonly groomReach: number;
   /** Strokes of the front legs so far, in cycles. */
   readonly groomStroke: number;
-  /** How far it has turned away from what it avoids, in radians. */
+  /** Angle by which it has turned away from what it avoids, in radians. */
   readonly turnedAway: number;
   /** Side to which it turns away or evades: 1 left, -1 right. */
   readonly evades: 1 | -1;
@@ -71,17 +71,17 @@ const TOP_TURNING = 2.2;
 const TOP_STEPS_PER_SECOND = 3.2;
 /** A turn in place moves the feet as fast as walking does at this distance from the centre. */
 const FOOT_DISTANCE = 1.4;
-/** Slower than this is standing. */
+/** Speed of the feet below which it stands. */
 const STANDS_BELOW = 0.06;
 /** The slowest steps: a foot that is lifted is put down at least this fast. */
 const SETTLING_STEPS_PER_SECOND = 1.8;
 const SPEED_HALF_LIFE_MS = 90;
 const BRAKING_HALF_LIFE_MS = 40;
-/** It takes off from less than this. */
+/** Speed of the feet below which it can take off. */
 const CROUCHES_BELOW = 0.4;
 const LEVEL_HALF_LIFE_MS = 110;
 /** Levels of escape at which it takes off, and at which it comes down again. */
-const TAKES_OFF_ABOVE = 0.6;
+export const TAKES_OFF_ABOVE = 0.6;
 const LANDS_BELOW = 0.3;
 const TAKE_OFF_MS = 750;
 const LANDING_MS = 1000;
@@ -120,7 +120,7 @@ export function smoothStep(low: number, high: number, value: number): number {
   return share * share * (3 - 2 * share);
 }
 
-/** How strongly a level shows: drives of a third are strong already. */
+/** Strength with which a level shows: drives of a third are strong already. */
 export function shown(level: number): number {
   return smoothStep(0.06, 0.6, level);
 }
@@ -164,19 +164,24 @@ function levelsAfter({ levels: before }: Motion, drive: Drives, elapsedMs: numbe
   const left = 2 ** (-elapsedMs / LEVEL_HALF_LIFE_MS);
   const levels = { ...before };
   for (const action of ACTIONS) {
-    const target = valueOf(drive, action, 0);
+    const target = action === 'proboscis' && groomsRather(drive) ? 0 : valueOf(drive, action, 0);
     levels[action] = target + (before[action] - target) * left;
   }
   return levels;
 }
 
-/** It keeps to one side while it evades; otherwise that is the side to which it turned last. */
+/** Touch excites motor neurons of the proboscis as well: a fly that is to groom more than to feed keeps its mouth shut. */
+function groomsRather(drive: Drives): boolean {
+  return valueOf(drive, 'groom', 0) > valueOf(drive, 'proboscis', 0);
+}
+
+/** Side to which it evades: the same as long as it evades, otherwise the one to which it turned last. */
 function evadedSide({ evades, levels, turn }: Motion): 1 | -1 {
   const isEvading = shown(levels.avoid) > 0 || shown(levels.wing) > 0;
   return isEvading || turn === 0 ? evades : turn > 0 ? -1 : 1;
 }
 
-/** How fast it moves a while later, as long as nothing else changes. */
+/** Speed and turning a while later, as long as nothing else changes. */
 function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: number; turning: number } {
   const { levels, flight, takesOff, evades } = before;
   if (flight > 0) {
@@ -192,7 +197,7 @@ function paceAfter(before: Motion, drive: Drives, elapsedMs: number): { speed: n
   const free = takesOff
     ? 0
     : (1 - shown(levels.stop)) * (1 - shown(levels.proboscis)) * (1 - shown(levels.groom));
-  // What tastes bad is in front: it steps back from that before it turns away.
+  // A bad taste is in front: it steps back from that before it turns away.
   const rejecting = shown(levels.reject);
   const backward = Math.max(shown(levels.backward), 0.45 * rejecting);
   const turnsAway =
@@ -233,7 +238,7 @@ function fly(
   return { flight, takesOff: levels.escape > TAKES_OFF_ABOVE };
 }
 
-/** How far the front legs are raised: they leave the ground when the fly stands on all six. */
+/** Next height of the front legs, which leave the ground only when the fly stands on all six. */
 function raiseFrontLegs(before: Motion, levels: Motion['levels'], elapsedMs: number): number {
   const { groomReach, flight, takesOff } = before;
   const grooms = shown(levels.groom) > 0.4 && flight === 0 && !takesOff;
@@ -246,7 +251,7 @@ function standsOnAll({ feet }: Motion): boolean {
   return feet.every(({ swing }) => swing === undefined);
 }
 
-/** Of the feet against the body. */
+/** Speed of the feet against the body. */
 function footSpeed({ speed, turning }: Pick<Motion, 'speed' | 'turning'>): number {
   return Math.abs(speed) + FOOT_DISTANCE * Math.abs(turning);
 }
@@ -287,8 +292,8 @@ function stepRate(pace: Pick<Motion, 'speed' | 'turning'>): number {
 }
 
 /**
- * Where the foot of a leg will be put down: so far ahead of its middle position that it passes there halfway through its
- * stance.
+ * Place where the foot of a leg will be put down: so far ahead of its middle position that it passes there halfway
+ * through its stance.
  */
 export function footfall(
   { x, z, heading, speed, turning }: Pick<Motion, 'x' | 'z' | 'heading' | 'speed' | 'turning'>,
@@ -305,7 +310,7 @@ export function footfall(
   ];
 }
 
-/** Those it will land on, straight below; while it still stands, or stands again, they keep their places. */
+/** Feet straight below, where it will land; while it rises or comes down on the spot they keep their places. */
 function feetInFlight(before: Motion, after: Motion): readonly Foot[] {
   if (after.flight <= HOVERS_BELOW && before.flight <= HOVERS_BELOW) return before.feet;
   return LEGS.map((_, leg) => {

@@ -1,14 +1,14 @@
-/** From a state of movement to a pose: where body, head, wings and feet are. Pure, as `advance` is. */
+/** Turns a state of movement into a pose: the places of body, head, wings and feet. Pure, as `advance` is. */
 import { LEGS, STANDING_HEIGHT, type Vec3 } from './anatomy.js';
 import { ACTIONS, footfall, type Motion, shown, smoothStep } from './motion.js';
 
-/** Angles are in radians. What is said of one side holds for its mirror image on the other. */
+/** Places and angles of all parts of the body. Angles are in radians; the right side mirrors the left. */
 export interface Pose {
-  /** Where the fly is: its place on the ground and its direction. */
+  /** Place on the ground, and direction. */
   readonly place: { readonly x: number; readonly z: number; readonly heading: number };
-  /** Of the thorax: its centre above `place`, nose up, left side up. */
+  /** Thorax: its centre above `place`; pitch is nose up, roll left side up. */
   readonly body: { readonly centre: Vec3; readonly pitch: number; readonly roll: number };
-  /** Relative to the thorax: nose up, towards its left, left side up; how far it is pulled in. */
+  /** Head against the thorax: pitch is nose up, yaw towards its left, roll left side up. */
   readonly head: {
     readonly pitch: number;
     readonly yaw: number;
@@ -17,12 +17,12 @@ export interface Pose {
   };
   /** Left and right: up, and towards the outside. */
   readonly antennae: readonly [Antenna, Antenna];
-  /** How far it is extended, and how far its lobes are spread, 0 to 1. */
+  /** Extension, and spread of its lobes, 0 to 1. */
   readonly proboscis: { readonly extended: number; readonly spread: number };
-  /** How far it is bent down along its length; its length, 1 at rest; how far the plates at its tip are open, 0 to 1. */
+  /** Bend downwards along its length; length, 1 at rest; opening of the plates at its tip, 0 to 1. */
   readonly abdomen: { readonly bend: number; readonly length: number; readonly open: number };
   readonly wings: readonly [Wing, Wing];
-  /** How visible the blur of beating wings is, 0 to 1. */
+  /** Visibility of the blur of beating wings, 0 to 1. */
   readonly blur: number;
   /** In the order of LEGS. */
   readonly feet: readonly FootPose[];
@@ -41,7 +41,7 @@ export interface Wing {
   readonly twist: number;
 }
 export interface FootPose {
-  /** Of its tip, in the coordinates of the fly: x to its left, y from the ground, z forward from `place`. */
+  /** Place of its tip, in the coordinates of the fly: x to its left, y from the ground, z forward from `place`. */
   readonly tip: Vec3;
   /** Steepness of the tarsus: its end at the tibia is above its tip where this is positive. */
   readonly tarsus: number;
@@ -51,7 +51,7 @@ export interface FootPose {
 }
 
 const TAU = 2 * Math.PI;
-/** How high a foot is lifted in a step. */
+/** Height to which a foot is lifted in a step. */
 const LIFT = 0.26;
 const FLIGHT_HEIGHT = 1.35;
 /** Beats a second that can be seen; those of a fly, 200, could not. */
@@ -62,20 +62,20 @@ const CROUCHED = 0.4;
 const PUSHED = 0.55;
 const AIRBORNE = 0.8;
 
-/** What several parts of the body depend on. */
+/** Values on which several parts of the body depend. */
 interface Acting {
   readonly motion: Motion;
   readonly seconds: number;
-  /** How strongly each action shows, 0 to 1. */
+  /** Strength with which each action shows, 0 to 1. */
   readonly level: Motion['levels'];
   /** Parts of the way to: standing on the ground, feet in the air, front legs at the head. */
   readonly ground: number;
   readonly air: number;
   readonly groom: number;
-  /** In a take-off: how low it crouches, how far it rears up. */
+  /** Strength of crouching and of rearing up in a take-off. */
   readonly crouch: number;
   readonly rear: number;
-  /** Not enough for a take-off. */
+  /** Escape as it shows on the ground, where it may be too weak for a take-off. */
   readonly startled: number;
 }
 
@@ -206,7 +206,7 @@ function abdomenPose({ seconds, level, ground, crouch }: Acting): Pose['abdomen'
   };
 }
 
-/** How far the wings beat as in flight. */
+/** Strength of the wing beat, 1 in flight. */
 function beating({ motion, air }: Acting): number {
   return Math.max(air, 0.75 * smoothStep(CROUCHED, PUSHED, motion.flight));
 }

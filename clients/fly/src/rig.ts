@@ -1,4 +1,4 @@
-/** From a pose to the bones of the fly: where each part of its body is. */
+/** Places the bones of the fly by its pose. */
 import { Bone, Euler, Matrix4, Quaternion, Vector3 } from 'three';
 import { LEGS, type Vec3, WING_BASE } from './anatomy.js';
 import { ABDOMEN_SEGMENTS, type BoneName, BONES, LEG_SEGMENTS, SEGMENT_LENGTH } from './bones.js';

@@ -1,7 +1,7 @@
 /** The drives of a run over time, from the channel rates of its frames. */
 import { drivesFrom, type DriveFormula, type Drives } from './drive-formulas.js';
 
-/** What is read of a response with view=full. */
+/** Members of a response with view=full that are read here. */
 export interface Run {
   readonly duration_ms: number;
   /** Each from `t`, in ms, to the next; rates in Hz. */
@@ -11,7 +11,7 @@ export interface Run {
   }[];
 }
 
-/** What is read of GET /api/v1/model. */
+/** Members of GET /api/v1/model that are read here. */
 export interface Model {
   readonly drives: readonly DriveFormula[];
 }
@@ -46,7 +46,7 @@ export function drivesOf(run: Run, model: Model): readonly DriveMoment[] {
         const inWindowMs = frames[j]!.toMs - Math.max(frames[j]!.fromMs, toMs - WINDOW_MS);
         spikes += (frames[j]!.channels[id] ?? 0) * inWindowMs;
       }
-      // What lies before the run is silent.
+      // The time before the run counts as silent.
       return [id, spikes / WINDOW_MS] as const;
     });
     return { fromMs, drive: drivesAt(Object.fromEntries(rates)) };

@@ -4,7 +4,7 @@ import { WING_LENGTH } from './anatomy.js';
 import type { BoneName } from './bones.js';
 import { Builder } from './builder.js';
 
-/** From here to there, in radians, reaches the blur of a beating wing; 0 is level. */
+/** Angles between which the blur of a beating wing reaches, in radians; 0 is level. */
 const BLUR_FROM = -0.55;
 const BLUR_TO = 1.15;
 

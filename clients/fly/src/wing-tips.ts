@@ -1,4 +1,4 @@
-/** How far the wings reach, for a camera that keeps the whole fly in view. */
+/** Reach of the wings, for a camera that keeps the whole fly in view. */
 import { type Vec3, WING_BASE, WING_LENGTH } from './anatomy.js';
 import type { Pose, Wing } from './pose.js';
 
@@ -11,7 +11,7 @@ export function wingTipsOf({ body, wings }: Pose): readonly Vec3[] {
   return wings.flatMap((wing, i) =>
     [wing.highest, 0].map((up) => {
       const [x, y, z] = tipOf(wing, up);
-      // Of the left wing; the right one is its mirror image.
+      // x, y and z are of the left wing; the right one is its mirror image.
       return inFly(body, [(i === 0 ? 1 : -1) * x, y, z]);
     }),
   );

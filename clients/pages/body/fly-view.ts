@@ -13,9 +13,9 @@ import {
   WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import type { Model } from '../../../answers/v1/api/model.dto.js';
-import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
-import { createFly, type Fly } from '../../../../clients/fly/src/fly.js';
+import type { Model } from '../service/client.js';
+import type { FullRun } from '../service/client.js';
+import { createFly, type Fly } from '../../fly/src/fly.js';
 import { byId } from '../dom.js';
 import { FrameTimes } from '../frame-times.js';
 import type { Moment, Playback } from '../playback.js';
@@ -24,15 +24,15 @@ import { onThemeChange, readTheme } from '../theme.js';
 const FIELD_OF_VIEW_DEGREES = 28;
 const MAXIMUM_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.2;
-/** Between the marks on the ground, and how many there are to a side. */
+/** Distance between the marks on the ground, and their number to a side. */
 const MARK_SPACING = 1.2;
 const MARKS = 14;
-/** What has to be in view of a fly that stands, and of one that flies with its wings spread. */
+/** Extents that have to be in view: of a fly that stands, and of one that flies with its wings spread. */
 const VIEWS = {
   standing: { centreHeight: 0.38, halfHeight: 1.45, halfWidth: 2.05 },
   flying: { centreHeight: 1.9, halfHeight: 2, halfWidth: 2.4 },
 } as const;
-/** How much nearer than its middle the fly is to the camera at most. */
+/** Largest distance by which a part of the fly is nearer to the camera than its middle. */
 const NEAREST_PART = 1.2;
 /** The part of the picture that wings may fill, so that none touches the edge. */
 const WING_MARGIN = 0.86;
@@ -55,7 +55,7 @@ export class FlyView {
   #actedMs = 0;
   #isLoaded = false;
   #changed = true;
-  /** Since the camera was last placed. */
+  /** Tells whether the reader has turned the camera since it was last placed. */
   #isTurned = false;
 
   /** @throws Error where the browser has no WebGL */
@@ -70,7 +70,6 @@ export class FlyView {
     sun.position.set(3, 6, 4);
     rim.position.set(-4, 3, -5);
     this.#scene.add(this.#fly.object, this.#ground, this.#sky, sun, rim);
-    this.#frame.hidden = false;
 
     this.#controls = new OrbitControls(this.#camera, this.#canvas);
     this.#controls.enablePan = false;

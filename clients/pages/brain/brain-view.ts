@@ -18,8 +18,8 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { rgbOf, superClassIndex, type Theme } from '../theme.js';
-import type { CompactAtlas } from '../../../connectome/atlas-binary.js';
-import { SIDES } from '../../../connectome/connectome.js';
+import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
+import { SIDES } from '../../../src/connectome/connectome.js';
 import { displayPositions } from './display-positions.js';
 import { LIGHT_STRIDE } from './glow.js';
 import {
@@ -34,12 +34,12 @@ const FIELD_OF_VIEW_DEGREES = 28;
 const MAXIMUM_PIXEL_RATIO = 2;
 const KEYBOARD_TURN_RADIANS = 0.12;
 const PICK_RADIUS_PIXELS = 9;
-/** Of the neurons at either end of an axis this share may lie outside the view. */
+/** Share of the neurons that may lie outside the view at either end of an axis. */
 const OUTLYING_SHARE = 0.003;
 const FAINTEST_KIND = 0.5;
 const STRONGEST_KIND = 1.3;
 /** Strength of neurons at rest; less beside a run, whose light must not be lost among them. */
-const REST_STRENGTH = { dark: 0.3, light: 0.26 };
+const REST_STRENGTH = { dark: 0.3, light: 0.5 };
 const BESIDE_A_RUN = 0.5;
 const BESIDE_MARKS = 0.25;
 const REST_SIZE = 0.0065;
@@ -50,7 +50,7 @@ const MARK_EXPONENT = -0.24;
 const SMALLEST_MARK_PIXELS = 5;
 /** A canvas of this width or more has rings of full size; a smaller one has smaller rings. */
 const FULL_MARK_WIDTH = 600;
-/** Between the names of the two sides of the brain. */
+/** Gap between the names of the two sides of the brain. */
 const LABEL_GAP_PIXELS = 8;
 
 /** Where the camera stands, as azimuth and polar angle. */
@@ -76,7 +76,7 @@ export class BrainView {
   readonly #uniforms: Record<string, IUniform>;
   readonly #positions: Float32Array;
   readonly #traits: Uint8Array;
-  /** What the second pass draws: a few neurons, so that a frame sends their light alone to the GPU. */
+  /** Neurons of the second pass: few, so that a frame sends their light alone to the GPU. */
   readonly #lit: Points<BufferGeometry, ShaderMaterial>;
   readonly #halfExtent = new Vector3();
   readonly #sideCentres: readonly Vector3[];
@@ -87,9 +87,9 @@ export class BrainView {
   #theme: Theme | undefined;
   #isBesideRun = false;
   #changed = true;
-  /** Of the canvas, in CSS pixels. Kept, since to ask for it makes the browser lay out the page. */
+  /** Size of the canvas in CSS pixels, kept because asking for it makes the browser lay out the page. */
   #size = { width: 1, height: 1 };
-  /** Of the wider label and the gap beside it, in CSS pixels. */
+  /** Width of the wider label and the gap beside it, in CSS pixels. */
   #labelWidth = 0;
 
   /** @throws Error where the browser has no WebGL */
@@ -152,6 +152,10 @@ export class BrainView {
       if (this.#theme !== undefined) this.setTheme(this.#theme);
       this.#changed = true;
     });
+    for (const label of sideLabels) {
+      label.hidden = false;
+      label.style.visibility = 'hidden'; // until it has a place
+    }
     new ResizeObserver(() => this.#fit()).observe(canvas.parentElement!);
     this.#fit();
     this.lookFrom('front');
@@ -299,7 +303,7 @@ export class BrainView {
   }
 
   /**
-   * From the axes of the atlas (low x is the fly's left, y points down, low z is the front) to those of the
+   * Turns the axes of the atlas (low x is the fly's left, y points down, low z is the front) into those of the
    * scene, seen from the front: the fly's left is on the right, as with anybody one looks in the face.
    */
   #place(positions: Float32Array): Float32Array {
@@ -356,7 +360,7 @@ export class BrainView {
     });
   }
 
-  /** At this distance the whole brain is in view, whatever the shape of the canvas. */
+  /** Distance at which the whole brain is in view, whatever the shape of the canvas. */
   #fittingDistance(): number {
     const tangent = Math.tan(((FIELD_OF_VIEW_DEGREES / 2) * Math.PI) / 180);
     const { x, y, z } = this.#halfExtent;

@@ -5,17 +5,17 @@
  * are some; the others are drawn into the ellipsoid that has the mean and spread of their type, and the optic
  * neurons, nearly all estimates, into that of their lobe. For display only; the atlas keeps the positions.
  */
-import type { CompactAtlas } from '../../../connectome/atlas-binary.js';
-import { SIDES } from '../../../connectome/connectome.js';
+import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
+import { SIDES } from '../../../src/connectome/connectome.js';
 
-/** In units of the atlas, where the brain is about 1 wide (0.85 mm). */
+/** Spread of measured neurons, in units of the atlas, where the brain is about 1 wide (0.85 mm). */
 const MEASURED_JITTER = 0.0035;
 /**
  * Estimates stand on planes of depth 0.0204 apart. A normal spread of half that distance fills the gaps evenly, so that
  * the brain shows no slabs from the side and from above.
  */
 const ESTIMATED_JITTER = 0.021;
-/** Of an estimate around a measured neuron of its type; more where many share few of these. */
+/** Spread of an estimate around a measured neuron of its type; larger where many estimates share few of these. */
 const SIBLING_JITTER = 0.02;
 const SIBLING_JITTER_MAXIMUM = 0.09;
 /** Standard deviations at which the ellipsoid of a lobe and that of a type end. */

@@ -1,8 +1,8 @@
 /**
- * How bright each neuron is at a moment of a run: every spike lights its neuron up and fades. A pure function
+ * Brightness of each neuron at a moment of a run: every spike lights its neuron up and fades. A pure function
  * of the raster and the time, so scrubbing backwards is the same as playing.
  */
-import { STEPS_PER_MS } from '../../../engine/network.js';
+import { STEPS_PER_MS } from '../../../src/simulation/network.js';
 import type { Raster, SpikeCounts } from '../service/run-result.js';
 
 /** Model time after which a spike is half as bright; long enough to be followed at 1/50 of real time. */
@@ -42,7 +42,7 @@ export function glowAt({ steps, neurons }: Raster, timeMs: number, light: Uint8A
   }
 }
 
-/** Every neuron that responded at all, brighter the more it spiked. */
+/** Lights every neuron that responded at all, brighter the more it spiked. */
 export function glowOfWholeRun(counts: SpikeCounts, light: Uint8Array, offset: number): void {
   for (const [neuron, count] of counts) light[offset + LIGHT_STRIDE * neuron] = brightnessOf(count);
 }
@@ -59,7 +59,7 @@ export function glowOfDifference(run: SpikeCounts, kept: SpikeCounts, light: Uin
   }
 }
 
-/** The same for a moment: subtracts the weaker light of each neuron from the stronger one. */
+/** Leaves what tells two runs apart at a moment: subtracts the weaker light of each neuron from the stronger one. */
 export function subtractShared(light: Uint8Array, neurons: Iterable<number>): void {
   for (const neuron of neurons) {
     const at = LIGHT_STRIDE * neuron;

@@ -10,8 +10,8 @@ const STEPS: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /**
- * Adds what a figure on the page has beyond the one that is saved.
- * @param onRead is told what the mark says that somebody points at
+ * Makes the marks of a figure on the page respond to pointer and keyboard, which a saved figure does not.
+ * @param onRead gets the text of the mark that the reader points at
  */
 export function makeReadable(figure: SVGSVGElement, onRead: (sentence: string) => void): void {
   const read = ({ target }: Event): void => {
@@ -23,8 +23,8 @@ export function makeReadable(figure: SVGSVGElement, onRead: (sentence: string) =
 }
 
 /**
- * What the cell says that has the focus, to find it in the figure that takes the place of this one: there it may have
- * another place, as cells come with their conditions.
+ * Title of the cell that has the focus, by which it is found in the next figure: there it may have another place, as
+ * cells come with their conditions.
  */
 export function focusedCell(figure: Element): string | undefined {
   const focused = figure.querySelector('.cell:focus');

@@ -1,4 +1,4 @@
-/** The same experiment for a terminal, a notebook and the command line of this project. */
+/** Writes an experiment for a terminal, a notebook and the command line of this project. */
 import { isList, isMembers, readableJson, type Json, type Members } from './json.js';
 
 export const COMMAND_KINDS = { curl: 'curl', python: 'Python', command: 'Command' } as const;
@@ -25,7 +25,7 @@ export function commandText(kind: CommandKind, document: Members, origin: string
         'print(result.rates)',
       ].join('\n');
     case 'command':
-      // What stands between the marks goes to the command as it is.
+      // The shell passes the text between the quoted marks on as it is.
       return [
         `npm run -s experiment -- - --url '${origin}' <<'DOCUMENT'`,
         readableJson(document),

@@ -1,9 +1,10 @@
 /** The form of the laboratory. Whatever changes in it makes a new draft. */
-import { DOCUMENT, SWEPT_OF_INPUT } from '../../../answers/v2/fields.js';
-import { REPORT_TYPES } from '../../../answers/v2/document.js';
-import type { DryRun, ResolvedSet } from '../../../answers/v2/result.js';
+import { DOCUMENT } from '../../../src/experiments/document/document.js';
+import { SWEPT_MEMBERS } from '../../../src/experiments/kinds/input-kinds.js';
+import { eventKindOf, REPORT_KINDS } from '../../../src/experiments/kinds/report-kinds.js';
+import type { DryRun, ResolvedSet } from '../../../src/experiments/run/result.js';
 import { byId, element, grouped } from '../dom.js';
-import type { FaultPlace } from '../../../errors.js';
+import type { Fault } from '../service/client.js';
 import {
   type AxisDraft,
   DEFAULT_TOP,
@@ -19,7 +20,7 @@ import {
 } from './draft.js';
 import { isList, type Members, pointer } from './json.js';
 import { KEY, neuronList } from './neuron-list.js';
-import { parameterLabel } from '../../../plot/condition-labels.js';
+import { parameterLabel } from '../../../src/experiments/figures/condition-labels.js';
 
 const GROUPINGS: Readonly<Record<string, string>> = {
   '': 'all together',
@@ -29,13 +30,10 @@ const GROUPINGS: Readonly<Record<string, string>> = {
   super_class: 'by super class',
   neuron: 'each neuron',
 };
-const REPORT_LABELS: Readonly<Record<(typeof REPORT_TYPES)[number], string>> = {
-  rate: 'mean rate',
-  histogram: 'rate in bins of time',
-  spikes: 'every spike',
-  inputs: 'every input event',
-};
-const MOST_AXES = DOCUMENT.members.sweep.maximumLength;
+const REPORT_LABELS = Object.fromEntries(
+  Object.entries(REPORT_KINDS).map(([type, { label }]) => [type, label]),
+);
+const MOST_AXES = DOCUMENT.properties.sweep.maxItems;
 
 export class DraftForm {
   readonly #fields = byId<HTMLFieldSetElement>('draft-fields');
@@ -79,7 +77,7 @@ export class DraftForm {
     }
   }
 
-  /** How many neurons the selectors stand for, as the service resolved them; nothing while that is not known. */
+  /** Shows the number of neurons of each selector, as the service resolved it; nothing while that is not known. */
   showResolved(resolved: DryRun['resolved'] | undefined): void {
     this.#resolved = resolved ?? {};
     for (const [path, key] of this.#resolvedPlaces()) {
@@ -89,10 +87,10 @@ export class DraftForm {
   }
 
   /**
-   * Shows what is wrong at the control of the place, with what may have been meant.
+   * Shows a fault at the control of its place, with suggestions.
    * @returns whether the form has such a control
    */
-  showFault(message: string, place: FaultPlace, onSuggestion: (suggestion: string) => void): boolean {
+  showFault(message: string, place: Fault, onSuggestion: (suggestion: string) => void): boolean {
     this.clearFault();
     const target = place.path === undefined ? undefined : this.#controlAt(place.path);
     if (target === undefined) return false;
@@ -152,7 +150,7 @@ export class DraftForm {
     if (hadFocus) this.#focusAgain(focused);
   }
 
-  /** What is gone gives the focus to the control that adds such. */
+  /** Restores the focus; where its control is gone, the control that adds such items gets it. */
   #focusAgain(key: string): void {
     const withKey = (wanted: string) =>
       this.#fields.querySelector<HTMLElement>(`[${KEY}="${CSS.escape(wanted)}"]`);
@@ -252,7 +250,7 @@ export class DraftForm {
       this.#change(this.#latest('reports', at, report), redraws);
     const rows = draft.reports.map((report, at) => {
       const path = pointer('reports', report.name);
-      const isTable = report.type === 'spikes' || report.type === 'inputs';
+      const isTable = eventKindOf(report) !== undefined;
       return this.#row(
         `Report ${report.name}`,
         path,
@@ -275,7 +273,7 @@ export class DraftForm {
             (neurons) => set(at, { neurons }, true),
           ),
           this.#choice('What', `report-type-${at}`, `${path}/type`, REPORT_LABELS, report.type, (type) =>
-            set(at, { type, ...((type === 'spikes' || type === 'inputs') && { groupBy: '' }) }, true),
+            set(at, { type, ...(eventKindOf({ type }) && { groupBy: '' }) }, true),
           ),
           ...(isTable
             ? []
@@ -349,9 +347,7 @@ export class DraftForm {
     const set = (change: Partial<SetAxisDraft>, redraws = false): void =>
       this.#change({ ...this.#draft, axes: replaced<AxisDraft>(this.#draft.axes, at, change) }, redraws);
     const parameters = [
-      ...inputs.flatMap(({ name }) =>
-        Object.keys(SWEPT_OF_INPUT).map((member) => `inputs.${name}.${member}`),
-      ),
+      ...inputs.flatMap(({ name }) => Object.keys(SWEPT_MEMBERS).map((member) => `inputs.${name}.${member}`)),
       'duration_ms',
       'seed',
     ];
@@ -512,7 +508,7 @@ export class DraftForm {
     value: string,
     onChange: (value: string) => void,
   ): HTMLElement {
-    // A document may hold what the form does not offer.
+    // A document may hold a value that the form does not offer.
     const offered = value in labels ? labels : { ...labels, [value]: value };
     const options = Object.entries(offered).map(([option, text]) =>
       element('option', { value: option, selected: option === value }, text),
@@ -551,7 +547,7 @@ export class DraftForm {
     return button;
   }
 
-  /** Where the form shows how many neurons a selector has, and what the answer calls it. */
+  /** Places where the form shows the number of neurons of a selector, each with the selector's name in the answer. */
   #resolvedPlaces(): [string, string][] {
     const { inputs, reports, axes } = this.#draft;
     return [
@@ -569,7 +565,7 @@ export class DraftForm {
 /** A message at a place, with a button for each name that may have been meant. */
 export function faultElement(
   message: string,
-  { suggestions = [] }: FaultPlace,
+  { suggestions = [] }: Fault,
   onSuggestion: (suggestion: string) => void,
 ): HTMLElement {
   const fault = element('div', { class: 'fault', role: 'alert' }, element('p', {}, message));
@@ -618,7 +614,7 @@ function withSelector(before: Selector, selector: string): Selector {
   return all.length === 1 ? selector : all;
 }
 
-/** What a sweep says of the input follows its name. */
+/** Renames an input, also where a sweep names it. */
 function withInputRenamed(draft: Draft, at: number, wanted: string): Draft {
   const before = draft.inputs[at]!.name;
   const name = freeName(wanted, without(draft.inputs, at));

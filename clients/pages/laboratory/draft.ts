@@ -1,8 +1,9 @@
 /**
- * What the form of the laboratory holds, and the document that it stands for. The form has controls for what most
- * experiments need. What else a document says is kept in `rest`, so that nothing is lost on the way through the form.
+ * Contents of the form of the laboratory, and the document that they stand for. The form has controls for what most
+ * experiments need. Other members of a document are kept in `rest`, so that nothing is lost in the form.
  */
-import { DOCUMENT } from '../../../answers/v2/fields.js';
+import { DOCUMENT } from '../../../src/experiments/document/document.js';
+import { poisson } from '../../../src/experiments/kinds/inputs/poisson.js';
 import { isList, isMembers, type Json, type Members } from './json.js';
 
 /** Numbers are the text of their control; empty stands for a member that is left out. */
@@ -52,14 +53,14 @@ export interface EachAxisDraft {
   readonly kind: 'each';
   /** Empty where the groups are those that responded in the baseline. */
   readonly neurons: Selector;
-  /** Of the responders: how many groups at most. Nothing where the neurons are selected. */
+  /** Largest number of groups of responders. Undefined where the neurons are selected. */
   readonly top: string | undefined;
   readonly groupBy: string;
   readonly as: string;
 }
 
-const { duration_ms, trials, seed, inputs } = DOCUMENT.members;
-const DEFAULT_RATE_HZ = String(inputs.of.variants['poisson']!.members['rate_hz']!.default);
+const { duration_ms, trials, seed } = DOCUMENT.properties;
+const DEFAULT_RATE_HZ = String(poisson.schema.properties.rate_hz.default);
 export const DEFAULT_TOP = '200';
 
 export const EMPTY_DRAFT: Draft = {
@@ -246,12 +247,12 @@ function textOf(value: Json): string {
   throw new NotShown();
 }
 
-/** Not a list inside a list. */
+/** Tells a selector from a list inside a list, which the form cannot show. */
 function isShownSelector(value: Json): value is string | Members {
   return typeof value === 'string' || isMembers(value);
 }
 
-/** Takes the members of an object one by one; `rest` has those that nobody took. */
+/** Takes the members of an object one by one; `rest` has those that were not taken. */
 class Reader {
   readonly #members: Map<string, Json>;
 

@@ -1,10 +1,10 @@
 /** Published experiments to begin with: the documents of examples/, by the names of their files. */
 import type { Members } from './json.js';
 
-const FILES = import.meta.glob<Members>('../../../../examples/*.json', { eager: true, import: 'default' });
+const FILES = import.meta.glob<Members>('../../../examples/*.json', { eager: true, import: 'default' });
 
 export interface Example {
-  /** Of the file, without its ending; links have it. */
+  /** Name of the file without its ending, which links contain. */
   readonly id: string;
   readonly title: string;
   readonly document: Members;

@@ -17,8 +17,8 @@ export function isList(value: Json | undefined): value is readonly Json[] {
 }
 
 /**
- * JSON of two spaces a level, with what is short on one line.
- * @param before what stands before it on its line
+ * JSON of two spaces a level, with short values on one line.
+ * @param before text before the value on its line
  */
 export function readableJson(value: Json, indent = '', before = indent): string {
   const line = onOneLine(value);
@@ -55,7 +55,7 @@ export function keysOf(path: string): string[] {
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** @returns nothing where the document has no such place */
+/** @returns undefined where the document has no such place */
 export function valueAt(document: Json, path: string): Json | undefined {
   let value: Json | undefined = document;
   for (const key of keysOf(path)) {

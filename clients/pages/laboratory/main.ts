@@ -2,16 +2,10 @@
 import { describeModelLine } from '../about.js';
 import { byId, element, grouped } from '../dom.js';
 import { Notices } from '../notices.js';
-import type { DryRun, ExperimentHead } from '../../../answers/v2/result.js';
-import { asFailure, fetchModel, ServiceFailure } from '../service/client.js';
-import {
-  beginJob,
-  dryRun,
-  endJob,
-  jobLines,
-  requestLines,
-  submissionKey,
-} from '../service/open-experiments.js';
+import type { DryRun, ExperimentHead } from '../../../src/experiments/run/result.js';
+import { randomKey, type ExperimentDocument } from '#client';
+import { asFailure, service, type ServiceFailure } from '../service/client.js';
+import { jobLines, requestLines } from '../service/open-experiments.js';
 import { documentHash, documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { documentOf, draftOf } from './draft.js';
@@ -30,7 +24,7 @@ import { NeuronSearch } from './neuron-search.js';
 import { OutcomePanel } from './outcome-panel.js';
 
 const DRY_RUN_PAUSE_MS = 350;
-/** Of the document, before it scrolls. */
+/** Lines of the text field; a longer document scrolls. */
 const MOST_LINES = 36;
 const FEWEST_LINES = 12;
 
@@ -45,12 +39,12 @@ const text = byId<HTMLTextAreaElement>('document');
 const state = byId('document-state');
 const outcome = new OutcomePanel(onHead, onEnd);
 const form = new DraftForm((draft) => showDocument(documentOf(draft), 'form'));
-/** What the text holds; nothing while it is no JSON. */
+/** Document in the text field; undefined while the text is no JSON. */
 let shown: Json | undefined;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
-/** What the reader has chosen for documents that may be one request. */
+/** Choice of the reader for documents that may also be one request. */
 let wantsJob = false;
 /** The job that is followed. */
 let job: string | undefined;
@@ -58,7 +52,7 @@ let asked = new AbortController();
 let pause: ReturnType<typeof setTimeout> | undefined;
 
 new NeuronSearch((place, selector) => {
-  // What was edited by hand is not to be lost to a button.
+  // Text that was edited by hand is not to be lost to a button.
   if (!byId('by-hand').hidden) notices.status('The form cannot show the document, so nothing was added.');
   else form.add(place, selector);
 });
@@ -71,7 +65,7 @@ await describe();
 /** Asks again until the service has a model. */
 async function describe(): Promise<void> {
   try {
-    describeModelLine(await fetchModel());
+    describeModelLine(await service.model());
   } catch (error) {
     notices.failure(asFailure(error), () => void describe(), true);
     return;
@@ -125,7 +119,7 @@ function listen(): void {
   });
 }
 
-/** Everything that shows the document follows it, but for what it comes from. */
+/** Updates all parts that show the document, except the one where it was changed. */
 function showDocument(document: Json, origin: 'form' | 'text' | 'address' | 'suggestion'): void {
   shown = document;
   if (origin !== 'text') {
@@ -181,7 +175,7 @@ function setTooLarge(isSo: boolean): void {
   showCommand();
 }
 
-/** Asks the service what it makes of the document, once nobody has changed it for a while. */
+/** Asks the service for a dry run once the document has been unchanged for a while. */
 function checkSoon(afterMs: number): void {
   clearTimeout(pause);
   asked.abort();
@@ -192,7 +186,7 @@ function checkSoon(afterMs: number): void {
 
 async function check(): Promise<void> {
   if (shown === undefined) return;
-  const document = JSON.stringify(shown);
+  const document = shown as ExperimentDocument;
   const { signal } = (asked = new AbortController());
   try {
     const { answer, tooLarge } = await priceOf(document, signal);
@@ -216,18 +210,19 @@ async function check(): Promise<void> {
 
 /**
  * The cost as one request, or as a job where the reader wants one or it is too large for a request.
- * @returns with what the service said of its size, if it is too large
+ * @returns `tooLarge` is the message of the service on its size, if it is too large
  */
 async function priceOf(
-  document: string,
+  document: ExperimentDocument,
   signal: AbortSignal,
 ): Promise<{ readonly answer: DryRun; readonly tooLarge?: string }> {
-  if (wantsJob) return { answer: await dryRun(document, true, signal) };
+  const dryRun = async (asJob: boolean) => (await service.dryRun(document, { asJob, signal })) as DryRun;
+  if (wantsJob) return { answer: await dryRun(true) };
   try {
-    return { answer: await dryRun(document, false, signal) };
+    return { answer: await dryRun(false) };
   } catch (error) {
-    if (!(error instanceof ServiceFailure) || !mayBeJob(error)) throw error;
-    return { answer: await dryRun(document, true, signal), tooLarge: error.message };
+    if (!mayBeJob(asFailure(error))) throw error;
+    return { answer: await dryRun(true), tooLarge: asFailure(error).message };
   }
 }
 
@@ -247,7 +242,7 @@ function forgetCheck(): void {
 
 function describeCost({ conditions, cost, experiment }: DryRun): string {
   const trials = `${grouped(experiment.trials)} ${experiment.trials === 1 ? 'trial' : 'trials'}`;
-  // Of responders only the baseline is known before it ran.
+  // The number of responders is known only after the baseline has run.
   const isBound = experiment.sweep?.some(
     (axis) => 'each' in axis && isMembers(axis.each as Json) && 'responders_of' in (axis.each as object),
   );
@@ -256,7 +251,10 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
     : `${grouped(conditions.length)} ${conditions.length === 1 ? 'condition' : 'conditions'}`;
   return (
     `${many} of ${trials}: ${isBound ? 'at most ' : ''}${Number(cost.brain_seconds.toPrecision(6))} brain seconds, ` +
-    `about ${grouped(Math.round(cost.input_events))} input events.`
+    `about ${grouped(Math.round(cost.input_events))} input events.` +
+    (cost.spike_rows_at_most === undefined
+      ? ''
+      : ` At most ${grouped(cost.spike_rows_at_most)} rows of spikes.`)
   );
 }
 
@@ -305,7 +303,7 @@ function openAddress(otherwise: Json | undefined): void {
 
 async function start(): Promise<void> {
   if (shown === undefined) return;
-  const document = JSON.stringify(shown);
+  const document = shown as ExperimentDocument;
   notices.clear();
   notices.status('');
   job = undefined;
@@ -313,14 +311,14 @@ async function start(): Promise<void> {
     present(() => outcome.follow(requestLines(document), priced?.conditions.length ?? 1));
     return;
   }
-  await submit(document, submissionKey());
+  await submit(document, randomKey());
 }
 
 /** @param key the same where this is tried again: the job may have begun although no answer came */
-async function submit(document: string, key: string): Promise<void> {
+async function submit(document: ExperimentDocument, key: string): Promise<void> {
   run.disabled = true;
   try {
-    const begun = await beginJob(document, key);
+    const { id: begun } = await service.submitExperiment(document, { key });
     history.pushState(null, '', jobHash(begun));
     follow(begun);
   } catch (error) {
@@ -328,7 +326,7 @@ async function submit(document: string, key: string): Promise<void> {
   }
 }
 
-/** Shows a job, whoever began it. */
+/** Shows a job, begun here or elsewhere. */
 function follow(named: string): void {
   job = named;
   present(() => outcome.follow(jobLines(named), 1));
@@ -342,13 +340,13 @@ function present(begin: () => Promise<void>): void {
   byId('outcome').scrollIntoView({ behavior: stillness(), block: 'start' });
 }
 
-/** Ends what is under way; what came so far stays on the page. */
+/** Ends the experiment under way; its results so far stay on the page. */
 async function end(): Promise<void> {
   const ended = job;
   outcome.stop();
   if (ended === undefined) return;
   try {
-    await endJob(ended);
+    await service.job(ended).end();
   } catch (error) {
     notices.failure(asFailure(error), () => void end());
   }

@@ -1,11 +1,11 @@
 /** Selectors as a list of names, each with its side, and a field that adds names. */
-import { nameOnSide, NAMED_SIDES } from '../../../connectome/set-selector.js';
+import { nameOnSide, NAMED_SIDES } from '../../../src/connectome/set-selector.js';
 import { element } from '../dom.js';
 import type { Selector } from './draft.js';
 import { isList, type Members } from './json.js';
 
 const BOTH_SIDES = 'both sides';
-/** What a control has in common with the same control before the form was drawn again. */
+/** Attribute by which a control is found again after the form was redrawn. */
 export const KEY = 'data-key';
 
 /** A choice of side; empty stands for any. */
@@ -19,7 +19,7 @@ export interface NeuronListOptions {
   /** Completes "Add neurons to ...". */
   readonly label: string;
   readonly selector: Selector;
-  /** Of the field that adds names. What stands beside it has the same key with an ending. */
+  /** Key of the field that adds names. Controls beside it have the same key with an ending. */
   readonly key: string;
   /** JSON Pointer to the selector. */
   readonly path: string;

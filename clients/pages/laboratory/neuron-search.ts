@@ -1,21 +1,21 @@
 /** Finds cell types and published sets by the beginning of their name, and puts them into the experiment. */
-import type { ListedNodeSet } from '../../../answers/v2/node-set-list.js';
-import type { NeuronSearchResult } from '../../../connectome/neuron-search.js';
+import type { NeuronSearch as NeuronSearchResult, NodeSetList } from '#client';
 import { byId, element, grouped } from '../dom.js';
-import { asFailure } from '../service/client.js';
-import { fetchNodeSets, LISTED_NEURONS, searchNeurons } from '../service/open-experiments.js';
+import { asFailure, service } from '../service/client.js';
 import { sideOptions } from './neuron-list.js';
 
 export type Place = 'stimulate' | 'silence' | 'read';
 
 const PLACES: Readonly<Record<Place, string>> = { stimulate: 'Stimulate', silence: 'Silence', read: 'Read' };
-/** Of each kind; whoever wants more names more of the beginning. */
+/** With more neurons than these, their sides are not counted by type. */
+const LISTED_NEURONS = 3000;
+/** Results of each kind that are shown; a longer beginning of the name gives fewer. */
 const MOST_RESULTS = 24;
 const PAUSE_MS = 300;
 
-/** One row of what was found. */
+/** Row of the results. */
 interface Found {
-  /** As a selector names it, without the side. */
+  /** Name in a selector, without the side. */
   readonly name: string;
   readonly detail: string;
   readonly hint?: string;
@@ -25,7 +25,7 @@ export class NeuronSearch {
   readonly #text = byId<HTMLInputElement>('search-type');
   readonly #side = byId<HTMLSelectElement>('search-side');
   readonly #status = byId('search-status');
-  #sets: Promise<readonly ListedNodeSet[]> | undefined;
+  #sets: Promise<readonly NodeSetList['node_sets'][number][]> | undefined;
   #asked = new AbortController();
   #pause: ReturnType<typeof setTimeout> | undefined;
 
@@ -53,12 +53,12 @@ export class NeuronSearch {
       return;
     }
     try {
-      this.#sets ??= fetchNodeSets();
+      this.#sets ??= service.nodeSets().then((list) => list.node_sets);
       const [sets, found] = await Promise.all([
         this.#sets,
         wanted.startsWith('@')
           ? undefined
-          : searchNeurons(wanted.includes('*') ? wanted : `${wanted}*`, this.#side.value, asked.signal),
+          : this.#neuronsOf(wanted.includes('*') ? wanted : `${wanted}*`, asked.signal),
       ]);
       if (asked.signal.aborted) return;
       this.#present(wanted, setsWith(wanted, sets), found);
@@ -68,6 +68,11 @@ export class NeuronSearch {
       this.#show([]);
       this.#status.textContent = asFailure(error).message;
     }
+  }
+
+  #neuronsOf(type: string, signal: AbortSignal): Promise<NeuronSearchResult> {
+    const side = this.#side.value as 'left' | 'right' | 'center' | '';
+    return service.neurons({ type, limit: LISTED_NEURONS, ...(side !== '' && { side }) }, { signal });
   }
 
   #present(wanted: string, sets: readonly Found[], found: NeuronSearchResult | undefined): void {
@@ -129,8 +134,8 @@ export class NeuronSearch {
   }
 }
 
-/** Sets with the text in their name, or in what they are. */
-function setsWith(wanted: string, sets: readonly ListedNodeSet[]): Found[] {
+/** Sets with the text in their name. */
+function setsWith(wanted: string, sets: readonly NodeSetList['node_sets'][number][]): Found[] {
   const text = wanted.replace(/^@/, '').replaceAll('*', '').toLowerCase();
   return sets
     .filter(({ name, neurons }) => neurons > 0 && name.toLowerCase().includes(text))

@@ -1,15 +1,20 @@
-/** What comes of an experiment, while it comes: progress, figure, table, files, and what to cite. */
-import type { ExperimentHead, ExperimentTotals } from '../../../answers/v2/result.js';
+/** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
+import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
+import { drawSvg, PAPER } from '../../../src/experiments/figures/draw.js';
+import { figuresOf } from '../../../src/experiments/figures/experiment-figures.js';
+import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
+import type { Figure } from '../../../src/experiments/figures/figure.js';
+import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
+import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
 import { byId, element, grouped } from '../dom.js';
 import { asFailure, type ServiceFailure } from '../service/client.js';
 import { fetchNeuronIndex, type NeuronIndex } from '../service/neuron-labels.js';
 import type { AnswerSource, ConditionLine, Progress } from '../service/open-experiments.js';
 import { onThemeChange } from '../theme.js';
 import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
-import { type Palette, PAPER, pngFile, screenPalette, svgFile } from './figure.js';
-import { type Choice, type Figure, type FigureKind, figuresOf, type Findings } from './figures.js';
+import { pngFile, screenPalette, svgElement, svgFile } from './figure.js';
+import { findingsOf } from './findings.js';
 import { fillRatesTable } from './rates-table.js';
-import { rateReports, tableReports } from './readings.js';
 import { fileName, save, tableFile, type TableFormat } from './saving.js';
 
 /** Many conditions may come within one picture of the screen. */
@@ -18,7 +23,6 @@ const REDRAW_PAUSE_MS = 150;
 const SAVED_WIDTH = 900;
 const PNG_SCALE = 2;
 
-/** How the last experiment ended, or that it goes on. */
 type State = 'running' | 'stopped' | 'broken' | 'done';
 
 export class OutcomePanel {
@@ -26,7 +30,7 @@ export class OutcomePanel {
   readonly #progress = byId<HTMLProgressElement>('progress');
   readonly #goOn = byId<HTMLButtonElement>('go-on');
   readonly #figure = byId('figure');
-  /** What the reader has chosen, by the name of the choice. */
+  /** Choices of the reader, by name. */
   readonly #choices = new Map<string, string>();
   #neurons: NeuronIndex | undefined;
   #source: AnswerSource | undefined;
@@ -35,13 +39,14 @@ export class OutcomePanel {
   #head: ExperimentHead | undefined;
   #conditions: ConditionLine[] = [];
   #totals: ExperimentTotals | undefined;
+  #findings: Findings | undefined;
   #latest: Progress | undefined;
   #expected = 0;
   #redraw: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * @param onHead is told what the experiment is, when that is known
-   * @param onEnd is told when an experiment has ended, with the failure if there was one
+   * @param onHead gets the head of the experiment when it arrives
+   * @param onEnd is called when an experiment has ended, with the failure if there was one
    */
   constructor(
     private readonly onHead: (head: ExperimentHead) => void,
@@ -78,7 +83,7 @@ export class OutcomePanel {
     await this.goOn();
   }
 
-  /** Asks the same source for what is missing. */
+  /** Asks the same source for the conditions that are missing. */
   async goOn(): Promise<void> {
     const { signal } = (this.#stop = new AbortController());
     const from = (this.#conditions.at(-1)?.index ?? -1) + 1;
@@ -95,7 +100,7 @@ export class OutcomePanel {
         if (line.kind === 'head') {
           this.#head = line.head;
           this.onHead(line.head);
-          if (tableReports(line.head.experiment).length > 0) void this.#showTypes(line.head.model);
+          if (eventReports(line.head.experiment).length > 0) void this.#showTypes(line.head.model);
         } else if (line.kind === 'condition') this.#take(line.condition);
         else if (line.kind === 'progress') this.#latest = line.progress;
         else this.#totals = line.totals;
@@ -136,6 +141,7 @@ export class OutcomePanel {
   #draw(): void {
     clearTimeout(this.#redraw);
     this.#redraw = undefined;
+    this.#findings = this.#found();
     this.#drawProgress();
     byId('downloads').hidden = this.#conditions.length === 0;
     this.#drawTools();
@@ -179,14 +185,14 @@ export class OutcomePanel {
     );
   }
 
-  /** What the reader chooses of the figure, where there is a choice. */
+  /** Offers the choices of the figure that have more than one value. */
   #drawTools(): void {
     const tools = byId('figure-tools');
     const findings = this.#findings;
     const offered: Choice[] = [];
     if (findings !== undefined) {
       const kinds = kindsOf(findings);
-      offered.push(kinds, ...(this.#kind(findings)?.choices(findings, this.#chosen) ?? []));
+      offered.push(kinds, ...(this.#kind(findings)?.choices?.(findings, this.#chosen) ?? []));
     }
     const shown = offered.filter(({ values }) => values.length > 1);
     const key = JSON.stringify(shown);
@@ -214,11 +220,12 @@ export class OutcomePanel {
     return chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
   };
 
-  get #findings(): Findings | undefined {
+  /** @returns nothing before the first condition */
+  #found(): Findings | undefined {
     const [head, conditions] = [this.#head, this.#conditions];
     if (head === undefined || conditions.length === 0) return undefined;
     const neurons = this.#neurons?.model === head.model ? this.#neurons : undefined;
-    return { head, conditions, totals: this.#totals, neurons };
+    return findingsOf(head, conditions, this.#totals, neurons);
   }
 
   /** The figure that the reader has chosen; nothing where the reports give none. */
@@ -230,12 +237,16 @@ export class OutcomePanel {
   #drawFigure(): void {
     const container = this.#figure;
     const focused = focusedCell(container);
-    const figure = this.#figureAt(container.clientWidth, screenPalette());
-    container.replaceChildren(...(figure === undefined ? [] : [figure.drawn]));
+    const figure = container.clientWidth === 0 ? undefined : this.#shownFigure();
     byId('figure-note').textContent = figure?.note ?? '';
     this.#say('');
-    if (figure === undefined) return;
-    makeReadable(figure.drawn, (sentence) => this.#say(sentence));
+    if (figure === undefined) {
+      container.replaceChildren();
+      return;
+    }
+    const drawn = svgElement(drawSvg(figure, container.clientWidth, screenPalette()));
+    container.replaceChildren(drawn);
+    makeReadable(drawn, (sentence) => this.#say(sentence));
     if (focused !== undefined) focusCell(container, focused);
   }
 
@@ -243,10 +254,9 @@ export class OutcomePanel {
     byId('figure-reading').textContent = sentence;
   }
 
-  #figureAt(width: number, palette: Palette): Figure | undefined {
+  #shownFigure(): Figure | undefined {
     const findings = this.#findings;
-    if (findings === undefined || width === 0) return undefined;
-    return this.#kind(findings)?.draw(findings, this.#chosen, width, palette);
+    return findings && this.#kind(findings)?.draw(findings, this.#chosen);
   }
 
   /** A raster puts neurons of one type together; without their types it is drawn all the same. */
@@ -255,7 +265,7 @@ export class OutcomePanel {
       await this.#identify(model);
       this.#drawSoon();
     } catch {
-      // Whoever saves the events is told.
+      // Saving the events asks again, and shows the failure.
     }
   }
 
@@ -271,10 +281,10 @@ export class OutcomePanel {
       return;
     }
     const { experiment } = this.#head;
-    const { rows, shown } = fillRatesTable(table, experiment, this.#conditions);
+    const { rows, shown } = fillRatesTable(table, experiment, this.#findings?.conditions ?? []);
     byId('rates-note').textContent =
       rows > shown ? `The first ${shown} of ${grouped(rows)} rows; the files have all.` : '';
-    byId('rates-of-reports').hidden = rateReports(experiment).length === 0;
+    byId('rates-of-reports').hidden = measuredReports(experiment).length === 0;
   }
 
   #drawCredit(): void {
@@ -297,25 +307,27 @@ export class OutcomePanel {
     const findings = this.#findings;
     const kind = findings && this.#kind(findings);
     if (findings === undefined || kind === undefined) return;
-    const { head, conditions } = findings;
+    const { head } = findings;
     const name = fileName(head.experiment.name, head.id, format);
     if (format === 'csv' || format === 'arrow') {
       try {
-        if (kind.table === 'spikes' || kind.table === 'inputs') await this.#identify(head.model);
-        save(await tableFile(format as TableFormat, kind.table, head, conditions, this.#neurons), name);
+        if (eventKindOf({ type: kind.table }) !== undefined) await this.#identify(head.model);
+        save(await tableFile(format as TableFormat, kind.table, this.#found()!, this.#neurons), name);
       } catch (error) {
         this.#say(`The file was not saved: ${asFailure(error).message}`);
       }
       return;
     }
-    const figure = this.#figureAt(SAVED_WIDTH, PAPER)?.drawn;
+    const figure = this.#shownFigure();
     if (figure === undefined) return;
-    save(format === 'svg' ? svgFile(figure) : await pngFile(figure, PNG_SCALE), name);
+    const source = drawSvg(figure, SAVED_WIDTH, PAPER);
+    save(format === 'svg' ? svgFile(source) : await pngFile(source, PNG_SCALE), name);
   }
 }
 
 function kindsOf({ head }: Findings): Choice {
-  return { name: 'figure', label: 'Show', values: figuresOf(head.experiment).map(({ name }) => name) };
+  const values = figuresOf(head.experiment).map(({ name }) => name);
+  return { name: 'figure', label: 'Show', values, inFile: values.length };
 }
 
 /** `SYNTHETIC_WIRING` for people. */

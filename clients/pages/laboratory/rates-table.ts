@@ -1,10 +1,11 @@
-/** The rates of all conditions as a table, the same rows as in the CSV. */
-import type { ExperimentDocument } from '../../../answers/v2/document.js';
+/** The means of all conditions as a table, the same rows as in the CSV. */
+import type { GroupResult } from '../../../src/experiments/run/result.js';
+import type { ExperimentDocument } from '../../../src/experiments/document/document.js';
 import { element, grouped } from '../dom.js';
-import type { ConditionLine } from '../service/open-experiments.js';
-import { groupLabel, parameterLabel, valueLabel } from '../../../plot/condition-labels.js';
-import { rounded } from './rounded-rate.js';
-import { groupsOf, rateReports } from './readings.js';
+import type { FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
+import { rounded } from '../../../src/experiments/figures/figure.js';
+import { measuredReports, measureOf } from '../../../src/experiments/figures/report-figures.js';
+import { groupLabel, parameterLabel, valueLabel } from '../../../src/experiments/figures/condition-labels.js';
 
 /** More rows make a page slow; the files have all. */
 const MOST_ROWS = 300;
@@ -13,13 +14,23 @@ const MOST_ROWS = 300;
 export function fillRatesTable(
   table: HTMLTableElement,
   experiment: ExperimentDocument,
-  conditions: readonly ConditionLine[],
+  conditions: readonly FoundCondition[],
 ): { readonly rows: number; readonly shown: number } {
   const parameters = (experiment.sweep ?? []).map((axis) => ('set' in axis ? axis.set : axis.as));
-  const titles = [...parameters.map(titleOf), 'Report', 'Group', 'Rate (Hz)', 'Responding', 'Neurons'];
-  const reports = rateReports(experiment);
+  const reports = measuredReports(experiment);
+  const values = new Set(reports.map((report) => titleOfValue(experiment, report)));
+  const value = values.size === 1 ? [...values][0]! : 'Mean ± population sd';
+  const titles = [...parameters.map(titleOf), 'Report', 'Group', value, 'Responding', 'Neurons'];
+  const valueText = ({ complete }: FoundCondition, report: string, group: GroupResult): string => {
+    const { of, unit } = measureOf(experiment, report);
+    const found = of(group);
+    if (found === null) return complete ? 'none' : 'stopped';
+    return `${rounded(found.mean)} ± ${rounded(found.sd)}${values.size === 1 ? '' : ` ${unit}`}`;
+  };
   const rows = conditions.flatMap((condition) =>
-    reports.flatMap((report) => groupsOf(condition, report).map((group) => ({ condition, report, group }))),
+    reports.flatMap((report) =>
+      (condition.groups[report] ?? []).map((group) => ({ condition, report, group })),
+    ),
   );
   const shown = rows.slice(0, MOST_ROWS);
   table.replaceChildren(
@@ -34,24 +45,19 @@ export function fillRatesTable(
           ...parameters.map((name) => element('td', {}, valueLabel(condition.parameters[name]!))),
           element('td', {}, report),
           element('td', {}, groupLabel(group)),
-          element(
-            'td',
-            {},
-            group.rate_hz === null
-              ? 'stopped'
-              : `${rounded(group.rate_hz.mean)} ± ${rounded(group.rate_hz.sd)}`,
-          ),
-          element(
-            'td',
-            {},
-            group.responding === null ? '–' : String(Number(group.responding.mean.toFixed(1))),
-          ),
+          element('td', {}, valueText(condition, report, group)),
+          element('td', {}, measureOf(experiment, report).respondingOf(group).replace(/\.0$/, '') || '–'),
           element('td', {}, grouped(group.neurons)),
         ),
       ),
     ),
   );
   return { rows: rows.length, shown: shown.length };
+}
+
+function titleOfValue(experiment: ExperimentDocument, report: string): string {
+  const { label, unit } = measureOf(experiment, report);
+  return `${label} (${unit})`;
 }
 
 function titleOf(parameter: string): string {

@@ -8,7 +8,7 @@ export interface BarRow {
   readonly value: number;
   readonly keptValue: number | undefined;
   readonly text: string;
-  /** What the whole width of the bar stands for; the bar starts at 0, wherever that is. */
+  /** Values at the two ends of the bar's column; the bar starts at 0, wherever that is. */
   readonly range: readonly [number, number];
 }
 

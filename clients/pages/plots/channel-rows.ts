@@ -1,9 +1,10 @@
 /**
  * The rate of each channel in frames of 5 ms, one small plot a channel with a scale of its own: a channel of two cells
  * makes steps of 100 Hz, which no common scale shows. Over several seeds a line is the mean, and the band around it
- * one standard deviation to either side. Channels that stay silent are named below.
+ * one population standard deviation to either side. Channels that stay silent are named below.
  */
-import type { Channel } from '../../../answers/v1/api/model.dto.js';
+import type { Channel } from '../service/client.js';
+import { meanSd, type MeanSd } from '../../../src/mean-sd.js';
 import { element } from '../dom.js';
 import type { Run } from '../service/run-result.js';
 
@@ -12,12 +13,6 @@ const HEIGHT = 40;
 
 /** One experiment: its run, then runs with further seeds. */
 export type Trials = readonly [Run, ...Run[]];
-
-interface FrameRate {
-  readonly mean: number;
-  /** 0 where there is one run. */
-  readonly sd: number;
-}
 
 /** @returns moves the line that shows the moment of the playback; nothing moves it out of the plots */
 export function fillChannelRows(
@@ -121,14 +116,11 @@ function frameMsOf({ response }: Run): number {
   return response.duration_ms / response.frames.length;
 }
 
-/** Mean over the runs, and where there is more than one their sample standard deviation, as the command line has it. */
-function frameRates(trials: Trials, channel: string): FrameRate[] {
-  return trials[0].response.frames.map((_, frame) => {
-    const rates = trials.map(({ response }) => response.frames[frame]?.channels[channel] ?? 0);
-    const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-    const squares = rates.reduce((sum, rate) => sum + (rate - mean) ** 2, 0);
-    return { mean, sd: rates.length < 2 ? 0 : Math.sqrt(squares / (rates.length - 1)) };
-  });
+/** Rates of each frame over the runs. */
+function frameRates(trials: Trials, channel: string): MeanSd[] {
+  return trials[0].response.frames.map((_, frame) =>
+    meanSd(trials.map(({ response }) => response.frames[frame]?.channels[channel] ?? 0)),
+  );
 }
 
 /** A stepped line through one height for each frame. */

@@ -3,8 +3,8 @@
  * or by cell type, the busiest first. Dragging zooms.
  */
 import uPlot from 'uplot';
-import type { CompactAtlas } from '../../../connectome/atlas-binary.js';
-import { STEPS_PER_MS } from '../../../engine/network.js';
+import type { CompactAtlas } from '../../../src/connectome/atlas-binary.js';
+import { STEPS_PER_MS } from '../../../src/simulation/network.js';
 import { labelOfType, spoken } from '../selection.js';
 import type { Run } from '../service/run-result.js';
 import { SUPER_CLASSES, superClassIndex, type Theme } from '../theme.js';

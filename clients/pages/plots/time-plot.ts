@@ -1,4 +1,4 @@
-/** What a plot over time needs: the axis, its colours, a playhead, and a click that goes there. */
+/** Parts of every plot over time: the axis, its colours, a playhead, and a click that seeks to its moment. */
 import type uPlot from 'uplot';
 import type { Theme } from '../theme.js';
 

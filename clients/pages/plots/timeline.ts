@@ -1,5 +1,5 @@
-/** All spikes of the brain in each frame, as the background of the scrubber. */
-import type { Frame } from '../../../answers/v1/api/run-response.dto.js';
+/** Number of spikes of the brain in each frame, as the background of the scrubber. */
+import type { Frame } from '../service/client.js';
 
 const HEIGHT = 32;
 

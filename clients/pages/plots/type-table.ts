@@ -12,10 +12,10 @@ export interface TypeRow {
   readonly type: string;
   readonly superClass: string;
   readonly neurons: number;
-  /** Nothing where the type did not spike. */
+  /** Undefined where the type did not spike. */
   readonly run: TypeActivity | undefined;
   readonly kept: TypeActivity | undefined;
-  /** Nothing where the answer does not say. */
+  /** Undefined where the answer does not say. */
   readonly stimulated: number | undefined;
 }
 

@@ -1,11 +1,11 @@
-/** What scripts/recordings.mjs records of the default brain, for the page to show without a request. */
-import type { Model } from '../../../answers/v1/api/model.dto.js';
-import type { DriveRun } from '../../../answers/v1/api/run-response.dto.js';
+/** Recordings of the default brain by scripts/recordings.mjs, which the page shows without a request. */
+import type { Model } from '../service/client.js';
+import type { DriveRun } from '../service/client.js';
 import gallery from './gallery.json';
 
 export interface GalleryEntry {
   readonly title: string;
-  /** What flies do, in plain words; the model names the publications. */
+  /** Behaviour of flies, in plain words; the model names the publications. */
   readonly expected: string;
   /** The channels to look at. */
   readonly channels: readonly string[];
@@ -22,10 +22,12 @@ export interface Gallery {
 
 export const GALLERY = gallery as Gallery;
 
+/** The run that plays when somebody arrives. */
+export const OPENING = { stimulus: 'loom', duration_ms: 100, intensity: 1, seed: 42 } as const;
 /** Address of the body of the run that plays when somebody arrives, view=full. */
 export const OPENING_URL = new URL('./opening.json', import.meta.url).href;
 
-/** Whether the recordings are of this model, so that a run gives the same again. */
+/** Tells whether the recordings are of this model, so that a run gives the same again. */
 export function isOf({ connectome_digest, version }: Model): boolean {
   return GALLERY.connectome_digest === connectome_digest && GALLERY.version === version;
 }

@@ -1,6 +1,6 @@
-import { type Field, FIELD_NAMES, type FieldName, FIELDS } from '../../../answers/v1/fields.js';
+import { type Field, FIELD_NAMES, type FieldName, FIELDS } from '../../../src/presets/fields.js';
 
-/** What a person sets on the page, in the names of the API; a link may hold values that are not allowed. */
+/** Settings of the page, in the names of the API; a link may hold values that are not allowed. */
 export type Experiment = {
   readonly [Name in FieldName]: (typeof FIELDS)[Name]['type'] extends 'string' ? string : number;
 };
@@ -74,7 +74,7 @@ export function describe(experiment: Experiment, label = experiment.stimulus): s
   return `${label}, ${experiment.duration_ms} ms, intensity ${experiment.intensity}, seed ${experiment.seed}`;
 }
 
-/** The same request for a terminal. */
+/** Writes the request of an experiment for a terminal. */
 export function curlOf(experiment: Experiment, origin: string): string {
   const body = JSON.stringify(experimentFrom((name) => experiment[name]));
   return [

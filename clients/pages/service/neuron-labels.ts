@@ -1,7 +1,7 @@
-/** Which neuron an id is, for tables of spikes: they have the ids alone. */
-import { decodeAtlas } from '../../../connectome/atlas-binary.js';
-import type { LabelledNeurons } from '../../../answers/v2/formats/tables.js';
-import { call, fetchAtlas, fetchModel, ServiceFailure } from './client.js';
+/** Labels of neurons by id, for tables of spikes, which have the ids alone. */
+import { decodeAtlas } from '../../../src/connectome/atlas-binary.js';
+import type { LabelledNeurons } from '../../../src/experiments/formats/tables.js';
+import { fetchAtlas, fetchJson, service, ServiceFailure } from './client.js';
 
 export interface NeuronIndex extends LabelledNeurons {
   readonly model: string;
@@ -15,18 +15,18 @@ export interface NeuronIndex extends LabelledNeurons {
  * @throws ServiceFailure, also where the service has another model by now
  */
 export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
-  const { id: model, atlas_url: url, wiring, release } = await fetchModel();
+  const { id: model, atlas_url: url, wiring, dataset, release } = await service.model();
   if (model !== modelId) {
-    throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.', 0);
+    throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
   const [{ types, typeIndices, sides }, { id: ids }] = await Promise.all([
     fetchAtlas(url).then(decodeAtlas),
-    call(url, (response) => response.json() as Promise<{ readonly id: readonly string[] }>),
+    fetchJson<{ readonly id: readonly string[] }>(url),
   ]);
   const indices = new Map(ids.map((each, index) => [each, index]));
   return {
     model,
-    metadata: { types: [...types], wiring: wiring as 'measured' | 'synthetic', release },
+    metadata: { types: [...types], wiring, dataset, release },
     typeIndices,
     sides,
     neuronId: (neuron) => ids[neuron]!,

@@ -1,4 +1,4 @@
-import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
+import type { FullRun } from './client.js';
 
 /** Every spike of a run, ordered by step: the frames end to end. */
 export interface Raster {

@@ -2,8 +2,8 @@
  * The last answers, kept in the browser: a reload, Back and the list of recent runs show them without a request. Where
  * the browser has no IndexedDB, as in some private windows, nothing outlives the page.
  */
-import type { Model } from '../../../answers/v1/api/model.dto.js';
-import type { FullRun } from '../../../answers/v1/api/run-response.dto.js';
+import type { Model } from './client.js';
+import type { FullRun } from './client.js';
 import { equal, type Experiment, experimentFrom } from './experiment.js';
 
 export const KEPT_RUNS = 10;
@@ -12,7 +12,7 @@ const DATABASE_VERSION = 1;
 const STORE = 'runs';
 
 interface StoredRun {
-  /** Of the answer: names model, engine and experiment, so one experiment is stored once. */
+  /** Id of the answer, which names model, engine and experiment: one experiment is stored once. */
   readonly id: string;
   readonly modelKey: string;
   /** Order of storing; the lowest is dropped first. */
@@ -22,7 +22,7 @@ interface StoredRun {
 
 /** Runs of one model; those of another model are forgotten when the store is opened. */
 export class RunStore {
-  /** All that is stored, the last one first. */
+  /** Stored runs, the last one first. */
   #runs: StoredRun[] = [];
 
   private constructor(

@@ -23,5 +23,3 @@ print("Brain seconds:", lab.dry_run(**experiment)["cost"]["brain_seconds"])
 result = lab.run(**experiment, progress=True)
 table = result.rates.pivot_table(index="inputs.loom.rate_hz", columns=["silence.type", "side"], values="rate_hz_mean")
 print(table.round(1))
-for warning in result.warnings:
-    print(warning["message"])

@@ -15,7 +15,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of spikes or input events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
         readonly delete?: never;
@@ -57,7 +57,7 @@ export interface paths {
         };
         /**
          * Gives the results of a job.
-         * @description Once the job has succeeded, exactly the bytes with which the same experiment is answered at once, in any format and from any condition. Until then the conditions that are done, in order: Job-Status is not successful, `partial` is true in JSON and NDJSON, and the totals count these conditions. A job that failed answers with its failure.
+         * @description Once the job has succeeded, exactly the bytes with which the same experiment is answered at once, in any format, from any condition and on any page. Until then the conditions that are done, in order: Job-Status is not successful, `partial` is true in JSON and NDJSON, and the totals count these conditions. A job that failed answers with its failure.
          */
         readonly get: operations["getJobResults"];
         readonly put?: never;
@@ -76,8 +76,8 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Finds neurons by their labels.
-         * @description Neurons that have all labels that are given, with their number by type and side. Where no neuron has a label, the answer is empty and suggests names that come near.
+         * Finds neurons by their labels or root ids.
+         * @description Neurons that have all labels that are given, or those with given ids, with their number by type and side. Where no neuron has a label, the answer is empty and suggests names that come near.
          */
         readonly get: operations["findNeurons"];
         readonly put?: never;
@@ -132,36 +132,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The body of every failure, from whatever layer. */
-        readonly ErrorResponse: {
-            /** @description What is wrong: the field, what it got and what is allowed. For people. */
-            readonly error: string;
-            /**
-             * @description The same in one word, for programs.
-             * @enum {string}
-             */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
-            readonly path?: string;
-            /** @description Names that may have been meant, nearest first. */
-            readonly suggestions?: readonly string[];
-        };
-        /**
-         * @description Which neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or :center behind it takes one side. An object has labels. A list of selectors is their union. At most 16 levels.
-         * @example LC4:left
-         * @example {
-         *       "type": [
-         *         "LC4",
-         *         "LPLC2"
-         *       ],
-         *       "side": "left"
-         *     }
-         * @example [
-         *       "@sugar",
-         *       "CB0701"
-         *     ]
-         */
-        readonly Selector: string | components["schemas"]["LabelSelector"] | readonly (string | components["schemas"]["LabelSelector"] | readonly unknown[])[];
         /** @description An experiment: neurons that are stimulated or silenced, repeated trials, and what is read. */
         readonly Experiment: {
             /**
@@ -218,9 +188,10 @@ export interface components {
                     readonly delay_ms: number;
                     /**
                      * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
                      * @example 300
                      */
-                    readonly duration_ms?: number | null;
+                    readonly duration_ms: number | null;
                 } | {
                     /**
                      * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
@@ -229,7 +200,6 @@ export interface components {
                     readonly node_set: components["schemas"]["Selector"];
                     /**
                      * @description Where events come from.
-                     * @default spikes
                      * @constant
                      */
                     readonly module: "spikes";
@@ -252,9 +222,10 @@ export interface components {
                     readonly delay_ms: number;
                     /**
                      * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
                      * @example 300
                      */
-                    readonly duration_ms?: number | null;
+                    readonly duration_ms: number | null;
                 };
             };
             /**
@@ -324,9 +295,10 @@ export interface components {
                     readonly start_ms: number;
                     /**
                      * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
                      * @example 300
                      */
-                    readonly end_ms?: number | null;
+                    readonly end_ms: number | null;
                 } | {
                     /**
                      * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
@@ -335,7 +307,6 @@ export interface components {
                     readonly node_set: components["schemas"]["Selector"];
                     /**
                      * @description What is read.
-                     * @default histogram
                      * @constant
                      */
                     readonly type: "histogram";
@@ -356,9 +327,10 @@ export interface components {
                     readonly start_ms: number;
                     /**
                      * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
                      * @example 300
                      */
-                    readonly end_ms?: number | null;
+                    readonly end_ms: number | null;
                     /**
                      * @description Length of a bin in ms; the last one may be shorter.
                      * @default 10
@@ -373,7 +345,6 @@ export interface components {
                     readonly node_set: components["schemas"]["Selector"];
                     /**
                      * @description What is read.
-                     * @default spikes
                      * @constant
                      */
                     readonly type: "spikes";
@@ -390,9 +361,10 @@ export interface components {
                     readonly start_ms: number;
                     /**
                      * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
                      * @example 300
                      */
-                    readonly end_ms?: number | null;
+                    readonly end_ms: number | null;
                 } | {
                     /**
                      * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
@@ -401,7 +373,6 @@ export interface components {
                     readonly node_set: components["schemas"]["Selector"];
                     /**
                      * @description What is read.
-                     * @default inputs
                      * @constant
                      */
                     readonly type: "inputs";
@@ -418,9 +389,42 @@ export interface components {
                     readonly start_ms: number;
                     /**
                      * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
                      * @example 300
                      */
-                    readonly end_ms?: number | null;
+                    readonly end_ms: number | null;
+                } | {
+                    /**
+                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @example @sugar
+                     */
+                    readonly node_set: components["schemas"]["Selector"];
+                    /**
+                     * @description What is read.
+                     * @constant
+                     */
+                    readonly type: "latency";
+                    /**
+                     * @description What makes a group; empty: all neurons are one.
+                     * @default []
+                     * @example [
+                     *       "type",
+                     *       "side"
+                     *     ]
+                     */
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    /**
+                     * @description Start of what is read, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly start_ms: number;
+                    /**
+                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly end_ms: number | null;
                 };
             };
             /**
@@ -503,10 +507,26 @@ export interface components {
              * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
              * @default error
              * @example skip
-             * @enum {unknown}
+             * @enum {string}
              */
             readonly on_missing: "error" | "skip";
         };
+        /**
+         * @description Which neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or :center behind it takes one side. An object has labels. A list of selectors is their union. At most 16 levels.
+         * @example LC4:left
+         * @example {
+         *       "type": [
+         *         "LC4",
+         *         "LPLC2"
+         *       ],
+         *       "side": "left"
+         *     }
+         * @example [
+         *       "@sugar",
+         *       "CB0701"
+         *     ]
+         */
+        readonly Selector: string | components["schemas"]["LabelSelector"] | readonly (string | components["schemas"]["LabelSelector"] | readonly unknown[])[];
         /**
          * @description Neurons by labels: all members must agree, and a list means any of its values. It must have a member other than `except`.
          * @example {
@@ -540,10 +560,10 @@ export interface components {
             /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the release. synthetic: sampled, so single neurons mean nothing.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic";
+            readonly wiring: "measured" | "synthetic" | "custom";
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
@@ -571,6 +591,8 @@ export interface components {
              * @constant
              */
             readonly partial?: true;
+            /** @description There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            readonly next_page?: string;
         };
         /** @description The answer to an experiment with dry_run=true: all that is known without simulating. */
         readonly DryRunAnswer: {
@@ -579,10 +601,10 @@ export interface components {
             /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the release. synthetic: sampled, so single neurons mean nothing.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic";
+            readonly wiring: "measured" | "synthetic" | "custom";
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
@@ -599,12 +621,16 @@ export interface components {
                     readonly [key: string]: string;
                 } | null;
             }[];
-            /** @description The most that it can come to; input events are the expected number. */
+            /** @description The most that it can come to; input events, and their rows, are the expected number. */
             readonly cost: {
                 /** @description Conditions x trials x duration, in seconds of simulated time. */
                 readonly brain_seconds: number;
                 /** @description Events that stimulated neurons got. */
                 readonly input_events: number;
+                /** @description Where reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a stimulated neuron in each step. As a rule there are far fewer; how many, only a simulation says. */
+                readonly spike_rows_at_most?: number;
+                /** @description Where reports list input events: the expected number of their rows. */
+                readonly input_rows?: number;
             };
             /** @description What to bear in mind about the results. */
             readonly warnings: readonly components["schemas"]["Warning"][];
@@ -618,10 +644,10 @@ export interface components {
             /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the release. synthetic: sampled, so single neurons mean nothing.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic";
+            readonly wiring: "measured" | "synthetic" | "custom";
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
@@ -664,6 +690,8 @@ export interface components {
              * @constant
              */
             readonly partial?: true;
+            /** @description There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            readonly next_page?: string;
         };
         /** @description The neurons that a selector stands for. */
         readonly ResolvedSet: {
@@ -707,7 +735,7 @@ export interface components {
             readonly stopped_at_ms?: number;
             /**
              * @description Why a trial was stopped.
-             * @enum {string}
+             * @constant
              */
             readonly reason?: "EVENT_BUDGET";
             /** @description Spikes of all neurons in a trial. */
@@ -718,14 +746,14 @@ export interface components {
             readonly synaptic_events: number;
             /** @description What each report read, by its name. */
             readonly reports: {
-                readonly [key: string]: readonly components["schemas"]["Group"][] | components["schemas"]["EventTable"];
+                readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"];
             };
         };
         /** @description Over the trials of a condition. */
         readonly MeanSd: {
             /** @description Mean. */
             readonly mean: number;
-            /** @description Standard deviation of the trials as a whole population (ddof 0). */
+            /** @description Population standard deviation (ddof 0). */
             readonly sd: number;
         };
         /** @description What a report of type rate or histogram read of a group of neurons. Labels are those of group_by. */
@@ -749,11 +777,37 @@ export interface components {
             /** @description Of a histogram: mean rate in each bin. */
             readonly bins_hz?: readonly number[] | null;
         };
+        /** @description What a report of type latency read of a group of neurons. */
+        readonly LatencyGroup: {
+            /** @description Root id of the neuron, where groups are neurons. */
+            readonly root_id?: string;
+            /** @description Cell type of the group. */
+            readonly type?: string;
+            /** @description Side of the group. */
+            readonly side?: string;
+            /** @description Super-class of the group. */
+            readonly super_class?: string;
+            /** @description Neurons of the group. */
+            readonly neurons: number;
+            /** @description Time from start_ms of the report to the first spike of any neuron of the group. Null where there is none in any trial, or a trial was stopped. */
+            readonly latency_ms: components["schemas"]["Latency"] | null;
+            /** @description Share of the trials in which a neuron of the group spiked. Null where a trial was stopped. */
+            readonly responding_trials: number | null;
+        };
+        /** @description A time in ms over the trials that have it. */
+        readonly Latency: {
+            /** @description Mean. */
+            readonly mean: number;
+            /** @description Population standard deviation (ddof 0). */
+            readonly sd: number;
+            /** @description Of each trial; null where no neuron of the group spiked. */
+            readonly trials: readonly (number | null)[];
+        };
         /** @description A rate in Hz over the trials of a condition. */
         readonly Rate: {
             /** @description Mean. */
             readonly mean: number;
-            /** @description Standard deviation of the trials as a whole population (ddof 0). */
+            /** @description Population standard deviation (ddof 0). */
             readonly sd: number;
             /** @description Of each trial. */
             readonly trials: readonly number[];
@@ -769,7 +823,7 @@ export interface components {
             /** @description Root id of the neuron, as text: it exceeds 2^53. */
             readonly root_id: readonly string[];
             /**
-             * @description There where the condition has more events; the first ones are given.
+             * @description There with truncate=true where the condition has more events; the first ones are given.
              * @constant
              */
             readonly truncated?: true;
@@ -783,7 +837,7 @@ export interface components {
             /** @description Synaptic events delivered. */
             readonly synaptic_events: number;
         };
-        /** @description Neurons with all labels that were given. */
+        /** @description Neurons with all that was given. */
         readonly NeuronSearch: {
             /** @description Names the model, as `id` of GET /api/v1/model. */
             readonly model: string;
@@ -799,7 +853,7 @@ export interface components {
             };
             /** @description Those that are listed, in the order of the model. */
             readonly neurons: readonly components["schemas"]["Neuron"][];
-            /** @description For each label that no neuron has: names that may have been meant, nearest first. */
+            /** @description For each label or id that no neuron has: names that may have been meant, nearest first. */
             readonly suggestions: {
                 readonly [key: string]: readonly string[];
             };
@@ -931,9 +985,23 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
             /** @description For people. */
             readonly message: string;
+        };
+        /** @description The body of every failure, from whatever layer. */
+        readonly ErrorResponse: {
+            /** @description What is wrong: the field, what it got and what is allowed. For people. */
+            readonly error: string;
+            /**
+             * @description The same in one word, for programs.
+             * @enum {string}
+             */
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
+            readonly path?: string;
+            /** @description Names that may have been meant, nearest first. */
+            readonly suggestions?: readonly string[];
         };
     };
     responses: never;
@@ -949,10 +1017,14 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
+                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                readonly page?: string;
+                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs";
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
@@ -1027,6 +1099,7 @@ export interface operations {
                             readonly delay_ms?: number;
                             /**
                              * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
                              * @example 300
                              */
                             readonly duration_ms?: number | null;
@@ -1038,7 +1111,6 @@ export interface operations {
                             readonly node_set: components["schemas"]["Selector"];
                             /**
                              * @description Where events come from.
-                             * @default spikes
                              * @constant
                              */
                             readonly module: "spikes";
@@ -1061,6 +1133,7 @@ export interface operations {
                             readonly delay_ms?: number;
                             /**
                              * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
                              * @example 300
                              */
                             readonly duration_ms?: number | null;
@@ -1133,6 +1206,7 @@ export interface operations {
                             readonly start_ms?: number;
                             /**
                              * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
@@ -1144,7 +1218,6 @@ export interface operations {
                             readonly node_set: components["schemas"]["Selector"];
                             /**
                              * @description What is read.
-                             * @default histogram
                              * @constant
                              */
                             readonly type: "histogram";
@@ -1165,6 +1238,7 @@ export interface operations {
                             readonly start_ms?: number;
                             /**
                              * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
@@ -1182,7 +1256,6 @@ export interface operations {
                             readonly node_set: components["schemas"]["Selector"];
                             /**
                              * @description What is read.
-                             * @default spikes
                              * @constant
                              */
                             readonly type: "spikes";
@@ -1199,6 +1272,7 @@ export interface operations {
                             readonly start_ms?: number;
                             /**
                              * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
@@ -1210,7 +1284,6 @@ export interface operations {
                             readonly node_set: components["schemas"]["Selector"];
                             /**
                              * @description What is read.
-                             * @default inputs
                              * @constant
                              */
                             readonly type: "inputs";
@@ -1227,6 +1300,39 @@ export interface operations {
                             readonly start_ms?: number;
                             /**
                              * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "latency";
+                            /**
+                             * @description What makes a group; empty: all neurons are one.
+                             * @default []
+                             * @example [
+                             *       "type",
+                             *       "side"
+                             *     ]
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
                              * @example 300
                              */
                             readonly end_ms?: number | null;
@@ -1312,7 +1418,7 @@ export interface operations {
                      * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
                      * @default error
                      * @example skip
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     readonly on_missing?: "error" | "skip";
                 };
@@ -1330,18 +1436,20 @@ export interface operations {
                     readonly Traceparent?: string;
                     /** @description no-store. */
                     readonly "Cache-Control"?: "no-store";
-                    /** @description Brain seconds that a client may have simulated in any 60 seconds. */
+                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
                     readonly "RateLimit-Limit"?: number;
-                    /** @description Brain seconds that this client has left, this experiment at its full price deducted. */
+                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
                     readonly "RateLimit-Remaining"?: number;
                     /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
                     readonly "RateLimit-Reset"?: number;
                     /** @description Milliseconds spent until the answer began. */
                     readonly "Server-Timing"?: string;
-                    /** @description What simulated. It never shows in the body. */
-                    readonly "X-Backend"?: "cpu";
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
+                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    readonly Link?: string;
+                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -1492,7 +1600,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `RATE_LIMITED`: The client has had more brain seconds simulated in a minute than allowed; Retry-After says when to try again. */
+            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
             readonly 429: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -1875,10 +1983,14 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
+                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                readonly page?: string;
+                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs";
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
             };
@@ -1909,10 +2021,12 @@ export interface operations {
                     readonly "Job-Status"?: "accepted" | "running" | "successful";
                     /** @description Milliseconds spent until the answer began. */
                     readonly "Server-Timing"?: string;
-                    /** @description What simulated. It never shows in the body. */
-                    readonly "X-Backend"?: "cpu";
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
+                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    readonly Link?: string;
+                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -2008,7 +2122,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes. */
+            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of spikes and input events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2083,6 +2197,8 @@ export interface operations {
     readonly findNeurons: {
         readonly parameters: {
             readonly query?: {
+                /** @description Root ids with commas between them, 200 at most: finds those of these neurons that have the labels. Ids that the model lacks are members of `suggestions`, with none. */
+                readonly root_id?: string;
                 /** @description Cell type; * stands for any text. */
                 readonly type?: string;
                 /** @description Class; * stands for any text. */

@@ -68,6 +68,132 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description The body of POST /api/v1/run?view=drive. */
+        DriveRun: {
+            /**
+             * @description Identifies the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each terminated by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed, exactly as written in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
+             */
+            id: string;
+            /**
+             * @description Id of the simulated model, as in GET /api/v1/model.
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
+             */
+            model: string;
+            /**
+             * @description Stimulus applied to the brain; none applies no stimulus.
+             * @example loom
+             * @enum {string}
+             */
+            stimulus: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+            /**
+             * @description Simulated time in ms.
+             * @example 100
+             * @enum {integer}
+             */
+            duration_ms: 50 | 100 | 150 | 200;
+            /**
+             * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
+             * @example 1
+             */
+            intensity: number;
+            /**
+             * @description Seed of the random input events; the same seed gives the same run.
+             * @example 42
+             */
+            seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
+            connections: number;
+            /** @description Spikes of the whole brain. */
+            spikes: components["schemas"]["Spikes"];
+            /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
+            channels: components["schemas"]["ChannelRates"];
+            /** @description Engineered drives for an animated body, rounded to 4 decimals. They are not biology. */
+            drive: components["schemas"]["Drives"];
+        };
+        /** @description The body of POST /api/v1/run?view=full: the same, followed by two more members. */
+        FullRun: {
+            /**
+             * @description Identifies the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each terminated by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed, exactly as written in this body.
+             * @example efca9dd70f8ea11a1a626e0d549d4a97
+             */
+            id: string;
+            /**
+             * @description Id of the simulated model, as in GET /api/v1/model.
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
+             */
+            model: string;
+            /**
+             * @description Stimulus applied to the brain; none applies no stimulus.
+             * @example loom
+             * @enum {string}
+             */
+            stimulus: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+            /**
+             * @description Simulated time in ms.
+             * @example 100
+             * @enum {integer}
+             */
+            duration_ms: 50 | 100 | 150 | 200;
+            /**
+             * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
+             * @example 1
+             */
+            intensity: number;
+            /**
+             * @description Seed of the random input events; the same seed gives the same run.
+             * @example 42
+             */
+            seed: number;
+            /**
+             * @description Spikes of all neurons; the same number as spikes.total.
+             * @example 6679
+             */
+            total_spikes: number;
+            /**
+             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
+             * @example 703
+             */
+            responding_neurons: number;
+            /**
+             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
+             * @example 314
+             */
+            stimulated_neurons: number;
+            /**
+             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @example 2313358
+             */
+            connections: number;
+            /** @description Spikes of the whole brain. */
+            spikes: components["schemas"]["Spikes"];
+            /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
+            channels: components["schemas"]["ChannelRates"];
+            /** @description Engineered drives for an animated body, rounded to 4 decimals. They are not biology. */
+            drive: components["schemas"]["Drives"];
+            /** @description The run in frames of 5 ms. Together they contain every spike. */
+            frames: components["schemas"]["Frame"][];
+            /** @description Cell types with the most spikes, sorted by spikes, then by name. */
+            top_types: components["schemas"]["TopType"][];
+        };
         Spikes: {
             /**
              * @description Spikes of all neurons.
@@ -283,66 +409,6 @@ export interface components {
         } & {
             [key: string]: number;
         };
-        DriveRun: {
-            /**
-             * @description Identifies the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each terminated by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed, exactly as written in this body.
-             * @example efca9dd70f8ea11a1a626e0d549d4a97
-             */
-            id: string;
-            /**
-             * @description Id of the simulated model, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-d027c3ba3e06
-             */
-            model: string;
-            /**
-             * @description Stimulus applied to the brain; none applies no stimulus.
-             * @example loom
-             * @enum {string}
-             */
-            stimulus: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
-            /**
-             * @description Simulated time in ms.
-             * @example 100
-             * @enum {integer}
-             */
-            duration_ms: 50 | 100 | 150 | 200;
-            /**
-             * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
-             * @example 1
-             */
-            intensity: number;
-            /**
-             * @description Seed of the random input events; the same seed gives the same run.
-             * @example 42
-             */
-            seed: number;
-            /**
-             * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6679
-             */
-            total_spikes: number;
-            /**
-             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 703
-             */
-            responding_neurons: number;
-            /**
-             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
-             * @example 314
-             */
-            stimulated_neurons: number;
-            /**
-             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
-             * @example 2313358
-             */
-            connections: number;
-            /** @description Spikes of the whole brain. */
-            spikes: components["schemas"]["Spikes"];
-            /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
-            channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered drives for an animated body, rounded to 4 decimals. They are not biology. */
-            drive: components["schemas"]["Drives"];
-        };
         Frame: {
             /**
              * @description Start of the frame in ms; it lasts 5 ms.
@@ -414,82 +480,112 @@ export interface components {
              */
             stimulated: number;
         };
-        FullRun: {
+        /** @description The body of GET /api/v1/model. */
+        Model: {
             /**
-             * @description Identifies the experiment: the first 32 hex digits of the SHA-256 of 6 lines, each terminated by a line feed: connectome_digest and version of GET /api/v1/model, then stimulus, duration_ms, intensity and seed, exactly as written in this body.
-             * @example efca9dd70f8ea11a1a626e0d549d4a97
+             * @description Id of the model: dataset, release, wiring, sign rule and the start of the digest; `model` in every run.
+             * @example fafb-783-synthetic-corrected-d027c3ba3e06
              */
             id: string;
             /**
-             * @description Id of the simulated model, as in GET /api/v1/model.
-             * @example fafb-783-synthetic-corrected-d027c3ba3e06
+             * @description Name for display.
+             * @example FlyWire FAFB 783, synthetic wiring
              */
-            model: string;
+            name: string;
             /**
-             * @description Stimulus applied to the brain; none applies no stimulus.
-             * @example loom
+             * @description Version of the engine; it changes whenever a result may change.
+             * @example 2
+             */
+            version: string;
+            /**
+             * @description Data set from which the connectome was compiled.
+             * @example FlyWire FAFB
+             */
+            dataset: string;
+            /**
+             * @description Release of the data set; null if it has none.
+             * @example 783
+             */
+            release: number | null;
+            /**
+             * @description measured: every connection is in the data set. synthetic: connections were sampled from cell-type statistics, so a single connection has no meaning. custom: connections are those that whoever compiled the model gave.
+             * @example synthetic
              * @enum {string}
              */
-            stimulus: "sugar" | "loom" | "food" | "touch" | "song" | "pheromone" | "colour" | "humid" | "heat" | "bitter" | "none";
+            wiring: "measured" | "synthetic" | "custom";
             /**
-             * @description Simulated time in ms.
-             * @example 100
-             * @enum {integer}
+             * @description Sentences on how the connectome was made.
+             * @example [
+             *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
+             *       "The statistics were measured on the following wiring.",
+             *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
+             *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
+             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
+             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
+             *     ]
              */
-            duration_ms: 50 | 100 | 150 | 200;
+            provenance: string[];
+            /** @description Files from which it was compiled. */
+            sources: components["schemas"]["Source"][];
+            /** @description Licences. */
+            licence: components["schemas"]["Licence"];
+            /** @description What to cite. */
+            citations: components["schemas"]["Citation"][];
             /**
-             * @description Strength of the stimulus, without unit; it scales the nominal rate of the input events.
-             * @example 1
+             * @description Neurons of the network.
+             * @example 139255
              */
-            intensity: number;
+            neuron_count: number;
             /**
-             * @description Seed of the random input events; the same seed gives the same run.
-             * @example 42
-             */
-            seed: number;
-            /**
-             * @description Spikes of all neurons; the same number as spikes.total.
-             * @example 6679
-             */
-            total_spikes: number;
-            /**
-             * @description Neurons with at least one spike; the same number as spikes.responding_neurons.
-             * @example 703
-             */
-            responding_neurons: number;
-            /**
-             * @description Neurons that receive the stimulus; the same number as spikes.stimulated_neurons.
-             * @example 314
-             */
-            stimulated_neurons: number;
-            /**
-             * @description Connections of the model; the same number as connection_count of GET /api/v1/model.
+             * @description Connections: ordered pairs of neurons (presynaptic, postsynaptic).
              * @example 2313358
              */
-            connections: number;
-            /** @description Spikes of the whole brain. */
-            spikes: components["schemas"]["Spikes"];
-            /** @description Mean rate of the neurons of each channel over the run, in Hz, rounded to 2 decimals. */
-            channels: components["schemas"]["ChannelRates"];
-            /** @description Engineered drives for an animated body, rounded to 4 decimals. They are not biology. */
-            drive: components["schemas"]["Drives"];
-            /** @description The run in frames of 5 ms. Together they contain every spike. */
-            frames: components["schemas"]["Frame"][];
-            /** @description Cell types with the most spikes, sorted by spikes, then by name. */
-            top_types: components["schemas"]["TopType"][];
-        };
-        ErrorResponse: {
+            connection_count: number;
             /**
-             * @description A sentence for people: the field, the value received and what is allowed.
-             * @example stimulus must be one of sugar, loom, none, got "salt".
+             * @description Synapses of all connections.
+             * @example 28451730
              */
-            error: string;
+            synapse_count: number;
+            /** @description Connections that were omitted. */
+            pruning: components["schemas"]["Pruning"];
+            /** @description Rule that determines which neurons are excitatory and which inhibitory. */
+            sign_rule: components["schemas"]["SignRuleDescription"];
             /**
-             * @description A constant for programs; docs/errors.md lists them all.
-             * @example INVALID_PARAMETER
-             * @enum {string}
+             * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
+             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
              */
-            code: "INVALID_PARAMETER" | "STIMULUS_UNAVAILABLE" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            connectome_digest: string;
+            /**
+             * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices in `frames`. The atlas at this path never changes.
+             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
+             */
+            atlas_url: string;
+            /** @description Stimuli of this connectome; `none` is always allowed as well. */
+            stimuli: components["schemas"]["Stimulus"][];
+            /** @description Named groups of neurons whose mean rates a run reports. */
+            channels: components["schemas"]["Channel"][];
+            /** @description The body drives and their formulas. */
+            drives: components["schemas"]["DriveDescription"][];
+            /** @description Fields of a run request. */
+            parameters: components["schemas"]["Parameters"];
+            /** @description Every constant of the network. */
+            network: components["schemas"]["NetworkConstant"][];
+            /**
+             * @description Limitations of the model.
+             * @example [
+             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but single neurons and connections have no meaning.",
+             *       "All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.",
+             *       "Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.",
+             *       "There is no body and no feedback: the activity of the brain does not affect its input.",
+             *       "There is no spontaneous activity: a neuron without input is silent.",
+             *       "All synapses have the same strength, which was fitted once, to feeding (Shiu et al. 2024).",
+             *       "Stimuli are Poisson trains to whole populations of neurons at once, not images, tones or odours.",
+             *       "Channels have few neurons and runs are short, so rates are discrete; quanta lists the step sizes.",
+             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
+             *       "Drives are engineered readings of channels for animation, not biology. If the neurons that command an action stay silent, they read neurons upstream of these: a channel of kind station represents a cue, not an action."
+             *     ]
+             */
+            limitations: string[];
         };
         Source: {
             /**
@@ -510,7 +606,7 @@ export interface components {
              */
             software: string;
             /**
-             * @description Licence of the connectome and of data derived from it (SPDX).
+             * @description Licence of the connectome and of data derived from it (SPDX); NOASSERTION for a data set other than FlyWire.
              * @example CC-BY-NC-4.0
              */
             data: string;
@@ -553,10 +649,11 @@ export interface components {
             id: "predicted" | "corrected" | "as given";
             /**
              * @description How the rule determines whether a neuron is excitatory or inhibitory.
-             * @example By the predicted transmitter, with three corrections: all photoreceptors, including the ocellar ones, are inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an inference.
+             * @example By the predicted transmitter (where the table names none, that with the largest mean probability), with three corrections: all photoreceptors, including the ocellar ones, are inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an inference.
              */
             description: string;
         };
+        /** @description Selects neurons: those that match every member that is present. */
         Selector: {
             /**
              * @description Cell type; * matches any sequence of characters.
@@ -635,7 +732,7 @@ export interface components {
             /**
              * @description Duration of a run in ms.
              * @example 50
-             * @enum {integer}
+             * @enum {number}
              */
             duration_ms: 50 | 100 | 150 | 200;
             /**
@@ -678,6 +775,7 @@ export interface components {
             /** @description Smallest step of the rate for each duration, 1 / (neurons x duration): unrounded rates are multiples of it. */
             quanta: components["schemas"]["Quantum"][];
         };
+        /** @description A drive of GET /api/v1/model. */
         DriveDescription: {
             /**
              * @description Member of `drive` in a run response.
@@ -702,7 +800,7 @@ export interface components {
             /**
              * @description Drives are made for animation; they are not biology.
              * @example true
-             * @enum {boolean}
+             * @constant
              */
             engineered: true;
             /**
@@ -711,6 +809,7 @@ export interface components {
              */
             reason: string;
         };
+        /** @description A field of a run request that takes one of a list of words. */
         WordParameter: {
             /**
              * @description Allowed values.
@@ -735,6 +834,7 @@ export interface components {
              */
             default: string;
         };
+        /** @description A field of a run request that takes one of a list of numbers. */
         NumberParameter: {
             /**
              * @description Allowed values.
@@ -752,6 +852,7 @@ export interface components {
              */
             default: number;
         };
+        /** @description A field of a run request that takes any number within bounds. */
         RangeParameter: {
             /**
              * @description Lowest allowed value.
@@ -807,111 +908,19 @@ export interface components {
              */
             source: string;
         };
-        Model: {
+        /** @description The body of every error response, from any layer. */
+        ErrorResponse: {
             /**
-             * @description Id of the model: dataset, release, wiring, sign rule and the start of the digest; `model` in every run.
-             * @example fafb-783-synthetic-corrected-d027c3ba3e06
+             * @description A sentence for people: the field, the value received and what is allowed.
+             * @example stimulus must be one of sugar, loom, none, got "salt".
              */
-            id: string;
+            error: string;
             /**
-             * @description Name for display.
-             * @example FlyWire FAFB 783, synthetic wiring
-             */
-            name: string;
-            /**
-             * @description Version of the engine; it changes whenever a result may change.
-             * @example 2
-             */
-            version: string;
-            /**
-             * @description Data set from which the connectome was compiled.
-             * @example FlyWire FAFB
-             */
-            dataset: string;
-            /**
-             * @description Release of the data set.
-             * @example 783
-             */
-            release: number;
-            /**
-             * @description measured: every connection is in the release. synthetic: connections were sampled from cell-type statistics, so a single connection has no meaning.
-             * @example synthetic
+             * @description A constant for programs; docs/errors.md lists them all.
+             * @example INVALID_PARAMETER
              * @enum {string}
              */
-            wiring: "measured" | "synthetic";
-            /**
-             * @description Sentences on how the connectome was made.
-             * @example [
-             *       "Synthetic wiring: types, classes, sides and signs of the neurons are measured, and so are the numbers of connections and synapses between any two groups of like neurons; which neurons connect was sampled. Ids and positions are made up.",
-             *       "The statistics were measured on the following wiring.",
-             *       "Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.",
-             *       "consolidated_cell_types.csv.gz has no row for 5747 of 139255 neurons.",
-             *       "2313358 rows summed over neuropils to 2313358 pairs of neurons with 28451730 synapses; 2313358 pairs with 5 or more were kept, with 28451730 synapses.",
-             *       "The tables were incomplete: they hold 2,313,358 of the 2,700,513 pairs of the release, namely pairs within one hemisphere and 3,728 pairs across the midline around the sugar circuit; all other pairs across the midline are missing."
-             *     ]
-             */
-            provenance: string[];
-            /** @description Files from which it was compiled. */
-            sources: components["schemas"]["Source"][];
-            /** @description Licences. */
-            licence: components["schemas"]["Licence"];
-            /** @description What to cite. */
-            citations: components["schemas"]["Citation"][];
-            /**
-             * @description Neurons of the network.
-             * @example 139255
-             */
-            neuron_count: number;
-            /**
-             * @description Connections: ordered pairs of neurons (presynaptic, postsynaptic).
-             * @example 2313358
-             */
-            connection_count: number;
-            /**
-             * @description Synapses of all connections.
-             * @example 28451730
-             */
-            synapse_count: number;
-            /** @description Connections that were omitted. */
-            pruning: components["schemas"]["Pruning"];
-            /** @description Rule that determines which neurons are excitatory and which inhibitory. */
-            sign_rule: components["schemas"]["SignRuleDescription"];
-            /**
-             * @description SHA-256 of the content of the connectome file, lower-case hex; part of every run id.
-             * @example d027c3ba3e068fb5f8cc8e969ff9baabe64bf071a2d782d31300da3981c1ab89
-             */
-            connectome_digest: string;
-            /**
-             * @description Path of the atlas: id, type, side and position of each neuron, in the order of the indices in `frames`. The atlas at this path never changes.
-             * @example /atlas/d027c3ba3e068fb5f8cc8e969ff9baab-1.json
-             */
-            atlas_url: string;
-            /** @description Stimuli of this connectome; `none` is always allowed as well. */
-            stimuli: components["schemas"]["Stimulus"][];
-            /** @description Named groups of neurons whose mean rates a run reports. */
-            channels: components["schemas"]["Channel"][];
-            /** @description The body drives and their formulas. */
-            drives: components["schemas"]["DriveDescription"][];
-            /** @description Fields of a run request. */
-            parameters: components["schemas"]["Parameters"];
-            /** @description Every constant of the network. */
-            network: components["schemas"]["NetworkConstant"][];
-            /**
-             * @description Limitations of the model.
-             * @example [
-             *       "The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but single neurons and connections have no meaning.",
-             *       "All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.",
-             *       "Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.",
-             *       "There is no body and no feedback: the activity of the brain does not affect its input.",
-             *       "There is no spontaneous activity: a neuron without input is silent.",
-             *       "All synapses have the same strength, which was fitted once, to feeding (Shiu et al. 2024).",
-             *       "Stimuli are Poisson trains to whole populations of neurons at once, not images, tones or odours.",
-             *       "Channels have few neurons and runs are short, so rates are discrete; quanta lists the step sizes.",
-             *       "The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. groom stays below 1 Hz.",
-             *       "Drives are engineered readings of channels for animation, not biology. If the neurons that command an action stay silent, they read neurons upstream of these: a channel of kind station represents a cue, not an action."
-             *     ]
-             */
-            limitations: string[];
+            code: "INVALID_PARAMETER" | "STIMULUS_UNAVAILABLE" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
         };
     };
     responses: never;

@@ -5,7 +5,8 @@
 import type { components, paths } from './api.js';
 import type { components as ComponentsOfV2, paths as PathsOfV2 } from './api-v2.js';
 import { ExperimentJob, EXPERIMENTS, type JobState } from './experiment-job.js';
-import { ExperimentRun, type ExperimentDocument } from './experiment-run.js';
+import { ExperimentRun, type ExperimentDocument, type ExperimentOptions } from './experiment-run.js';
+import { onlyPage, tablePages, type TableOptions } from './table-pages.js';
 import {
   jsonBody,
   randomKey,
@@ -25,11 +26,16 @@ export {
   type ExperimentDocument,
   type ExperimentHead,
   type ExperimentLine,
+  type ExperimentOptions,
   type ExperimentProgress,
   type ExperimentTotals,
 } from './experiment-run.js';
-export type { ClientOptions, RequestOptions } from './requests.js';
+export { linesOf } from './lines.js';
+export { pause, randomKey, type ClientOptions, type RequestOptions } from './requests.js';
 export { ServiceError, type ErrorCode } from './service-error.js';
+export { selectorOf, selectorsOf, ShorthandError, valuesOf, withShorthand } from './shorthand.js';
+export type { Shorthand } from './shorthand.js';
+export { MorePagesError, type TableOptions } from './table-pages.js';
 
 type Schemas = components['schemas'];
 type SchemasOfV2 = ComponentsOfV2['schemas'];
@@ -40,16 +46,16 @@ export type RunRequest = NonNullable<
 >['content']['application/json'];
 /** The complete answer, with `frames` (the whole raster) and `top_types`. */
 export type FullRun = Schemas['FullRun'];
-/** The same without these two. */
+/** The answer without `frames` and `top_types`. */
 export type DriveRun = Schemas['DriveRun'];
-/** What is simulated: stimuli, channels, drives, parameters, constants, limitations. */
+/** The model: stimuli, channels, drives, parameters, constants, limitations. */
 export type Model = Schemas['Model'];
 
-/** Which neurons: a name, an object of labels, or a list of these. */
+/** Selector of neurons: a name, an object of labels, or a list of these. */
 export type Selector = SchemasOfV2['Selector'];
-/** What a report of type rate or histogram read of a group of neurons. */
+/** Group of a report of type rate or histogram. */
 export type Group = SchemasOfV2['Group'];
-/** What a report of type spikes or inputs read. */
+/** Rows of a report of type spikes or inputs. */
 export type EventTable = SchemasOfV2['EventTable'];
 /** The neurons of each selector, the conditions and the price, without results. */
 export type DryRunAnswer = SchemasOfV2['DryRunAnswer'];
@@ -60,24 +66,23 @@ export interface RunOptions<V extends 'full' | 'drive' = 'full' | 'drive'> exten
   readonly view?: V;
 }
 
-export interface ExperimentOptions extends RequestOptions {
-  /** The first condition of the answer, for example where a connection broke. */
-  readonly from?: number;
+export interface SubmitOptions extends ExperimentOptions {
+  /** Repeated, it begins no second job; by default a new one. */
+  readonly key?: string;
+}
+
+export interface DryRunOptions extends ExperimentOptions {
+  /** Checks it against the limits of a job, which are larger than those of `runExperiment`. */
+  readonly asJob?: boolean;
 }
 
 type QueryOf<T> = T extends { parameters: { query?: infer Q } } ? NonNullable<Q> : never;
-type ExperimentQuery = QueryOf<PathsOfV2['/api/v2/experiments']['post']>;
 
 /** Labels that neurons must have, and which of them to list. */
 export type NeuronQuery = Omit<QueryOf<PathsOfV2['/api/v2/neurons']['get']>, 'format'>;
 
-export interface TableOptions extends ExperimentOptions {
-  readonly format: 'csv' | 'arrow' | 'parquet';
-  /** By default `rates`; where all reports are tables, that of the first of them. */
-  readonly table?: NonNullable<ExperimentQuery['table']>;
-  /** Names of the columns of a table of spikes, as other programs read them. */
-  readonly names?: NonNullable<ExperimentQuery['names']>;
-}
+/** Asks that an experiment becomes a job. */
+const AS_JOB = { Prefer: 'respond-async' };
 
 export class NeuralExperimentClient {
   readonly #requests: Requests;
@@ -92,14 +97,21 @@ export class NeuralExperimentClient {
    * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
    */
   run(request?: RunRequest, options?: RunOptions<'full'>): Promise<FullRun>;
-  run(request: RunRequest | undefined, options: RunOptions<'drive'>): Promise<DriveRun>;
+  run(request: RunRequest | undefined, options: RunOptions): Promise<DriveRun>;
   run(request: RunRequest = {}, { view = 'full', ...options }: RunOptions = {}): Promise<DriveRun> {
-    return this.#requests.json(withQuery('/api/v1/run', { view }), jsonBody(request), options);
+    const path = withQuery('/api/v1/run', { view });
+    const members = ['id', 'model', 'spikes', 'channels', 'drive'] as const;
+    return this.#requests.json<DriveRun>(path, jsonBody(request), options, members);
   }
 
-  /** What is simulated. It changes only with the service. */
+  /** Describes the model. It changes only with the service. */
   model(options: RequestOptions = {}): Promise<Model> {
-    return this.#requests.json('/api/v1/model', {}, options);
+    return this.#requests.json('/api/v1/model', {}, options, ['id', 'name', 'atlas_url']);
+  }
+
+  /** The bytes at a path of the service, such as `atlas_url` of the model. */
+  bytes(path: string, options: RequestOptions = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#requests.bytes(path, {}, options);
   }
 
   /**
@@ -111,46 +123,63 @@ export class NeuralExperimentClient {
     document: ExperimentDocument,
     { from = 0, ...options }: ExperimentOptions = {},
   ): ExperimentRun {
-    const path = withQuery(EXPERIMENTS, { format: 'ndjson', from });
+    const pathOf = (page?: string) =>
+      withQuery(EXPERIMENTS, { format: 'ndjson', ...(page === undefined ? { from } : { page }) });
     const { timeoutMs } = this.#requests;
-    return new ExperimentRun(() => this.#requests.begun(path, jsonBody(document), options), {
+    return new ExperimentRun((page) => this.#requests.begun(pathOf(page), jsonBody(document), options), {
       from,
       timeoutMs,
       signal: options.signal,
     });
   }
 
-  /** What an open experiment stands for and costs. Nothing is simulated or charged. */
-  dryRun(document: ExperimentDocument, options: RequestOptions = {}): Promise<DryRunAnswer> {
-    return this.#requests.json(withQuery(EXPERIMENTS, { dry_run: true }), jsonBody(document), options);
+  /** Tells what an open experiment stands for and costs. Nothing is simulated or charged. */
+  dryRun(
+    document: ExperimentDocument,
+    { from, asJob = false, ...options }: DryRunOptions = {},
+  ): Promise<DryRunAnswer> {
+    const path = withQuery(EXPERIMENTS, { dry_run: true, from });
+    const request = jsonBody(document, asJob ? AS_JOB : {});
+    return this.#requests.json(path, request, options, ['id', 'resolved', 'cost']);
   }
 
   /**
    * Runs an open experiment for one of its tables. The body of the answer is the file as it comes; reading it fails where
    * the connection breaks.
+   * @throws MorePagesError where the table does not fit into one file; experimentTablePages gives all of them
    */
-  experimentTable(
+  experimentTable(document: ExperimentDocument, options: TableOptions): Promise<Response> {
+    return onlyPage(this.experimentTablePages(document, options));
+  }
+
+  /**
+   * Runs an open experiment for one of its tables, as files of as many rows as the service sends at once, each when it
+   * is asked for. Together they have all rows.
+   */
+  experimentTablePages(
     document: ExperimentDocument,
-    { format, table, names, from, ...options }: TableOptions,
-  ): Promise<Response> {
-    const path = withQuery(EXPERIMENTS, { format, table, names, from });
-    return this.#requests.begun(path, jsonBody(document), options);
+    options: TableOptions,
+  ): AsyncGenerator<Response, void, void> {
+    return tablePages(this.#requests, EXPERIMENTS, jsonBody(document), options);
   }
 
   /**
    * Begins an open experiment as a job: the service computes it whether or not anybody waits. A job may be much larger
    * than what `runExperiment` is allowed. The request has a key (Idempotency-Key): repeating it, for `waitAtMostS`,
    * also where no answer came, begins no second job.
+   * @param document
+   * @param options `signal` ends the waiting, but no request that is under way: a job could have begun whose id nobody
+   *   would know
    * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
    */
   async submitExperiment(
     document: ExperimentDocument,
-    { from, ...options }: ExperimentOptions = {},
+    { from, key = randomKey(), ...options }: SubmitOptions = {},
   ): Promise<ExperimentJob> {
     const path = withQuery(EXPERIMENTS, { from });
-    const request = jsonBody(document, { Prefer: 'respond-async', 'Idempotency-Key': randomKey() });
+    const request = jsonBody(document, { ...AS_JOB, 'Idempotency-Key': key });
     const state = await this.#requests.untilAnswered(options, (left) =>
-      this.#requests.json<Partial<JobState>>(path, request, left),
+      this.#requests.json<Partial<JobState>>(path, request, { ...left, mustFinish: true }),
     );
     if (state.jobID !== undefined) return this.job(state.jobID);
     throw new ServiceError(undefined, 'The service computes no jobs: it answered at once.');
@@ -163,11 +192,11 @@ export class NeuralExperimentClient {
 
   /** Finds neurons by their labels. */
   neurons(query: NeuronQuery = {}, options: RequestOptions = {}): Promise<NeuronSearch> {
-    return this.#requests.json(withQuery('/api/v2/neurons', query), {}, options);
+    return this.#requests.json(withQuery('/api/v2/neurons', query), {}, options, ['neurons']);
   }
 
   /** The sets of neurons that every selector can name. */
   nodeSets(options: RequestOptions = {}): Promise<NodeSetList> {
-    return this.#requests.json('/api/v2/node-sets', {}, options);
+    return this.#requests.json('/api/v2/node-sets', {}, options, ['node_sets']);
   }
 }

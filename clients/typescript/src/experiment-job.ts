@@ -1,16 +1,18 @@
 import type { components } from './api-v2.js';
-import { ExperimentRun } from './experiment-run.js';
-import { ASK_EVERY_MS, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
+import { ExperimentRun, type ExperimentOptions } from './experiment-run.js';
+import { growingPauses, pause, withQuery, type RequestOptions, type Requests } from './requests.js';
 import { ServiceError } from './service-error.js';
-import type { ExperimentOptions, TableOptions } from './client.js';
+import { onlyPage, tablePages, type TableOptions } from './table-pages.js';
 
-/** How far a job is, and what it failed with. */
+/** Progress of a job, and the error with which it failed. */
 export type JobState = components['schemas']['JobStatus'];
 
 export interface WaitOptions extends RequestOptions {
-  /** How often the service is asked, in ms. */
+  /** The longest pause before the service is asked again, in ms: the first ones are shorter. By default 1000. */
   readonly everyMs?: number;
 }
+
+const ASK_EVERY_MS = 1000;
 
 export const EXPERIMENTS = '/api/v2/experiments';
 
@@ -29,56 +31,73 @@ export class ExperimentJob {
   }
 
   /**
-   * How far the job is now.
+   * Asks for the present state of the job.
    * @throws ServiceError where there is no such job, or it is kept no longer
    */
   state(options: RequestOptions = {}): Promise<JobState> {
-    return this.#requests.json(this.#path, {}, options);
+    return this.#requests.json(this.#path, {}, options, ['status']);
   }
 
   /**
-   * Waits until the job has succeeded. The job goes on if this throws or is aborted: call it again to go on waiting.
-   * A service that does not answer is asked again for `waitAtMostS`.
-   * @param onProgress is called with each state
+   * The states of the job, up to the one in which it has succeeded. The job goes on if this throws, is left or is
+   * aborted. A service that does not answer is asked again for `waitAtMostS`.
    * @throws ServiceError if the job failed, was ended, or is not known; what fetch throws where nothing answers
    */
-  async wait(
-    onProgress?: (state: JobState) => void,
-    { everyMs = ASK_EVERY_MS, ...options }: WaitOptions = {},
-  ): Promise<JobState> {
+  async *states({ everyMs = ASK_EVERY_MS, ...options }: WaitOptions = {}): AsyncGenerator<
+    JobState,
+    void,
+    void
+  > {
+    const pauses = growingPauses(everyMs);
     for (;;) {
       // The service may be replaced just now, while the job is kept.
       const state = await this.#requests.untilAnswered(options, (left) => this.state(left), everyMs);
-      onProgress?.(state);
+      yield state;
       const { status, error } = state;
-      if (status === 'successful') return state;
+      if (status === 'successful') return;
       if (error !== undefined) throw new ServiceError(undefined, error.error, error);
       if (status === 'dismissed') {
         throw new ServiceError(undefined, 'The job was ended before it was done.', { code: 'NOT_FOUND' });
       }
-      await pause(everyMs, options.signal);
+      await pause(pauses.next().value, options.signal);
     }
   }
 
   /**
+   * Waits until the job has succeeded, as `states` does.
+   * @param onProgress is called with each state
+   */
+  async wait(onProgress?: (state: JobState) => void, options: WaitOptions = {}): Promise<JobState> {
+    let last: JobState | undefined;
+    for await (const state of this.states(options)) onProgress?.((last = state));
+    return last!;
+  }
+
+  /**
    * The results, as of `runExperiment`: lines, or one `answer()`. While the job runs, these are the conditions that are
-   * done, and the last line has `partial: true`.
+   * done, and the last line has `partial: true`. A service that does not answer is asked again for `waitAtMostS`.
    */
   results({ from = 0, ...options }: ExperimentOptions = {}): ExperimentRun {
-    // Without it they begin where the job does.
-    const path = withQuery(`${this.#path}/results`, { format: 'ndjson', ...(from > 0 && { from }) });
+    // Without `from` the results begin where the job does.
+    const pathOf = (page?: string) =>
+      withQuery(`${this.#path}/results`, {
+        format: 'ndjson',
+        ...(page === undefined ? from > 0 && { from } : { page }),
+      });
     const { timeoutMs } = this.#requests;
-    return new ExperimentRun(() => this.#requests.begun(path, {}, options), {
-      from,
-      timeoutMs,
-      signal: options.signal,
-    });
+    const open = (page?: string) =>
+      this.#requests.untilAnswered(options, (left) => this.#requests.begun(pathOf(page), {}, left));
+    return new ExperimentRun(open, { from, timeoutMs, signal: options.signal });
   }
 
   /** One of the tables of the results, as of `experimentTable`. */
-  table({ format, table, names, from, ...options }: TableOptions): Promise<Response> {
-    const path = withQuery(`${this.#path}/results`, { format, table, names, from });
-    return this.#requests.begun(path, {}, options);
+  table(options: TableOptions): Promise<Response> {
+    return onlyPage(this.tablePages(options));
+  }
+
+  /** All files of one of the tables, as of `experimentTablePages`. */
+  tablePages(options: TableOptions): AsyncGenerator<Response, void, void> {
+    return tablePages(this.#requests, `${this.#path}/results`, {}, options);
   }
 
   /** Ends the job and removes its results. */

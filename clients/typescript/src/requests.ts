@@ -1,9 +1,10 @@
-import { errorOf, ServiceError } from './service-error.js';
+import { piecesOf, timeoutError } from './lines.js';
+import { errorOf, notOfService, ServiceError } from './service-error.js';
 
 export interface ClientOptions {
-  /** How long an answer may take, in ms; of an experiment, its next line. */
+  /** Longest wait for an answer, in ms; of an experiment, for its next line. */
   readonly timeoutMs?: number;
-  /** Where the one of the platform will not do. */
+  /** Replacement where the platform's fetch will not do. */
   readonly fetch?: typeof fetch;
 }
 
@@ -11,16 +12,24 @@ export interface RequestOptions {
   /** Gives up when it is aborted, also while waiting. */
   readonly signal?: AbortSignal;
   /**
-   * Where the service says 429 or 503 and when to come back, wait and ask again, for at most this many seconds
-   * in all. 0, the default, leaves the waiting to the caller.
+   * Seconds in all for which to wait and ask again where the service says 429 or 503 and when to come back. 0, the
+   * default, leaves the waiting to the caller.
    */
   readonly waitAtMostS?: number;
+  /** Is called before each of these waits. */
+  readonly onWait?: (seconds: number, error: ServiceError) => void;
+}
+
+/** A request that is finished though its signal is aborted, which then ends only the waiting before it. */
+interface SendOptions extends RequestOptions {
+  readonly mustFinish?: boolean;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const KEY_BYTES = 16;
-/** While nothing answers, and a job runs. */
-export const ASK_EVERY_MS = 1000;
+/** The first pause before something is asked again; each is twice as long as the one before. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
 
 /** Sends requests to one service: again where it says when, and with a limit on the time of each. */
 export class Requests {
@@ -35,14 +44,35 @@ export class Requests {
     this.#fetch = given ?? ((...args) => fetch(...args));
   }
 
-  /** @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up */
-  async json<T>(path: string, init: RequestInit, options: RequestOptions): Promise<T> {
-    const { signal } = options;
+  /**
+   * @param members that the answer has if it is from the service
+   * @throws ServiceError where the service refuses; what fetch throws where nothing answers or time is up
+   */
+  async json<T>(
+    path: string,
+    init: RequestInit,
+    options: SendOptions,
+    members: readonly (keyof T & string)[] = [],
+  ): Promise<T> {
     return this.#patiently(options, async () => {
       const timeout = AbortSignal.timeout(this.timeoutMs);
+      const signal = options.mustFinish === true ? undefined : options.signal;
       const response = await this.#send(path, init, signal ? AbortSignal.any([signal, timeout]) : timeout);
-      return (await response.json()) as T;
+      const text = await response.text();
+      const value = parsed(text);
+      if (typeof value === 'object' && value !== null && members.every((name) => Object.hasOwn(value, name)))
+        return value as T;
+      throw notOfService(response.status, path, members.join(', ') || 'JSON', text);
     });
+  }
+
+  /** The whole body, for as long as pieces of it keep coming. */
+  async bytes(path: string, init: RequestInit, options: RequestOptions): Promise<Uint8Array<ArrayBuffer>> {
+    const pieces = [];
+    for await (const piece of piecesOf(await this.begun(path, init, options), this.timeoutMs)) {
+      pieces.push(piece as Uint8Array<ArrayBuffer>);
+    }
+    return new Uint8Array(await new Blob(pieces).arrayBuffer());
   }
 
   /** An answer that has begun; its time limit ends then, and `signal` ends it later too. */
@@ -60,37 +90,44 @@ export class Requests {
   }
 
   /**
-   * Asks again where nothing answers, for waitAtMostS. Only for what may be asked twice.
+   * Asks again, for waitAtMostS, where nothing answers or only a proxy does. For requests that may be sent twice.
    * @param ask is given the options with what is left of waitAtMostS
    */
   async untilAnswered<T>(
     options: RequestOptions,
     ask: (options: RequestOptions) => Promise<T>,
-    everyMs = ASK_EVERY_MS,
+    everyMs = LONGEST_PAUSE_MS,
   ): Promise<T> {
     const { signal, waitAtMostS = 0 } = options;
     const giveUpMs = performance.now() + waitAtMostS * 1000;
+    const pauses = growingPauses(everyMs);
     for (let leftS = waitAtMostS; ; leftS = (giveUpMs - performance.now()) / 1000) {
       try {
         return await ask({ ...options, waitAtMostS: leftS });
       } catch (error) {
-        if (error instanceof ServiceError || signal?.aborted || performance.now() >= giveUpMs) throw error;
+        const isFinal = error instanceof ServiceError && !error.isOfGateway;
+        if (isFinal || signal?.aborted || performance.now() >= giveUpMs) throw error;
       }
-      await pause(everyMs, signal);
+      await pause(pauses.next().value, signal);
     }
   }
 
-  async #patiently<T>({ signal, waitAtMostS = 0 }: RequestOptions, once: () => Promise<T>): Promise<T> {
+  async #patiently<T>(
+    { signal, waitAtMostS = 0, onWait }: RequestOptions,
+    once: () => Promise<T>,
+  ): Promise<T> {
     let patienceS = waitAtMostS;
     for (;;) {
       try {
         return await once();
       } catch (error) {
-        const waitS = error instanceof ServiceError && error.isTemporary ? error.retryAfterS : undefined;
+        if (!(error instanceof ServiceError) || !error.isTemporary) throw error;
+        const { retryAfterS: waitS } = error;
         if (waitS === undefined) throw error;
-        // Even a wait of 0 s costs patience: an endless quick loop would help nobody.
+        // A wait of 0 s costs patience as well, or the loop could be quick and endless.
         patienceS -= Math.max(waitS, 1);
         if (patienceS < 0) throw error;
+        onWait?.(waitS, error);
         await pause(waitS * 1000, signal);
       }
     }
@@ -127,9 +164,9 @@ export function withQuery(path: string, query: object): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** What AbortSignal.timeout aborts with. */
-export function timeoutError(timeoutMs: number): DOMException {
-  return new DOMException(`Nothing came for ${timeoutMs} ms.`, 'TimeoutError');
+/** Pauses in ms: short ones for what is soon done, up to the longest for what takes long. */
+export function* growingPauses(longestMs: number): Generator<number, never, void> {
+  for (let ms = FIRST_PAUSE_MS; ; ms *= 2) yield Math.min(ms, longestMs);
 }
 
 /** @throws the reason of the signal */
@@ -146,4 +183,12 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
     if (signal?.aborted) abort();
     else signal?.addEventListener('abort', abort, { once: true });
   });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -3,7 +3,9 @@ import type { components as ComponentsOfV2 } from './api-v2.js';
 
 type ErrorBody = ComponentsOfV1['schemas']['ErrorResponse'] | ComponentsOfV2['schemas']['ErrorResponse'];
 
-/** What went wrong, in one word. */
+const MOST_QUOTED = 60;
+
+/** Code of the error, in one word. */
 export type ErrorCode = ErrorBody['code'];
 
 interface ErrorDetails {
@@ -13,7 +15,7 @@ interface ErrorDetails {
   readonly suggestions?: readonly string[] | undefined;
 }
 
-/** The service answered, and its answer is that it did not do what it was asked. */
+/** Refusal or failure with which the service answered a request. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   /** Undefined where something other than the service answered, such as a proxy. */
@@ -21,7 +23,7 @@ export class ServiceError extends Error {
   /** Seconds after which to try again, where the answer says so. */
   readonly retryAfterS: number | undefined;
   /**
-   * Of open experiments: JSON Pointer to the fault in the document, empty for the document as a whole and for options.
+   * JSON Pointer to the fault in the document of an open experiment, empty for the whole document and for options.
    * Undefined if the fault is elsewhere.
    */
   readonly path: string | undefined;
@@ -48,6 +50,30 @@ export class ServiceError extends Error {
   get isTemporary(): boolean {
     return this.status === 429 || this.status === 503;
   }
+
+  /** True where a proxy says that it does not reach the service. */
+  get isOfGateway(): boolean {
+    return this.code === undefined && this.status !== undefined && this.status >= 500;
+  }
+}
+
+/** Error for an answer that is not of the form that the service sends. */
+export function notOfService(
+  status: number | undefined,
+  path: string,
+  expected: string,
+  found: string,
+): ServiceError {
+  return new ServiceError(status, `${path} should have answered with ${expected}, found ${quoted(found)}.`);
+}
+
+/** Text for an error message: cut where it is long, and without characters that would act on a terminal. */
+export function quoted(text: string): string {
+  const cut = text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
+  return JSON.stringify(cut).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  );
 }
 
 export async function errorOf(response: Response): Promise<ServiceError> {

@@ -1,12 +1,42 @@
-/** The options of the command line as members of a document. What they say is checked with the document. */
-import { GROUP_LABELS } from '../../answers/v2/document.js';
-import { describeValue } from '../../errors.js';
-import { usageError } from '../experiment-usage.js';
-import type { DocumentOptions } from './options.js';
+/**
+ * Short forms for what a document says at length: `LC4:left,LPLC2@100`, `10:200:10`, `DNp01/side`. What they say is
+ * checked by the service.
+ */
+import { quoted } from './service-error.js';
+
+const GROUP_LABELS: readonly string[] = ['neuron', 'type', 'side', 'super_class'];
+
+/** A short form that cannot be read; the message is a sentence without its full stop. */
+export class ShorthandError extends Error {
+  override readonly name = 'ShorthandError';
+}
+
+/** Parts of a document, each as an option of the command line says it. */
+export interface Shorthand {
+  /** `[NAME=]WHO[@HZ]` */
+  readonly stimulate?: readonly string[] | undefined;
+  /** `START+LENGTH` in ms: one for all of these, or one for each. */
+  readonly window?: readonly string[] | undefined;
+  readonly silence?: readonly string[] | undefined;
+  /** `[NAME=]WHO[/LABEL,LABEL]` */
+  readonly report?: readonly string[] | undefined;
+  /** `WHAT=VALUES` */
+  readonly sweep?: readonly string[] | undefined;
+  /** ms */
+  readonly duration?: string | undefined;
+  readonly trials?: string | undefined;
+  readonly seed?: string | undefined;
+  readonly name?: string | undefined;
+  /** A file of spikes needs a report that has them. */
+  readonly spikes?: string | undefined;
+  /** A file of rates needs a report that has these. */
+  readonly csv?: string | undefined;
+  readonly table?: string | undefined;
+}
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Before a default name can be derived from the selector, and where nothing of it may stand in a name. */
+/** Names before a default can be derived from the selector, and where no part of it is allowed in a name. */
 const UNNAMED_INPUT = 'stimulus';
 const UNNAMED_REPORT = 'report';
 const LONGEST_NAME = 64;
@@ -16,9 +46,9 @@ const EVERYBODY = '@all';
  * The document that the options change or add to: inputs, reports and silenced neurons are added; a sweep of the same
  * parameter, durations, trials, seed and name are replaced.
  * @param document as it was read; what is no object stays as it is, for the check of documents to refuse
- * @throws CodedError USAGE for an option that cannot be read
+ * @throws ShorthandError for an option that cannot be read
  */
-export function withShorthand(document: unknown, options: DocumentOptions): unknown {
+export function withShorthand(document: unknown, options: Shorthand): unknown {
   if (!isObject(document)) return document;
   const inputs = inputsOf(document, options);
   const changed = {
@@ -35,14 +65,14 @@ export function withShorthand(document: unknown, options: DocumentOptions): unkn
   return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
 }
 
-function inputsOf(given: Json, { stimulate = [], window = [] }: DocumentOptions): unknown {
+function inputsOf(given: Json, { stimulate = [], window = [] }: Shorthand): unknown {
   if (window.length > 1 && window.length !== stimulate.length) {
-    throw usageError(
+    throw new ShorthandError(
       `--window should be given once, or once for each --stimulate, found ${window.length} for ${stimulate.length}`,
     );
   }
   if (window.length > 0 && stimulate.length === 0) {
-    throw usageError('--window is the window of --stimulate, which is missing');
+    throw new ShorthandError('--window is the window of --stimulate, which is missing');
   }
   const inputs = entriesOf(given['inputs']);
   if (stimulate.length === 0 || inputs === undefined) return given['inputs'];
@@ -52,7 +82,7 @@ function inputsOf(given: Json, { stimulate = [], window = [] }: DocumentOptions)
     const [, who, rate] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(rest)!;
     addName('stimulate', name, own);
     inputs.set(name, {
-      node_set: selectorIn(who!),
+      node_set: selectorOf(who!),
       ...(rate !== undefined && { rate_hz: Number(rate) }),
       ...windowIn(window.length > 1 ? window[at] : window[0]),
     });
@@ -64,12 +94,12 @@ function windowIn(text: string | undefined): Json {
   if (text === undefined) return {};
   const parts = /^([^+]+)\+([^+]+)$/.exec(text);
   if (parts === null) {
-    throw usageError(`--window should be START+LENGTH in ms such as 200+300, found ${describeValue(text)}`);
+    throw new ShorthandError(`--window should be START+LENGTH in ms such as 200+300, found ${quoted(text)}`);
   }
   return { delay_ms: numberIn('window', parts[1]!), duration_ms: numberIn('window', parts[2]!) };
 }
 
-function reportsOf(document: Json, { report = [], spikes, csv, table }: DocumentOptions): unknown {
+function reportsOf(document: Json, { report = [], spikes, csv, table }: Shorthand): unknown {
   const reports = entriesOf(document['reports']);
   if (reports === undefined) return document['reports'];
   const own = new Set<string>();
@@ -79,14 +109,14 @@ function reportsOf(document: Json, { report = [], spikes, csv, table }: Document
     const name = given ?? freeName(nameFrom(who), reports);
     addName('report', name, own);
     reports.set(name, {
-      node_set: selectorIn(who),
+      node_set: selectorOf(who),
       ...(groupBy.length > 0 && { group_by: groupBy }),
     });
   }
   const hasSpikes = [...reports.values()].some((each) => isObject(each) && each['type'] === 'spikes');
   if (spikes !== undefined && !hasSpikes) {
     if (reports.size === 0 && csv !== undefined && table === undefined) {
-      throw usageError(
+      throw new ShorthandError(
         '--csv writes rates, and with --spikes alone the spikes are all that is reported: add --report, such as --report @MN9',
       );
     }
@@ -95,7 +125,7 @@ function reportsOf(document: Json, { report = [], spikes, csv, table }: Document
   return reports.size > 0 ? Object.fromEntries(reports) : document['reports'];
 }
 
-function sweepOf(given: Json, { sweep = [] }: DocumentOptions, inputs: unknown): unknown {
+function sweepOf(given: Json, { sweep = [] }: Shorthand, inputs: unknown): unknown {
   const axes = listOf(given['sweep']);
   if (sweep.length === 0 || axes === undefined) return given['sweep'];
   const names = isObject(inputs) ? Object.keys(inputs) : [];
@@ -105,25 +135,25 @@ function sweepOf(given: Json, { sweep = [] }: DocumentOptions, inputs: unknown):
   return [...axes.filter((axis) => !parameters.includes(parameterOf(axis))), ...added];
 }
 
-function silenceOf(given: Json, { silence = [] }: DocumentOptions): unknown {
+function silenceOf(given: Json, { silence = [] }: Shorthand): unknown {
   const selectors = listOf(given['silence']);
   if (silence.length === 0 || selectors === undefined) return given['silence'];
-  return [...selectors, ...silence.flatMap(selectorsIn)];
+  return [...selectors, ...silence.flatMap(selectorsOf)];
 }
 
 function axisIn(text: string, inputs: readonly string[]): Json {
   const parts = /^([^=]+)=(.+)$/s.exec(text);
   if (parts === null) {
-    throw usageError(`--sweep should be WHAT=VALUES such as rate=10:200:10, found ${describeValue(text)}`);
+    throw new ShorthandError(`--sweep should be WHAT=VALUES such as rate=10:200:10, found ${quoted(text)}`);
   }
   const [, what, values] = parts as unknown as [string, string, string];
   if (what === 'silence') return eachIn(values, 'silence');
   const stimulated = /^(?:(.+)\.)?stimulate$/.exec(what);
   if (stimulated !== null) return eachIn(values, `inputs.${inputOf(stimulated[1], inputs, text)}`);
-  return { set: parameterIn(what, inputs, text), ...valuesIn(values) };
+  return { set: parameterIn(what, inputs, text), ...valuesOf(values) };
 }
 
-/** Of the members of an input, as --sweep calls them. */
+/** Names of the members of an input in --sweep. */
 const INPUT_MEMBERS = new Map([
   ['rate', 'rate_hz'],
   ['delay', 'delay_ms'],
@@ -133,7 +163,7 @@ const INPUT_MEMBERS = new Map([
 function parameterIn(what: string, inputs: readonly string[], text: string): string {
   if (what === 'duration') return 'duration_ms';
   const parts = /^(?:([^.]+)\.)?(rate|delay|window)$/.exec(what);
-  // `seed`, the names of the document, and what is wrong: the check of documents says what is allowed.
+  // `seed`, names as in the document, and wrong ones, which the check of documents refuses.
   if (parts === null) return what;
   return `inputs.${inputOf(parts[1], inputs, text)}.${INPUT_MEMBERS.get(parts[2]!)!}`;
 }
@@ -141,15 +171,18 @@ function parameterIn(what: string, inputs: readonly string[], text: string): str
 function inputOf(name: string | undefined, inputs: readonly string[], text: string): string {
   if (name !== undefined) return name;
   if (inputs.length === 1) return inputs[0]!;
-  throw usageError(
+  throw new ShorthandError(
     inputs.length === 0
       ? `--sweep ${text} needs an input: --stimulate, or inputs in the document`
       : `--sweep ${text} should name one of the inputs ${inputs.join(', ')}, such as ${inputs[0]!}.${text}`,
   );
 }
 
-/** `from:to:step`, or a list. */
-function valuesIn(text: string): Json {
+/**
+ * The values of a sweep: `from:to:step`, or a list.
+ * @throws ShorthandError where one is no number
+ */
+export function valuesOf(text: string): Json {
   const range = text.split(':');
   if (range.length === 3) {
     const [from, to, step] = range.map((part) => numberIn('sweep', part));
@@ -164,7 +197,7 @@ function eachIn(text: string, as: string): Json {
   const responders = /^responders(?::(.*))?$/.exec(who);
   const each =
     responders === null
-      ? selectorIn(who)
+      ? selectorOf(who)
       : {
           responders_of: 'baseline',
           ...(responders[1] !== undefined && { top: numberIn('sweep', responders[1]) }),
@@ -186,32 +219,38 @@ function groupedIn(text: string): { readonly who: string; readonly groupBy: read
   return isGrouped ? { who: text.slice(0, slash), groupBy: labels } : { who: text, groupBy: [] };
 }
 
-/** One selector; names that a comma separates are united. */
-function selectorIn(text: string): unknown {
-  const selectors = selectorsIn(text);
+/**
+ * One selector; names that a comma separates are united.
+ * @throws ShorthandError
+ */
+export function selectorOf(text: string): unknown {
+  const selectors = selectorsOf(text);
   return selectors.length === 1 ? selectors[0] : selectors;
 }
 
-/** Names that a comma separates; what begins like JSON is read as JSON, for labels and for names with a comma. */
-function selectorsIn(text: string): unknown[] {
+/**
+ * Names that a comma separates; what begins like JSON is read as JSON, for labels and for names with a comma.
+ * @throws ShorthandError where it is not JSON then
+ */
+export function selectorsOf(text: string): unknown[] {
   if (!/^[[{]/.test(text)) return text.split(',').map((name) => name.trim());
   try {
     return [JSON.parse(text) as unknown];
   } catch (error) {
-    throw usageError(`${describeValue(text)} is no selector: ${(error as Error).message}`);
+    throw new ShorthandError(`${quoted(text)} is no selector: ${(error as Error).message}`);
   }
 }
 
-/** What of a selector may stand in a name. */
+/** Reduces a selector to the characters that may stand in a name. */
 function nameFrom(who: string): string {
   const name = who.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').replaceAll(/^_+|_+$/g, '');
   return name.slice(0, LONGEST_NAME) || UNNAMED_REPORT;
 }
 
-/** @throws CodedError USAGE where two options have one name: the first would be lost */
+/** @throws ShorthandError where two options have one name: the first would be lost */
 function addName(option: string, name: string, names: Set<string>): void {
   if (names.has(name)) {
-    throw usageError(`--${option} should have each name once, found ${describeValue(name)} twice`);
+    throw new ShorthandError(`--${option} should have each name once, found ${quoted(name)} twice`);
   }
   names.add(name);
 }
@@ -230,11 +269,11 @@ function numberMember(member: string, option: string, text: string | undefined):
   return text === undefined ? {} : { [member]: numberIn(option, text) };
 }
 
-/** @throws CodedError USAGE */
-export function numberIn(option: string, text: string): number {
+/** @throws ShorthandError */
+function numberIn(option: string, text: string): number {
   const number = Number(text);
   if (text.trim() !== '' && Number.isFinite(number)) return number;
-  throw usageError(`--${option} should have a number, found ${describeValue(text)}`);
+  throw new ShorthandError(`--${option} should have a number, found ${quoted(text)}`);
 }
 
 function isObject(value: unknown): value is Json {
@@ -247,7 +286,7 @@ function entriesOf(value: unknown): Map<string, unknown> | undefined {
   return isObject(value) ? new Map(Object.entries(value)) : undefined;
 }
 
-/** The same of a list. */
+/** @returns undefined for what is neither a list nor absent, which the check of documents refuses */
 function listOf(value: unknown): readonly unknown[] | undefined {
   return value === undefined ? [] : Array.isArray(value) ? value : undefined;
 }

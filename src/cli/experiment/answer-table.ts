@@ -1,35 +1,41 @@
 /** The answer of an open experiment as text in 80 columns. */
-import type { ExperimentDocument } from '../../answers/v2/document.js';
-import type { ExperimentHead, ExperimentTotals, MeanSd } from '../../answers/v2/result.js';
-import { groupLabel, valueLabel } from '../../plot/condition-labels.js';
-import { bar } from '../bars.js';
+import type { ExperimentDocument } from '../../experiments/document/document.js';
+import type { ExperimentHead, ExperimentTotals, GroupResult } from '../../experiments/run/result.js';
+import type { MeanSd } from '../../mean-sd.js';
+import type { FoundCondition } from '../../experiments/figures/figure-kind.js';
+import { measureOf } from '../../experiments/figures/report-figures.js';
+import { groupLabel, valueLabel } from '../../experiments/figures/condition-labels.js';
 import {
-  groupIn,
   parameterOf,
   parametersText,
   screenOf,
   seriesOf,
   type CollectedAnswer,
-  type CollectedCondition,
+  valueIn,
   type Series,
 } from './collected-answer.js';
-import { counted, fitted, LINE_WIDTH, wrapped } from '../text.js';
+import { bar, counted, fitted, LINE_WIDTH, wrapped } from '../text.js';
 
 /** Rows of a sweep, and groups of a report: what is beyond stands in the files. */
 const MOST_ROWS = 40;
 const MOST_GROUPS = 12;
-const RATE_WIDTH = 14;
+const VALUE_WIDTH = 14;
 const WIDEST_PARAMETER = 28;
 const BAR_WIDTH = 16;
 const STOPPED = 'stopped';
+/** Stands where a group has no number: the time of the first spike of a silent one. */
+const NONE = 'none';
 
 export function answerTable(answer: CollectedAnswer): string {
   const { head, conditions, totals } = answer;
   const isSweep = head.experiment.sweep !== undefined;
   const lines = [
     ...headingOf(head),
+    '  mean ± population sd over the trials',
     '',
-    ...(isSweep ? sweepTable(answer) : conditions.flatMap(conditionTable)),
+    ...(isSweep
+      ? sweepTable(answer)
+      : conditions.flatMap((condition) => conditionTable(head.experiment, condition))),
     ...unchangedLines(totals),
     ...closingOf(totals, notesOf(answer)),
   ];
@@ -71,7 +77,7 @@ function sweepTable(answer: CollectedAnswer): string[] {
   const parameters = parameterColumns(experiment, conditions);
   const width = parameters.reduce((sum, column) => sum + column.width + 1, 0);
   const all = activeFirst(answer);
-  const room = Math.floor((LINE_WIDTH - 2 - width - RATE_WIDTH) / (RATE_WIDTH + 1));
+  const room = Math.floor((LINE_WIDTH - 2 - width - VALUE_WIDTH) / (VALUE_WIDTH + 1));
   const shown = all.slice(0, Math.max(1, room));
   const isScreen = screenOf(experiment) !== undefined && conditions.length > 1;
   const rows = isScreen ? mostChanged(answer, shown[0]) : conditions;
@@ -79,8 +85,8 @@ function sweepTable(answer: CollectedAnswer): string[] {
     '  ' +
     [
       ...parameters.map((column, at) => fitted(left[at] ?? '', column.width)),
-      ...rates.map((rate) => fitted(rate, RATE_WIDTH)),
-      responding.padStart(RATE_WIDTH),
+      ...rates.map((rate) => fitted(rate, VALUE_WIDTH)),
+      responding.padStart(VALUE_WIDTH),
     ].join(' ');
   return [
     line(
@@ -90,13 +96,13 @@ function sweepTable(answer: CollectedAnswer): string[] {
     ),
     line(
       [],
-      shown.map(() => 'Hz'),
+      shown.map(({ measure }) => measure.unit),
       'neurons',
     ),
     ...rows.slice(0, MOST_ROWS).map((condition) =>
       line(
         Object.values(condition.parameters).map(valueLabel),
-        shown.map((series) => spreadText(groupIn(condition, series).rate_hz)),
+        shown.map((series) => spreadText(valueIn(condition, series), condition)),
         respondingText(condition),
       ),
     ),
@@ -116,7 +122,7 @@ interface ParameterColumn {
 /** Short names: `sugar.rate_hz`, and `silence type` for the labels of groups. */
 function parameterColumns(
   { sweep = [] }: ExperimentDocument,
-  conditions: readonly CollectedCondition[],
+  conditions: readonly FoundCondition[],
 ): ParameterColumn[] {
   return sweep.map((axis, at) => {
     const labels =
@@ -132,41 +138,43 @@ function parameterColumns(
 function activeFirst(answer: CollectedAnswer): Series[] {
   const series = seriesOf(answer);
   const isActive = (each: Series) =>
-    answer.conditions.some((condition) => (groupIn(condition, each).rate_hz?.mean ?? 0) > 0);
+    answer.conditions.some((condition) => (valueIn(condition, each)?.mean ?? 0) > 0);
   return [...series.filter(isActive), ...series.filter((each) => !isActive(each))];
 }
 
 /** The baseline, then the conditions whose rate differs most from it; equal ones in their order. */
-function mostChanged({ conditions }: CollectedAnswer, series: Series | undefined): CollectedCondition[] {
+function mostChanged({ conditions }: CollectedAnswer, series: Series | undefined): FoundCondition[] {
   const [first, ...others] = conditions;
   if (series === undefined || Object.values(first!.parameters)[0] !== null) return [...conditions];
-  const rateOf = (condition: CollectedCondition) => groupIn(condition, series).rate_hz?.mean ?? 0;
-  const change = (condition: CollectedCondition) => Math.abs(rateOf(condition) - rateOf(first!));
+  const meanIn = (condition: FoundCondition) => valueIn(condition, series)?.mean ?? 0;
+  const change = (condition: FoundCondition) => Math.abs(meanIn(condition) - meanIn(first!));
   return [first!, ...others.sort((a, b) => change(b) - change(a) || a.index - b.index)];
 }
 
-/** Of an experiment without a sweep: one block for each report, with a row for each group. */
-function conditionTable(condition: CollectedCondition): string[] {
+/** Table of an experiment without a sweep: one block for each report, with a row for each group. */
+function conditionTable(experiment: ExperimentDocument, condition: FoundCondition): string[] {
   const parameters = parametersText(condition);
-  const total = condition.spikes === null ? STOPPED : `${spreadText(condition.spikes)} spikes`;
+  const total = condition.spikes === null ? STOPPED : `${spreadText(condition.spikes, condition)} spikes`;
   const lines = [
     `${parameters === '' ? '' : `${parameters}: `}${total}; responding neurons: ${respondingText(condition)}`,
   ];
   for (const [report, groups] of Object.entries(condition.groups)) {
-    const ranked = [...groups].sort((a, b) => (b.rate_hz?.mean ?? 0) - (a.rate_hz?.mean ?? 0));
-    // A few groups stand in their own order, many by their rates.
+    const { of, unit, respondingOf } = measureOf(experiment, report);
+    const meanOf = (group: GroupResult) => of(group)?.mean ?? 0;
+    const ranked = [...groups].sort((a, b) => meanOf(b) - meanOf(a));
+    // A few groups stand in their own order, many by their numbers.
     const rows = groups.length > MOST_GROUPS ? ranked.slice(0, MOST_GROUPS) : groups;
-    const scale = ranked[0]?.rate_hz?.mean ?? 0;
+    const scale = meanOf(ranked[0]!);
     lines.push(
       '',
-      `${fitted(report, 28)} ${'neurons'.padStart(7)} ${'responding'.padStart(10)}   Hz`,
+      `${fitted(report, 28)} ${'neurons'.padStart(7)} ${'responding'.padStart(10)}   ${unit}`,
       ...rows.map((group) =>
         [
           `  ${fitted(groupLabel(group), 26)}`,
           String(group.neurons).padStart(7),
-          (group.responding === null ? '' : group.responding.mean.toFixed(1)).padStart(10),
-          `  ${fitted(spreadText(group.rate_hz), RATE_WIDTH)}`,
-          bar(group.rate_hz?.mean ?? 0, scale, BAR_WIDTH),
+          respondingOf(group).padStart(10),
+          `  ${fitted(spreadText(of(group), condition), VALUE_WIDTH)}`,
+          bar(meanOf(group), scale, BAR_WIDTH),
         ].join(' '),
       ),
       ...moreLines(groups.length - rows.length, 'group', 'less active, '),
@@ -181,12 +189,14 @@ function moreLines(count: number, noun: string, what = ''): string[] {
 
 function unchangedLines({ unchanged }: ExperimentTotals): string[] {
   if (unchanged.length === 0) return [];
-  const silent =
-    unchanged.length === 1 ? 'One more group never spikes' : `${unchanged.length} more groups never spike`;
-  return ['', ...wrapped(`${silent} in the baseline, so silencing changes nothing.`)];
+  const left = unchanged.length === 1 ? 'One condition was' : `${unchanged.length} conditions were`;
+  return [
+    '',
+    ...wrapped(`${left} not run: silencing a group that never spikes in the baseline changes nothing.`),
+  ];
 }
 
-function notesOf({ head, truncated, conditions }: CollectedAnswer): string[] {
+function notesOf({ head, conditions }: CollectedAnswer): string[] {
   const stopped = conditions.filter(({ complete }) => !complete).length;
   const readsSides = Object.values(head.experiment.reports).some(({ group_by: labels }) =>
     labels.includes('side'),
@@ -194,19 +204,19 @@ function notesOf({ head, truncated, conditions }: CollectedAnswer): string[] {
   return [
     ...(stopped === 0
       ? []
-      : [`${counted(stopped, 'condition')} stopped at the limit on synaptic events; they have no rates.`]),
-    ...(truncated.length === 0
-      ? []
-      : [`The service left out spikes beyond its limit in ${truncated.join(', ')}.`]),
+      : [
+          `${counted(stopped, 'condition')} stopped at the limit on synaptic events; they have no numbers of groups.`,
+        ]),
     ...(readsSides ? [head.side_convention] : []),
   ];
 }
 
-function respondingText({ responding_neurons: responding }: CollectedCondition): string {
+function respondingText({ responding_neurons: responding }: FoundCondition): string {
   return responding === null ? STOPPED : `${responding.mean.toFixed(1)} ± ${responding.sd.toFixed(1)}`;
 }
 
-/** Mean and standard deviation over the trials. */
-function spreadText(spread: MeanSd | null): string {
-  return spread === null ? STOPPED : `${spread.mean.toFixed(2).padStart(6)} ± ${spread.sd.toFixed(2)}`;
+/** Mean and population standard deviation over the trials. */
+function spreadText(spread: MeanSd | null, { complete }: FoundCondition): string {
+  if (spread === null) return complete ? NONE : STOPPED;
+  return `${spread.mean.toFixed(2).padStart(6)} ± ${spread.sd.toFixed(2)}`;
 }

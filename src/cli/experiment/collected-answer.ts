@@ -1,5 +1,7 @@
-/** What the table and the plots of the command line need of an answer, gathered while it arrives. */
-import type { ExperimentDocument, SweepAxis } from '../../answers/v2/document.js';
+/** Parts of an answer for the table and the plots of the command line, gathered while it arrives. */
+import type { ExperimentDocument } from '../../experiments/document/document.js';
+import type { SweepAxis } from '../../experiments/kinds/axis-kinds.js';
+import type { Measure } from '../../experiments/kinds/report-kind.js';
 import type {
   ConditionParameters,
   ConditionResult,
@@ -8,30 +10,40 @@ import type {
   ExperimentTotals,
   GroupResult,
   SpikeTable,
-} from '../../answers/v2/result.js';
-import { groupSuffix, valueLabel } from '../../plot/condition-labels.js';
+} from '../../experiments/run/result.js';
+import type { MeanSd } from '../../mean-sd.js';
+import { SIDES } from '../../connectome/connectome.js';
+import type { Findings, FoundCondition } from '../../experiments/figures/figure-kind.js';
+import { measureOf } from '../../experiments/figures/report-figures.js';
+import type { LabelledNeurons } from '../../experiments/formats/tables.js';
+import { groupSuffix, valueLabel } from '../../experiments/figures/condition-labels.js';
 
 /** Tables of spikes may fill the memory: those of so many conditions are kept for the plot. */
 const CONDITIONS_WITH_TABLES = 4;
 
-export interface CollectedCondition extends Omit<ConditionResult, 'reports'> {
-  /** Of each report of rates or histograms, its groups. */
-  readonly groups: Readonly<Record<string, readonly GroupResult[]>>;
-  /** Of the other reports, for the first conditions. */
-  readonly tables: Readonly<Record<string, SpikeTable>>;
-}
-
 export interface CollectedAnswer {
   readonly head: ExperimentHead;
-  readonly conditions: readonly CollectedCondition[];
+  /** Tables of events are those of the first conditions. */
+  readonly conditions: readonly FoundCondition[];
   readonly totals: ExperimentTotals;
-  /** Reports whose tables were cut at the limit of a service. */
-  readonly truncated: readonly string[];
+}
+
+/** The part that figures show. */
+export function findingsOf(
+  { head, conditions, totals }: CollectedAnswer,
+  { metadata, typeIndices, sides }: LabelledNeurons,
+): Findings {
+  return {
+    head,
+    conditions,
+    unchanged: totals.unchanged.length,
+    labelOf: (neuron) =>
+      `${metadata.types[typeIndices[neuron]!]!.name || 'untyped'} ${SIDES[sides[neuron]!]!}`.trim(),
+  };
 }
 
 export class AnswerCollector {
-  readonly #conditions: CollectedCondition[] = [];
-  readonly #truncated = new Set<string>();
+  readonly #conditions: FoundCondition[] = [];
   #head: ExperimentHead | undefined;
   #totals: ExperimentTotals | undefined;
 
@@ -59,20 +71,15 @@ export class AnswerCollector {
       head: this.#head!,
       conditions: this.#conditions,
       totals: this.#totals!,
-      truncated: [...this.#truncated],
     };
   }
 
-  #collected({ reports, ...condition }: ConditionResult): CollectedCondition {
+  #collected({ reports, ...condition }: ConditionResult): FoundCondition {
     const groups: Record<string, readonly GroupResult[]> = {};
     const tables: Record<string, SpikeTable> = {};
     for (const [name, report] of Object.entries(reports)) {
-      if (!('table' in report)) {
-        groups[name] = [...report];
-        continue;
-      }
-      if (report.truncated) this.#truncated.add(name);
-      if (this.#conditions.length < CONDITIONS_WITH_TABLES) tables[name] = report;
+      if (!('table' in report)) groups[name] = [...report];
+      else if (this.#conditions.length < CONDITIONS_WITH_TABLES) tables[name] = report;
     }
     return { ...condition, groups, tables };
   }
@@ -101,16 +108,24 @@ export interface Series {
   /** `mn9 left` */
   readonly name: string;
   readonly report: string;
+  readonly measure: Measure;
   /** Place in the report. */
   readonly group: number;
 }
 
-export function seriesOf({ conditions }: CollectedAnswer): Series[] {
-  return Object.entries(conditions[0]?.groups ?? {}).flatMap(([report, groups]) =>
-    groups.map((each, group) => ({ name: `${report} ${groupSuffix(each)}`.trim(), report, group })),
-  );
+export function seriesOf({ head, conditions }: CollectedAnswer): Series[] {
+  return Object.entries(conditions[0]?.groups ?? {}).flatMap(([report, groups]) => {
+    const measure = measureOf(head.experiment, report);
+    return groups.map((each, group) => ({
+      name: `${report} ${groupSuffix(each)}`.trim(),
+      report,
+      measure,
+      group,
+    }));
+  });
 }
 
-export function groupIn(condition: CollectedCondition, { report, group }: Series): GroupResult {
-  return condition.groups[report]![group]!;
+/** @returns null where the group has no number */
+export function valueIn(condition: FoundCondition, { report, measure, group }: Series): MeanSd | null {
+  return measure.of(condition.groups[report]![group]!);
 }

@@ -1,15 +1,31 @@
-import type { TableFormat } from '../../answers/v2/formats/formats.js';
-import type { AnswerOptions } from '../../answers/v2/formats/answer-writer.js';
-import type { ExperimentEvent, ExperimentHead } from '../../answers/v2/result.js';
+import { constants } from 'node:os';
+import type { AnswerWriter } from '../../experiments/formats/answer-json.js';
+import { answerWriter } from '../../experiments/formats/answer-writer.js';
+import type { TableFormat } from '../../experiments/formats/formats.js';
+import type { TableRequest } from '../../experiments/formats/tables.js';
+import type { ExperimentEvent, ExperimentHead } from '../../experiments/run/result.js';
 import type { ProgressLine } from '../progress.js';
-import { AnswerFile } from './answer-file.js';
+import { WholeFile } from '../write-whole.js';
 import { AnswerCollector } from './collected-answer.js';
 import type { ExperimentSource, TrialProgress } from './source.js';
 
 /** A table that is written to a file while the experiment runs. */
-export interface FileOrder extends Pick<AnswerOptions, 'table' | 'names'> {
+export interface FileOrder extends Pick<TableRequest, 'table' | 'names'> {
   readonly path: string;
   readonly format: TableFormat;
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** Computing was ended by Ctrl-C, or by a request to end. */
+export class Interrupted extends Error {
+  /** As shells report it: 128 and the number of the signal. */
+  readonly exitStatus: number;
+
+  constructor(signal: NodeJS.Signals) {
+    super(signal);
+    this.exitStatus = 128 + constants.signals[signal];
+  }
 }
 
 /** An experiment under way: what it has answered so far, and files that are not finished. */
@@ -17,7 +33,7 @@ export class ComputedAnswer {
   readonly collected = new AnswerCollector();
   /** All of it, where the caller wants it. */
   readonly events: ExperimentEvent[] = [];
-  #files: AnswerFile[] = [];
+  readonly #files: { readonly file: WholeFile; readonly writer: AnswerWriter }[] = [];
   #trialsDone = 0;
   #conditionsDone = 0;
   #seconds = 0;
@@ -34,14 +50,25 @@ export class ComputedAnswer {
     return Math.max(this.#conditionsDone, this.collected.conditions);
   }
 
-  /** What it took, in words. */
+  /** Time that it took, in words. */
   get effort(): string {
     const { length } = String(Math.floor(this.#seconds));
     return `Ran ${this.#trialsDone} trials in ${this.#seconds.toFixed(Math.max(0, 3 - length))} s.`;
   }
 
-  /** @throws CodedError for what fails, the reason of the signal; unfinished files are gone then */
-  async compute(progress: ProgressLine, signal: AbortSignal): Promise<void> {
+  /**
+   * Computes all of it. The first signal ends that; a second one ends the process at once, as it does by default.
+   * @throws CodedError for what fails, Interrupted; unfinished files are gone then
+   */
+  async compute(progress: ProgressLine): Promise<void> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const abort = (name: NodeJS.Signals) => {
+      restore();
+      controller.abort(new Interrupted(name));
+    };
+    const restore = () => SIGNALS.forEach((name) => process.removeListener(name, abort));
+    SIGNALS.forEach((name) => process.once(name, abort));
     progress.begin('Running trials', 0, 'items');
     const onProgress = ({ trials, trialsDone, conditionsDone = 0, secondsLeft }: TrialProgress) => {
       this.#trialsDone = trialsDone;
@@ -53,16 +80,19 @@ export class ComputedAnswer {
       for await (const event of this.source.events({ signal, onProgress })) {
         if (event.kind === 'head') {
           beganAtMs = performance.now();
-          this.#files = await this.#open(event.head);
+          await this.#openFiles(event.head);
         }
         this.collected.add(event);
         if (this.keepsEvents) this.events.push(event);
-        for (const file of this.#files) file.write(event);
+        for (const { file, writer } of this.#files) {
+          for (const bytes of writer.write(event)) file.write(bytes);
+        }
       }
     } catch (error) {
-      for (const file of this.#files) file.discard();
-      throw error;
+      for (const { file } of this.#files) file.discard();
+      throw signal.aborted ? signal.reason : error;
     } finally {
+      restore();
       this.#seconds = (performance.now() - beganAtMs) / 1000;
       progress.end();
     }
@@ -70,22 +100,18 @@ export class ComputedAnswer {
 
   /** @returns the files that are now there */
   finishFiles(): string[] {
-    for (const file of this.#files) file.finish();
-    return this.#files.map(({ path }) => path);
+    return this.#files.map(({ file }) => {
+      file.finish();
+      return file.path;
+    });
   }
 
-  async #open({ experiment }: ExperimentHead): Promise<AnswerFile[]> {
-    const files: AnswerFile[] = [];
-    if (this.orders.length === 0) return files;
-    const connectome = await this.source.neurons();
-    try {
-      for (const { path, format, ...choice } of this.orders) {
-        files.push(await AnswerFile.open(path, format, { ...choice, connectome, experiment }));
-      }
-      return files;
-    } catch (error) {
-      for (const file of files) file.discard();
-      throw error;
+  /** @throws CodedError where the experiment has no such table, or the file cannot be written */
+  async #openFiles({ experiment }: ExperimentHead): Promise<void> {
+    for (const { path, format, ...choice } of this.orders) {
+      const connectome = await this.source.neurons();
+      const writer = await answerWriter(format, { ...choice, connectome, experiment });
+      this.#files.push({ file: new WholeFile(path), writer });
     }
   }
 }

@@ -1,5 +1,5 @@
-/** What an experiment would run, as text in 80 columns. */
-import type { DryRun, ResolvedSet } from '../../answers/v2/result.js';
+/** Table of what an experiment would run, as text in 80 columns. */
+import type { DryRun, ResolvedSet } from '../../experiments/run/result.js';
 import { closingOf, headingOf } from './answer-table.js';
 import { parametersText } from './collected-answer.js';
 import { counted, fitted, wrapped } from '../text.js';
@@ -19,6 +19,7 @@ export function dryRunTable(dryRun: DryRun): string {
     ),
     '',
     `At most ${counted(cost.brain_seconds, 'brain second')} with ${counted(cost.input_events, 'input event')}`,
+    ...rowsText(cost),
     ...(swept.length === 0 ? [] : ['', counted(conditions.length, 'condition')]),
     ...swept
       .slice(0, MOST_CONDITIONS)
@@ -27,6 +28,15 @@ export function dryRunTable(dryRun: DryRun): string {
     ...closingOf(dryRun),
   ];
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
+}
+
+/** Rows of tables; of spikes no more is known. */
+function rowsText({ spike_rows_at_most: spikes, input_rows: inputs }: DryRun['cost']): string[] {
+  const rows = [
+    ...(spikes === undefined ? [] : [`at most ${counted(spikes, 'row')} of spikes`]),
+    ...(inputs === undefined ? [] : [`about ${counted(inputs, 'row')} of input events`]),
+  ];
+  return rows.length === 0 ? [] : [`Tables of ${rows.join(', ')}`];
 }
 
 function describedSet({ neurons, sides, types, missing }: ResolvedSet): string {

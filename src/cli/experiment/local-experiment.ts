@@ -1,16 +1,18 @@
 import { NodeSetResolver } from '../../connectome/node-set-resolver.js';
-import { parseDocument } from '../../answers/v2/parse-document.js';
-import { planExperiment, type ExperimentPlan } from '../../answers/v2/plan.js';
-import type { DryRun, ExperimentEvent } from '../../answers/v2/result.js';
-import { runExperiment } from '../../answers/v2/run-experiment.js';
-import { TrialPool } from '../../pool/trial-pool.js';
+import { parseDocument } from '../../experiments/document/parse-document.js';
+import { planExperiment, type ExperimentPlan } from '../../experiments/plan/plan.js';
+import type { DryRun, ExperimentEvent } from '../../experiments/run/result.js';
+import { runExperiment } from '../../experiments/run/run-experiment.js';
+import type { RunTrial } from '../../experiments/run/condition-run.js';
+import { trialTask } from '../../experiments/plan/trial.js';
+import { TrialPool } from '../../scheduling/trial-pool.js';
 import type { ReadConnectome } from '../read-connectome.js';
-import { DOCUMENT_LIMITS, MAXIMUM_CONDITIONS } from './document-source.js';
+import { DOCUMENT_LIMITS } from './document.js';
 import type { ExperimentSource, SourceOptions } from './source.js';
 
-/** Nobody but the caller waits, and may end the command. */
+/** No limits: only the caller waits, and may end the command. */
 const LIMITS = {
-  conditions: MAXIMUM_CONDITIONS,
+  conditions: DOCUMENT_LIMITS.conditions,
   selectedNeurons: Infinity,
   brainSeconds: Infinity,
   inputEventsPerTrial: Infinity,
@@ -41,8 +43,8 @@ export class LocalExperiment implements ExperimentSource {
     this.#plan.checkFrom(from);
   }
 
-  dryRun(): Promise<DryRun> {
-    return Promise.resolve(this.#plan.dryRun(this.from));
+  async dryRun(): Promise<DryRun> {
+    return this.#plan.dryRun(this.from);
   }
 
   async *events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
@@ -50,13 +52,14 @@ export class LocalExperiment implements ExperimentSource {
     const workers = Math.min(this.workers, this.#plan.conditions * this.#plan.trials);
     const pool = await TrialPool.start({ connectome: model.bytes, workers });
     try {
-      yield* runExperiment(this.#plan, pool.runTrial, { ...options, from, inFlight: pool.inFlight });
+      const runTrial: RunTrial = (task, trial, signal) => pool.runTrial(trialTask(task, trial), signal);
+      yield* runExperiment(this.#plan, runTrial, { ...options, from, inFlight: pool.inFlight });
     } finally {
       await pool.close();
     }
   }
 
-  neurons(): Promise<ReadConnectome['connectome']> {
-    return Promise.resolve(this.model.connectome);
+  async neurons(): Promise<ReadConnectome['connectome']> {
+    return this.model.connectome;
   }
 }

@@ -1,14 +1,14 @@
-import type { LabelledNeurons } from '../../answers/v2/formats/tables.js';
-import type { DryRun, ExperimentEvent } from '../../answers/v2/result.js';
+import type { LabelledNeurons } from '../../experiments/formats/tables.js';
+import type { DryRun, ExperimentEvent } from '../../experiments/run/result.js';
 
 /** Trials in all and those that are done. Their number shrinks when it is known which conditions are not run. */
 export interface TrialProgress {
   readonly trials: number;
   readonly trialsDone: number;
-  /** Of a job, whose conditions come when all are done. */
+  /** Conditions of a job that are done; they come when all are. */
   readonly conditionsDone?: number;
   /** Where the source has an estimate of its own. */
-  readonly secondsLeft?: number;
+  readonly secondsLeft?: number | undefined;
 }
 
 export interface SourceOptions {
@@ -26,6 +26,6 @@ export interface ExperimentSource {
    * @throws CodedError for a document that is refused, before the head
    */
   events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void>;
-  /** What files of spikes say of the neurons, by their index. */
+  /** Labels of neurons in files of spikes, by their index. */
   neurons(): Promise<LabelledNeurons>;
 }

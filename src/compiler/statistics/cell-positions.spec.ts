@@ -1,5 +1,5 @@
 import { smallBrain } from '../../../test/support/small-brain.js';
-import { PhiloxSequence, PHILOX_STREAM } from '../../experiment/philox.js';
+import { PhiloxSequence, PHILOX_STREAM } from '../../stimulus/philox.js';
 import type { NeuronColumns } from '../brain.js';
 import { samplePositions, measurePositions } from './cell-positions.js';
 

@@ -2,7 +2,7 @@
  * Positions of the cells of a group: their mean and the full covariance ellipsoid, so that layers of similar cells, such
  * as the retina, keep their shape. Measuring and sampling have to agree, so both are in this file.
  */
-import type { PhiloxSequence } from '../../experiment/philox.js';
+import type { PhiloxSequence } from '../../stimulus/philox.js';
 import type { NeuronColumns } from '../brain.js';
 import type { CellGroup } from './statistics.js';
 

@@ -88,13 +88,11 @@ function stratumPercents(cells: readonly number[], degrees: Uint32Array): number
 
 function measurePairs(brain: Brain, members: readonly Uint32Array[], groupOf: Uint32Array): GroupPairs {
   const { pre, post, synapseCounts } = brain.connections;
-  const kept: number[] = [];
-  for (let c = 0; c < brain.connections.count; c++) {
-    if (pre[c] !== post[c]) kept.push(c);
-  }
   const keyOf = (c: number): number => groupOf[pre[c]!]! * GROUP_RANGE + groupOf[post[c]!]!;
   // The connections of each pair side by side, in the order of the pairs; within a pair as in the brain.
-  const ordered = Uint32Array.from(kept).sort((a, b) => keyOf(a) - keyOf(b) || a - b);
+  const ordered = Uint32Array.from(pre.keys())
+    .filter((c) => pre[c] !== post[c])
+    .sort((a, b) => keyOf(a) - keyOf(b) || a - b);
   const rows: { first: number; end: number }[] = [];
   for (let first = 0; first < ordered.length;) {
     let end = first + 1;

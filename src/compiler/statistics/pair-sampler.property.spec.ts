@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
 import { PairSampler } from './pair-sampler.js';
 import { WeightedCells } from './weighted-cells.js';
 

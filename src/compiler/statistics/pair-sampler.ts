@@ -1,4 +1,4 @@
-import type { PhiloxSequence } from '../../experiment/philox.js';
+import type { PhiloxSequence } from '../../stimulus/philox.js';
 import type { WeightedCells } from './weighted-cells.js';
 
 export interface PairToSample {
@@ -64,15 +64,14 @@ export class PairSampler {
         }
         source = k < preCells ? sources[k]! : this.#sources.pick(random);
         target = k < postCells ? targets[k]! : this.#targets.pick(random);
-      } while ((withoutSelf && source === target) || (k >= forced && this.#isTaken(pair, source, target)));
+      } while (
+        (withoutSelf && source === target) ||
+        (k >= forced && this.#taken.has(keyOf(pair, source, target)))
+      );
       if (canDouble) this.#taken.add(keyOf(pair, source, target));
       this.pre[k] = source;
       this.post[k] = target;
     }
-  }
-
-  #isTaken(pair: PairToSample, source: number, target: number): boolean {
-    return this.#taken.has(keyOf(pair, source, target));
   }
 
   /** The participating cells of either side, ordered so that cells at the same position of both lists may connect. */
@@ -103,7 +102,7 @@ export class PairSampler {
       const free: [number, number][] = [];
       for (const source of sources) {
         for (const target of targets) {
-          if (!(pair.withoutSelf && source === target) && !this.#isTaken(pair, source, target)) {
+          if (!(pair.withoutSelf && source === target) && !this.#taken.has(keyOf(pair, source, target))) {
             free.push([source, target]);
           }
         }
@@ -112,7 +111,8 @@ export class PairSampler {
     };
     let places = freePlaces(this.#sources.sampled(), this.#targets.sampled());
     // Within one group, the cells sampled for the two sides may overlap more than the measured ones.
-    if (places.length < pair.connections - from) places = freePlaces(allOf(pair.pre), allOf(pair.post));
+    if (places.length < pair.connections - from)
+      places = freePlaces([...pair.pre.weights.keys()], [...pair.post.weights.keys()]);
     for (let k = from; k < pair.connections; k++) {
       const place = random.nextBelow(places.length);
       [this.pre[k], this.post[k]] = places[place]!;
@@ -124,10 +124,6 @@ export class PairSampler {
 
 function keyOf({ post }: PairToSample, source: number, target: number): number {
   return source * post.count + target;
-}
-
-function allOf(cells: WeightedCells): number[] {
-  return Array.from({ length: cells.count }, (_, cell) => cell);
 }
 
 /** The participating cells of one side, in memory that is reused. */

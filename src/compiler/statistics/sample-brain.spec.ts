@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { smallBrain, type SmallConnection, type SmallNeuron } from '../../../test/support/small-brain.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
 import type { Brain } from '../brain.js';
 import { silent } from '../progress.js';
 import { sampleBrain } from './sample-brain.js';
@@ -31,7 +31,7 @@ function mixedBrain(): Brain {
   return smallBrain(neurons, connections);
 }
 
-/** What each type and side and sign holds, and the connections and synapses from each to each. */
+/** Counts the cells of each group of equal labels and sign, and the connections and synapses between groups. */
 function tally({ neurons, connections }: Brain) {
   const nameOf = (i: number) =>
     [
@@ -118,7 +118,7 @@ describe('sampleBrain', () => {
   });
 
   it('says that it is synthetic, then where the statistics come from', () => {
-    expect(sampled.wiring).toBe('synthetic');
+    expect(sampled.identity.wiring).toBe('synthetic');
     expect(sampled.provenance[0]).toMatch(/^Synthetic wiring/);
     expect(sampled.provenance.slice(2)).toEqual(measured.provenance);
   });

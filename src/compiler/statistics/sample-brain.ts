@@ -1,6 +1,13 @@
-import { MAXIMUM_NEURONS } from '../../connectome/connectome.js';
-import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
-import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES, type NeuronColumns } from '../brain.js';
+import { MAXIMUM_NEURONS, type NetworkIdentity } from '../../connectome/connectome.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
+import {
+  type Brain,
+  type ConnectionColumns,
+  FLYWIRE_783,
+  MINIMUM_SYNAPSES,
+  type NeuronColumns,
+} from '../brain.js';
+import { noLabels } from '../labels.js';
 import { type Progress, silent } from '../progress.js';
 import { samplePositions } from './cell-positions.js';
 import { type CellGroup, type CellTypeStatistics, strataOf, stratumOf, totalsOf } from './statistics.js';
@@ -11,9 +18,14 @@ import { WeightedCells } from './weighted-cells.js';
 
 /**
  * Seed of the default brain: the first from 783 on for which every response is within its tolerance of the tables
- * (docs/synthesis.md). Other seeds give brains for comparison.
+ * (docs/wiring.md). Other seeds give brains for comparison.
  */
 export const DEFAULT_SEED = 784;
+const SYNTHETIC_783: NetworkIdentity = {
+  ...FLYWIRE_783,
+  name: 'FlyWire FAFB 783, synthetic wiring',
+  wiring: 'synthetic',
+};
 /** Each group has a separate sequence of random numbers for each purpose, so that they are independent. */
 const PURPOSES = ['connections', 'positions'] as const;
 /** Pre, post and synapse count packed into one double that sorts in this order: 18 + 18 + 16 bits. */
@@ -29,10 +41,11 @@ export function sampleBrain(
   statistics: CellTypeStatistics,
   progress: Progress = silent,
   seed = DEFAULT_SEED,
+  identity: NetworkIdentity = SYNTHETIC_783,
 ): Brain {
   const { ids, neuronOf } = nameCells(statistics.groups);
   return {
-    wiring: 'synthetic',
+    identity,
     neurons: sampleNeurons(statistics.groups, ids, neuronOf, seed),
     connections: sampleConnections(statistics, neuronOf, seed, progress),
     minimumSynapses: MINIMUM_SYNAPSES,
@@ -54,18 +67,11 @@ function sampleNeurons(
   seed: number,
 ): NeuronColumns {
   const count = ids.length;
-  const column = (): string[] => new Array<string>(count).fill('');
   const neurons = {
     count,
     ids,
-    types: column(),
-    superClasses: column(),
-    classes: column(),
-    subClasses: column(),
-    sides: column(),
+    ...noLabels(count),
     signs: { predicted: new Int8Array(count), corrected: new Int8Array(count) },
-    positionsNm: new Int32Array(3 * count),
-    positionEstimated: new Uint8Array(count).fill(1),
   };
   groups.forEach((group, g) => {
     const cells = neuronOf[g]!;

@@ -227,7 +227,7 @@ describe('statistics on disk', () => {
       await failureOf((dir) =>
         change(dir, 'statistics.json', (text) => text.replace('"format": 1', '"format": 2')),
       ),
-    ).toMatch(/statistics.json: \/format/);
+    ).toMatch(/statistics.json: format must be 1, got 2/);
     expect(
       await failureOf((dir) =>
         change(dir, 'statistics.json', (text) =>

@@ -31,27 +31,54 @@ const MANIFEST_SCHEMA_FILE = fileURLToPath(new URL('../../../data/statistics.sch
 const GROUPS_FILE = 'groups.csv.gz';
 const PAIRS_FILE = 'pairs.csv.gz';
 
-const PERCENT = { digits: 7, pattern: /^\d{1,7}$/ };
-/** A mean and the spread in three directions, times at most BALL_RADIUS, add up to a position in nm of 32 bits. */
-const MEAN_UM = { digits: 6, pattern: /^\d{1,6}$/ };
-const SPREAD_UM = { digits: 5, pattern: /^-?\d{1,5}$/ };
+/** @returns the value of a column of a group with so many cells */
+type Read = (row: CsvRow, column: number, cells: number) => string | number | readonly number[];
 
-const GROUP_COLUMNS = [
-  'type',
-  'side',
-  'super_class',
-  'class',
-  'sub_class',
-  'cells',
-  'predicted_sign',
-  'corrected_sign',
-  'self_connections',
-  'self_synapses',
-  'output_percent',
-  'input_percent',
-  'position_um',
-  'position_spread_um',
-] as const;
+const text: Read = (row, column) => row.text(column);
+const count: Read = (row, column) => row.count(column);
+const countOrNone: Read = (row, column) => row.countOrNone(column);
+const oneOf =
+  (values: readonly string[], expected: string): Read =>
+  (row, column) => {
+    const found = row.text(column);
+    if (!values.includes(found)) throw row.fault(column, expected);
+    return found;
+  };
+const signText = oneOf(['1', '-1'], '1 or -1');
+const sign: Read = (row, column, cells) => Number(signText(row, column, cells));
+function numbers(lengthOf: (cells: number) => number, digits: number, minus = ''): Read {
+  const form = new RegExp(`^${minus}\\d{1,${digits}}$`);
+  return (row, column, cells) => {
+    const length = lengthOf(cells);
+    const parts = row
+      .text(column)
+      .split(' ')
+      .filter((part, _, all) => all.length > 1 || part !== '');
+    if (parts.length === length && parts.every((part) => form.test(part))) return parts.map(Number);
+    const expected = `${length} whole numbers of at most ${digits} digits with blanks between them`;
+    throw row.fault(column, length === 0 ? 'nothing' : expected);
+  };
+}
+
+/** The columns of groups.csv: name, member of a group, and how it is read; numbers of a list stand between blanks. */
+const GROUP_COLUMNS: readonly (readonly [string, keyof CellGroup, Read])[] = [
+  ['type', 'type', text],
+  ['side', 'side', oneOf(SIDES, 'left, right, center or empty')],
+  ['super_class', 'superClass', text],
+  ['class', 'class', text],
+  ['sub_class', 'subClass', text],
+  ['cells', 'cells', count],
+  ['predicted_sign', 'predictedSign', sign],
+  ['corrected_sign', 'correctedSign', sign],
+  ['self_connections', 'selfConnections', countOrNone],
+  ['self_synapses', 'selfSynapses', countOrNone],
+  ['output_percent', 'outputPercent', numbers(strataOf, 7)],
+  ['input_percent', 'inputPercent', numbers(strataOf, 7)],
+  // A mean and the spread in three directions, times at most BALL_RADIUS, add up to a position in nm of 32 bits.
+  ['position_um', 'meanPositionUm', numbers(() => 3, 6)],
+  ['position_spread_um', 'positionSpreadUm', numbers((cells) => (cells === 1 ? 0 : SPREAD_NUMBERS), 5, '-?')],
+];
+const GROUP_NAMES = GROUP_COLUMNS.map(([name]) => name);
 
 const PAIR_COLUMNS = [
   'pre_step',
@@ -81,7 +108,7 @@ const LICENCE =
 /** @returns the content of each file of a directory with statistics, by name */
 export function encodeStatistics(statistics: CellTypeStatistics): ReadonlyMap<string, Uint8Array> {
   const tables = [
-    [GROUPS_FILE, gzipped([GROUP_COLUMNS, ...statistics.groups.map(groupFields)])],
+    [GROUPS_FILE, gzipped([GROUP_NAMES, ...statistics.groups.map(groupFields)])],
     [PAIRS_FILE, gzipped([PAIR_COLUMNS, ...pairFields(statistics.pairs)])],
   ] as const;
   const manifest: Manifest = {
@@ -107,40 +134,24 @@ function gzipped(rows: readonly (readonly (string | number)[])[]): Uint8Array {
   return gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
 }
 
-function groupFields(group: CellGroup): (string | number)[] {
-  return [
-    group.type,
-    group.side,
-    group.superClass,
-    group.class,
-    group.subClass,
-    group.cells,
-    group.predictedSign,
-    group.correctedSign,
-    group.selfConnections,
-    group.selfSynapses,
-    group.outputPercent.join(' '),
-    group.inputPercent.join(' '),
-    group.meanPositionUm.join(' '),
-    group.positionSpreadUm.join(' '),
-  ];
+function groupFields(group: CellGroup): string[] {
+  return GROUP_COLUMNS.map(([, member]) => [group[member]].flat().join(' '));
 }
 
 /** Differences between rows, and an empty cell for 0: this halves the compressed size. */
 function pairFields(pairs: GroupPairs): (string | number)[][] {
-  const orNothing = (value: number): number | string => (value === 0 ? '' : value);
   return Array.from({ length: pairs.count }, (_, row) => {
     const preStep = pairs.pre[row]! - (row === 0 ? 0 : pairs.pre[row - 1]!);
     const continues = row > 0 && preStep === 0;
     return [
-      orNothing(preStep),
-      orNothing(pairs.post[row]! - (continues ? pairs.post[row - 1]! : 0)),
+      preStep,
+      pairs.post[row]! - (continues ? pairs.post[row - 1]! : 0),
       pairs.connections[row]!,
-      orNothing(pairs.excessSynapses[row]!),
-      orNothing(pairs.missingPre[row]!),
-      orNothing(pairs.missingPost[row]!),
-      orNothing(pairs.spread[row]!),
-    ];
+      pairs.excessSynapses[row]!,
+      pairs.missingPre[row]!,
+      pairs.missingPost[row]!,
+      pairs.spread[row]!,
+    ].map((value) => value || '');
   });
 }
 
@@ -167,7 +178,7 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
   }
   try {
     const groups: CellGroup[] = [];
-    const groupsFile = await readCsv(join(dir, GROUPS_FILE), GROUP_COLUMNS, progress, (row) =>
+    const groupsFile = await readCsv(join(dir, GROUPS_FILE), GROUP_NAMES, progress, (row) =>
       groups.push(groupIn(row)),
     );
     const rows = new PairRows(groups, manifest.totals.pairs);
@@ -184,56 +195,18 @@ export async function readStatistics(dir: string, progress: Progress = silent): 
 }
 
 function groupIn(row: CsvRow): CellGroup {
-  const cells = row.count(5);
-  const group: CellGroup = {
-    type: row.text(0),
-    side: row.text(1),
-    superClass: row.text(2),
-    class: row.text(3),
-    subClass: row.text(4),
-    cells,
-    predictedSign: signIn(row, 6),
-    correctedSign: signIn(row, 7),
-    selfConnections: row.countOrNone(8),
-    selfSynapses: row.countOrNone(9),
-    outputPercent: numbersIn(row, 10, strataOf(cells), PERCENT),
-    inputPercent: numbersIn(row, 11, strataOf(cells), PERCENT),
-    meanPositionUm: numbersIn(row, 12, 3, MEAN_UM),
-    positionSpreadUm: numbersIn(row, 13, cells === 1 ? 0 : SPREAD_NUMBERS, SPREAD_UM),
-  };
-  if (!(SIDES as readonly string[]).includes(group.side)) {
-    throw row.fault(1, 'left, right, center or empty');
-  }
+  const cells = row.count(GROUP_NAMES.indexOf('cells'));
+  const members = GROUP_COLUMNS.map(([, member, read], column) => [member, read(row, column, cells)]);
+  const group = Object.fromEntries(members) as CellGroup;
+  const fault = (name: string, expected: string) => row.fault(GROUP_NAMES.indexOf(name), expected);
   if (group.selfConnections > cells) {
-    throw row.fault(8, `at most the ${cells} cells of the group`);
+    throw fault('self_connections', `at most the ${cells} cells of the group`);
   }
   const excess = group.selfSynapses - MINIMUM_SYNAPSES * group.selfConnections;
   if (excess < 0 || excess > MAXIMUM_EXCESS * group.selfConnections) {
-    throw row.fault(9, `${MINIMUM_SYNAPSES} synapses or more for each connection, as many as fit`);
+    throw fault('self_synapses', `${MINIMUM_SYNAPSES} synapses or more for each connection, as many as fit`);
   }
   return group;
-}
-
-function signIn(row: CsvRow, column: number): number {
-  const text = row.text(column);
-  if (text !== '1' && text !== '-1') {
-    throw row.fault(column, '1 or -1');
-  }
-  return Number(text);
-}
-
-function numbersIn(row: CsvRow, column: number, count: number, form: typeof PERCENT): number[] {
-  const text = row.text(column);
-  const parts = text === '' ? [] : text.split(' ');
-  if (parts.length !== count || parts.some((part) => !form.pattern.test(part))) {
-    throw row.fault(
-      column,
-      count === 0
-        ? 'nothing'
-        : `${count} whole numbers of at most ${form.digits} digits with blanks between them`,
-    );
-  }
-  return parts.map(Number);
 }
 
 /** Reads the rows of pairs.csv and converts differences back to groups. */
@@ -272,6 +245,8 @@ class PairRows {
     }
     const connections = row.count(2);
     const excess = row.countOrNone(3);
+    const missingPre = row.countOrNone(4);
+    const missingPost = row.countOrNone(5);
     const spread = row.countOrNone(6);
     const places = pre === post ? pre.cells * (pre.cells - 1) : pre.cells * post.cells;
     if (connections > places) {
@@ -280,19 +255,17 @@ class PairRows {
     if (excess > MAXIMUM_EXCESS * connections) {
       throw row.fault(3, `at most ${MAXIMUM_EXCESS} for each of ${connections} connections`);
     }
-    const preCells = Math.min(pre.cells, connections) - row.countOrNone(4);
-    const postCells = Math.min(post.cells, connections) - row.countOrNone(5);
+    const preCells = Math.min(pre.cells, connections) - missingPre;
+    const postCells = Math.min(post.cells, connections) - missingPost;
     // Within a group, a cell is not its own partner: connections of a cell to itself are not part of any pair.
     const room = (sources: number, targets: number): number =>
       pre === post && Math.min(sources, targets) === 1
         ? Math.min(sources * targets, pre.cells - 1)
         : sources * targets;
-    if (preCells < 1 || room(preCells, Math.min(post.cells, connections)) < connections) {
-      throw row.fault(4, `so few that the other cells have room for ${connections} connections`);
-    }
-    if (postCells < 1 || room(preCells, postCells) < connections) {
-      throw row.fault(5, `so few that the other cells have room for ${connections} connections`);
-    }
+    const hasRoom = (targets: number) => room(preCells, targets) >= connections;
+    const fewer = `so few that the other cells have room for ${connections} connections`;
+    if (preCells < 1 || !hasRoom(Math.min(post.cells, connections))) throw row.fault(4, fewer);
+    if (postCells < 1 || !hasRoom(postCells)) throw row.fault(5, fewer);
     if (spread >= SYNAPSE_SPREADS.length) {
       throw row.fault(6, `a number below ${SYNAPSE_SPREADS.length}, or empty`);
     }
@@ -301,8 +274,8 @@ class PairRows {
     this.#pairs.post[at] = this.#post;
     this.#pairs.connections[at] = connections;
     this.#pairs.excessSynapses[at] = excess;
-    this.#pairs.missingPre[at] = row.countOrNone(4);
-    this.#pairs.missingPost[at] = row.countOrNone(5);
+    this.#pairs.missingPre[at] = missingPre;
+    this.#pairs.missingPost[at] = missingPost;
     this.#pairs.spread[at] = spread;
   }
 

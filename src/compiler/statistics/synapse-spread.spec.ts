@@ -1,4 +1,4 @@
-import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
 import { SYNAPSE_SPREADS } from './statistics.js';
 import { MAXIMUM_EXCESS, nearestSpread, SynapseSampler } from './synapse-spread.js';
 

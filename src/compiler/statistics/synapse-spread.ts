@@ -1,4 +1,4 @@
-import type { PhiloxSequence } from '../../experiment/philox.js';
+import type { PhiloxSequence } from '../../stimulus/philox.js';
 import { MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
 import { MINIMUM_SYNAPSES } from '../brain.js';
 import { SYNAPSE_SPREADS } from './statistics.js';

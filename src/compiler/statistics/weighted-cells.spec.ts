@@ -1,4 +1,4 @@
-import { PHILOX_STREAM, PhiloxSequence } from '../../experiment/philox.js';
+import { PHILOX_STREAM, PhiloxSequence } from '../../stimulus/philox.js';
 import { WeightedCells } from './weighted-cells.js';
 
 const random = new PhiloxSequence(2, 0, PHILOX_STREAM.synthesis);

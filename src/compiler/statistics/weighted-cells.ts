@@ -1,4 +1,4 @@
-import type { PhiloxSequence } from '../../experiment/philox.js';
+import type { PhiloxSequence } from '../../stimulus/philox.js';
 
 /**
  * Samples cells of a group in proportion to their weights, without replacement: a Fenwick tree (Fenwick 1994,

@@ -1,5 +1,5 @@
 import { nameOnSide, type SetSelector } from '../../connectome/set-selector.js';
-import { invalid, memberOf, WHOLE } from './place.js';
+import { invalid } from '../../schema/json-path.js';
 
 type NodeSets = Readonly<Record<string, SetSelector>>;
 
@@ -10,10 +10,7 @@ export function checkCircles(nodeSets: NodeSets): void {
     const at = trail.indexOf(name);
     if (at >= 0) {
       const circle = [...trail.slice(at), name];
-      throw invalid(
-        memberOf(memberOf(WHOLE, 'node_sets'), name),
-        `node_sets.${name} must not name itself: ${circle.join(' -> ')}.`,
-      );
+      throw invalid(['node_sets', name], `node_sets.${name} must not name itself: ${circle.join(' -> ')}.`);
     }
     if (finished.has(name)) return;
     for (const other of setsNamedIn(nodeSets[name]!, nodeSets)) visit(other, [...trail, name]);

@@ -4,32 +4,33 @@ import { NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import type { PublishedNodeSets } from '../../connectome/node-sets.js';
 import type { Population } from '../../connectome/populations.js';
 import { ALL_NEURONS, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
+import { count, listOf, object, ref, type Static, text } from '../../schema/json-schema.js';
 
-/** A set of neurons that every selector can name. */
-export interface ListedNodeSet {
-  /** As a selector names it. */
-  readonly name: string;
-  readonly description: string;
-  /** Where the choice of neurons comes from; of all neurons there is none. */
-  readonly sources: readonly string[];
-  /** In the model that is served. */
-  readonly neurons: number;
-  /** Of a published list. */
-  readonly published_count?: number;
-  /** Ids of the list that the model lacks. */
-  readonly missing?: readonly string[];
-  /** Cell types in place of the list, where the model has no root ids. */
-  readonly substitute_types?: readonly string[];
-  /** Of a published list, in release 783. */
-  readonly root_ids?: readonly string[];
-}
+const NODE_SET = object('A set of neurons that every selector can name.', {
+  name: text('As a selector names it.'),
+  description: text('What these neurons are.'),
+  sources: listOf('Where the choice of neurons comes from.', text()),
+  neurons: count('How many the served model has; 0 where it has none, and naming it is refused.'),
+  'published_count?': count('Neurons of the published list.'),
+  'missing?': listOf('Root ids of the list that the model lacks.', text()),
+  'substitute_types?': listOf('Cell types that stand for the list where single cells were sampled.', text()),
+  'root_ids?': listOf('Root ids of the list in release 783.', text()),
+});
+type ListedNodeSet = Static<typeof NODE_SET>;
 
-export interface NodeSetList {
-  readonly model: string;
-  readonly node_sets: readonly ListedNodeSet[];
-}
+const LIST = object('The sets of neurons that every selector can name.', {
+  model: text('Names the model, as `id` of GET /api/v1/model.'),
+  node_sets: listOf(
+    'Published lists, then channels and stimuli of version 1.',
+    ref<ListedNodeSet>('NodeSet'),
+  ),
+});
+export type NodeSetList = Static<typeof LIST>;
 
-/** What GET /api/v2/node-sets says of a connectome. A set without any neuron in it is listed with 0. */
+/** By their names in OpenAPI. */
+export const NODE_SET_SCHEMAS = { NodeSetList: LIST, NodeSet: NODE_SET };
+
+/** Answer of GET /api/v2/node-sets for a connectome. A set without any neuron in it is listed with 0. */
 export function describeNodeSets(connectome: Connectome, published: PublishedNodeSets): NodeSetList {
   const resolver = new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'skip' }, published);
   const { channels, stimuli, wiring } = connectome.metadata;

@@ -5,7 +5,7 @@ const LIMITS = { conditions: 2000, ids: 10_000 };
 const CHANNELS = ['escape', 'walk'];
 const parse = (value: unknown) => parseDocument(value, LIMITS, CHANNELS);
 
-/** What a document is refused with. */
+/** Error with which a document is refused. */
 function refusal(value: unknown): {
   path: string | undefined;
   message: string;
@@ -356,7 +356,7 @@ describe('a document is refused', () => {
       'with a sweep in steps too small to be one',
       set({ set: 'inputs.i.delay_ms', from: 0, to: 1, step: 1e-8 }),
       '/sweep/0/step',
-      /a multiple of 0\.1, got 1e-8/,
+      /a multiple of 0\.1 above 0, got 1e-8/,
     ],
     [
       'with a swept window without an end',

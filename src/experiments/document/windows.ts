@@ -1,7 +1,9 @@
 /** Windows of inputs and reports: in the trial, in every condition, and with their end written out. */
-import type { ExperimentDocument, InputDocument, ReportDocument } from './document.js';
-import { type SweptValues } from './parse-sweep.js';
-import { memberOf, type Place, refused, WHOLE } from './place.js';
+import { refused } from '../../schema/json-path.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import type { ExperimentDocument } from './document.js';
+import type { InputDocument, ReportDocument } from './kind-schemas.js';
+import type { SweptValues } from './parse-sweep.js';
 
 /** The members of a document after the table's checks; an end that was left out is not there yet. */
 type Draft = Pick<ExperimentDocument, 'inputs' | 'reports' | 'duration_ms'>;
@@ -23,50 +25,31 @@ export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft
     ? `the shortest trial, ${shortestMs} ms`
     : `the trial, ${shortestMs} ms`;
   for (const [name, input] of Object.entries(inputs)) {
-    const place = memberOf(memberOf(WHOLE, 'inputs'), name);
+    const path = ['inputs', name];
     const delayMs = Math.max(...(swept.get(`inputs.${name}.delay_ms`) ?? [input.delay_ms]));
     const lengths = swept.get(`inputs.${name}.duration_ms`) ?? [input.duration_ms ?? 0];
     const lengthMs = Math.max(...lengths);
     if (delayMs >= shortestMs) {
-      throw refused(memberOf(place, 'delay_ms'), delayMs, `less than ${inShortest}`);
+      throw refused([...path, 'delay_ms'], delayMs, `less than ${inShortest}`);
     }
     if (tenths(delayMs) + tenths(lengthMs) > tenths(shortestMs)) {
       const mostMs = (tenths(shortestMs) - tenths(delayMs)) / 10;
       throw refused(
-        memberOf(place, 'duration_ms'),
+        [...path, 'duration_ms'],
         lengthMs,
         `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
       );
     }
-    if (input.module === 'spikes') checkTimes(input.times_ms, longestMs, memberOf(place, 'times_ms'));
+    inputKindOf(input).checkTrial?.(input, longestMs, path);
   }
   for (const [name, { start_ms: startMs, end_ms: endMs }] of Object.entries(reports)) {
-    const place = memberOf(memberOf(WHOLE, 'reports'), name);
+    const path = ['reports', name];
     if (startMs >= shortestMs) {
-      throw refused(memberOf(place, 'start_ms'), startMs, `less than ${inShortest}`);
+      throw refused([...path, 'start_ms'], startMs, `less than ${inShortest}`);
     }
     if (typeof endMs === 'number' && (endMs <= startMs || endMs > shortestMs)) {
-      throw refused(
-        memberOf(place, 'end_ms'),
-        endMs,
-        `more than start_ms, ${startMs}, and at most ${inShortest}`,
-      );
+      throw refused([...path, 'end_ms'], endMs, `more than start_ms, ${startMs}, and at most ${inShortest}`);
     }
-  }
-}
-
-function checkTimes(
-  times: readonly number[] | Readonly<Record<string, readonly number[]>>,
-  longestMs: number,
-  place: Place,
-): void {
-  if (!Array.isArray(times)) {
-    for (const [id, own] of Object.entries(times)) checkTimes(own, longestMs, memberOf(place, id));
-    return;
-  }
-  const last = (times as readonly number[]).at(-1);
-  if (last !== undefined && last >= longestMs) {
-    throw refused(place, last, `a list of times before the end of the trial at ${longestMs} ms`);
   }
 }
 
@@ -85,10 +68,9 @@ export function completeInput(
 }
 
 export function completeReport(
-  { bin_ms: binMs, ...report }: ReportDocument,
+  report: ReportDocument,
   durationMs: number,
   swept: SweptValues,
 ): ReportDocument {
-  const endMs = report.end_ms ?? (swept.has('duration_ms') ? null : durationMs);
-  return { ...report, end_ms: endMs, ...(binMs !== undefined && { bin_ms: binMs }) };
+  return { ...report, end_ms: report.end_ms ?? (swept.has('duration_ms') ? null : durationMs) };
 }

@@ -1,6 +1,6 @@
-import { besideText, groupLabel } from './condition-labels.js';
+import { otherSettingsText, groupLabel } from './condition-labels.js';
 
-describe('besideText', () => {
+describe('otherSettingsText', () => {
   it('names what no axis of the figure shows, in the order of the sweep', () => {
     const parameters = {
       'inputs.sugar.rate_hz': 100,
@@ -8,15 +8,15 @@ describe('besideText', () => {
       seed: 7,
       duration_ms: 50,
     };
-    expect(besideText(parameters, ['seed'])).toBe(
+    expect(otherSettingsText(parameters, ['seed'])).toBe(
       'rate of sugar 100 Hz, silence LC4 left, duration of a trial 50 ms',
     );
-    expect(besideText({ silence: null, seed: 7 }, [])).toBe('silence none, seed 7');
-    expect(besideText({ seed: 7 }, ['seed'])).toBe('');
+    expect(otherSettingsText({ silence: null, seed: 7 }, [])).toBe('silence none, seed 7');
+    expect(otherSettingsText({ seed: 7 }, ['seed'])).toBe('');
   });
 
   it('tells neurons without a type from all neurons', () => {
-    expect(besideText({ silence: { type: '' } }, [])).toBe('silence untyped');
+    expect(otherSettingsText({ silence: { type: '' } }, [])).toBe('silence untyped');
     expect([groupLabel({ type: '', side: 'left' }), groupLabel({})]).toEqual(['untyped left', 'all']);
   });
 });

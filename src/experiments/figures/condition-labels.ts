@@ -1,5 +1,5 @@
-/** What swept parameters, their values and the groups of reports are called, on paper and on the page. */
-import type { GroupResult, ParameterValue } from '../answers/v2/result.js';
+/** Names of swept parameters, their values and the groups of reports, on paper and on the page. */
+import type { GroupResult, ParameterValue } from '../run/result.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
   rate_hz: (input) => `Rate of ${input} (Hz)`,
@@ -21,7 +21,7 @@ export function parameterLabel(parameter: string): string {
 
 type GroupLabels = Pick<GroupResult, 'root_id' | 'type' | 'side' | 'super_class'>;
 
-/** What a group of a report is called: `LC4 left`; `all` where its neurons are one group. */
+/** Name of a group of a report: `LC4 left`; `all` where its neurons are one group. */
 export function groupLabel(group: GroupLabels): string {
   return groupSuffix(group) || 'all';
 }
@@ -44,7 +44,7 @@ export function valueLabel(value: ParameterValue): string {
  * A condition by its parameters, without those that are the axes of a figure:
  * `rate of sugar 100 Hz, silence CB0889`. Empty where there are no others.
  */
-export function besideText(
+export function otherSettingsText(
   parameters: Readonly<Record<string, ParameterValue>>,
   ownAxes: readonly string[],
 ): string {

@@ -1,32 +1,57 @@
 /**
- * The JSON of an experiment, written in pieces: an answer may be hundreds of megabytes, and no string may be that
+ * The JSON of an experiment, whole or by lines, written in pieces: an answer may be hundreds of megabytes, and no string may be that
  * long. Equal experiments give equal bytes.
  */
 import type { Connectome } from '../../connectome/connectome.js';
-import { STEPS_PER_MS } from '../../experiment/protocol.js';
-import type { InParts } from '../../parts.js';
-import type { ConditionResult, DryRun, ExperimentEvent, SpikeTable } from './result.js';
+import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import type {
+  ConditionResult,
+  DryRun,
+  ExperimentEvent,
+  ExperimentProgress,
+  SpikeTable,
+} from '../run/result.js';
 
-/** What names the neurons of a table. */
+/** Names of the neurons of a table. */
 export type NeuronNames = Pick<Connectome, 'neuronId'>;
+
+/**
+ * Turns the events of an experiment into the bytes of one answer. Equal events give equal bytes.
+ * It holds one condition at a time.
+ */
+export interface AnswerWriter {
+  /**
+   * @returns the bytes that the event adds, in pieces; lazily, so that a slow reader delays their making. An empty
+   *   piece parts two pieces of work, between which the thread may serve others.
+   */
+  write(event: ExperimentEvent): Iterable<Uint8Array>;
+}
 
 const PIECE_CHARACTERS = 64 * 1024;
 const encoder = new TextEncoder();
 
 /** One JSON document, from the events of one experiment. */
 export async function* answerJson(
-  events: AsyncIterable<ExperimentEvent>,
+  events: AsyncIterable<ExperimentEvent> | readonly ExperimentEvent[],
   names: NeuronNames,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, void> {
-  let conditions = 0;
-  for await (const event of events) {
+  const writer = new JsonWriter(names);
+  for await (const event of events) yield* writer.write(event);
+}
+
+export class JsonWriter implements AnswerWriter {
+  #conditions = 0;
+
+  constructor(private readonly names: NeuronNames) {}
+
+  *write(event: ExperimentEvent): Iterable<Uint8Array<ArrayBuffer>> {
     switch (event.kind) {
       case 'head':
         yield encoder.encode(`${JSON.stringify(event.head).slice(0, -1)},"conditions":[`);
         break;
       case 'condition':
-        if (conditions++ > 0) yield encoder.encode(',');
-        for (const piece of conditionJson(event.condition, names)) yield encoder.encode(piece);
+        if (this.#conditions++ > 0) yield encoder.encode(',');
+        for (const piece of conditionJson(event.condition, this.names)) yield encoder.encode(piece);
         break;
       case 'totals':
         yield encoder.encode(`],${JSON.stringify(event.totals).slice(1)}`);
@@ -34,24 +59,39 @@ export async function* answerJson(
   }
 }
 
-/** In parts: the sets of a document may have megabytes of types, or of names that the model lacks. */
-export function* dryRunJson(dryRun: DryRun): InParts<Uint8Array<ArrayBuffer>> {
-  const members: string[] = [];
-  for (const [name, value] of Object.entries(dryRun)) {
-    const text = name === 'resolved' ? yield* resolvedJson(dryRun.resolved) : JSON.stringify(value);
-    members.push(`${JSON.stringify(name)}:${text}`);
+/**
+ * One JSON object a line: the head (the only one with `id`), the conditions (`index`), the totals (`cost`).
+ * Between them there may be lines of progress (`progress`), and a failure ends them (`error`).
+ */
+export class NdjsonWriter implements AnswerWriter {
+  constructor(private readonly names: NeuronNames) {}
+
+  *write(event: ExperimentEvent): Iterable<Uint8Array> {
+    switch (event.kind) {
+      case 'head':
+        yield line(event.head);
+        break;
+      case 'condition':
+        for (const piece of conditionJson(event.condition, this.names)) yield encoder.encode(piece);
+        yield encoder.encode('\n');
+        break;
+      case 'totals':
+        yield line(event.totals);
+    }
   }
-  yield;
-  return encoder.encode(`{${members.join(',')}}`);
 }
 
-function* resolvedJson(resolved: DryRun['resolved']): InParts<string> {
-  const sets: string[] = [];
-  for (const [name, set] of Object.entries(resolved)) {
-    yield;
-    sets.push(`${JSON.stringify(name)}:${JSON.stringify(set)}`);
-  }
-  return `{${sets.join(',')}}`;
+/** A line between those of an answer; how often is up to the caller, so it is no part of the answer's bytes. */
+export function progressLine(progress: ExperimentProgress): Uint8Array {
+  return line({ progress });
+}
+
+function line(value: object): Uint8Array {
+  return encoder.encode(`${JSON.stringify(value)}\n`);
+}
+
+export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify(dryRun));
 }
 
 /** A condition as a JSON object, in pieces of some 64 KiB. */

@@ -17,10 +17,9 @@ import {
   type Vector,
 } from 'apache-arrow';
 import { AsyncByteQueue } from 'apache-arrow/io/stream';
-import type { ExperimentHead } from '../result.js';
-import type { TableEncoder } from './answer-writer.js';
-import { tableMetadata, TRUNCATED } from './table-metadata.js';
-import type { ColumnValues, TableBatch, TableColumn } from './tables.js';
+import type { ExperimentHead } from '../run/result.js';
+import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
+import { type TableBatch, tableMetadata, TRUNCATED, type TableEncoder } from './tables.js';
 
 /**
  * The streaming format of Arrow: the schema, then a record batch for each batch of the table. Columns of labels
@@ -62,7 +61,7 @@ export class ArrowEncoder implements TableEncoder {
   }
 }
 
-/** What the writer has written since the last look. Its own queue keeps all until somebody awaits it. */
+/** Bytes that were written since the last look. Its own queue keeps all until somebody awaits it. */
 class PieceQueue extends AsyncByteQueue {
   #pieces: Uint8Array[] = [];
 
@@ -83,37 +82,29 @@ interface ArrowColumn {
 }
 
 function arrowColumn({ name, type, nullable = false, labels }: TableColumn, place: number): ArrowColumn {
-  const field = (arrowType: DataType) => new Field(name, arrowType, nullable);
+  const column = (of: DataType, dataOf: (values: never) => Data) => ({
+    field: new Field(name, of, nullable),
+    dataOf: dataOf as ArrowColumn['dataOf'],
+  });
   switch (type) {
     case 'int32':
-      return {
-        field: field(new Int32()),
-        dataOf: (values) => makeData({ type: new Int32(), data: values as Int32Array, nullCount: 0 }),
-      };
+      return column(new Int32(), (data: Int32Array) => makeData({ type: new Int32(), data, nullCount: 0 }));
     case 'int64':
-      return {
-        field: field(new Int64()),
-        dataOf: (values) => makeData({ type: new Int64(), data: values as BigInt64Array, nullCount: 0 }),
-      };
+      return column(new Int64(), (data: BigInt64Array) =>
+        makeData({ type: new Int64(), data, nullCount: 0 }),
+      );
     case 'double':
-      return { field: field(new Float64()), dataOf: (values) => doubles(values as Float64Array) };
+      return column(new Float64(), doubles);
     case 'text':
-      return { field: field(new Utf8()), dataOf: (values) => utf8(values as readonly string[]) };
+      return column(new Utf8(), utf8);
     case 'label': {
       const Indices = labels!.length < 2 ** 15 ? Int16 : Int32;
       // Without an id the library counts those of the whole process, and equal answers would differ.
-      const dictionaryType = new Dictionary(new Utf8(), new Indices(), place);
+      const of = new Dictionary(new Utf8(), new Indices(), place);
       const dictionary = makeVector(utf8(labels!)) as Vector<Utf8>;
-      return {
-        field: field(dictionaryType),
-        dataOf: (values) =>
-          makeData({
-            type: dictionaryType,
-            data: new Indices().ArrayType.from(values as Int32Array),
-            nullCount: 0,
-            dictionary,
-          }),
-      };
+      return column(of, (values: Int32Array) =>
+        makeData({ type: of, data: new Indices().ArrayType.from(values), nullCount: 0, dictionary }),
+      );
     }
   }
 }

@@ -1,5 +1,5 @@
-import type { TableEncoder } from './answer-writer.js';
-import type { ColumnValues, TableBatch, TableColumn } from './tables.js';
+import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
+import type { TableBatch, TableEncoder } from './tables.js';
 
 /** RFC 4180. */
 const LINE_END = '\r\n';

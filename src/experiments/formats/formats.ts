@@ -13,9 +13,8 @@ export type Format = keyof typeof FORMATS;
 export const TABLE_FORMATS = ['csv', 'arrow', 'parquet'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 
-/** What a table holds; the names are those of `?table=`. */
-export const TABLES = ['rates', 'histogram', 'spikes', 'inputs'] as const;
-export type TableName = (typeof TABLES)[number];
+/** Content of a table, one of TABLES. */
+export type TableName = string;
 
 /**
  * How the columns of a table of spikes are named; the names are those of `?names=`.

@@ -1,15 +1,14 @@
 import type { DecodedArray, KeyValue, SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ExperimentHead } from '../result.js';
-import type { TableEncoder } from './answer-writer.js';
-import { tableMetadata, TRUNCATED } from './table-metadata.js';
-import type { ColumnValues, TableBatch, TableColumn } from './tables.js';
+import type { ExperimentHead } from '../run/result.js';
+import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
+import { type TableBatch, tableMetadata, TRUNCATED, type TableEncoder } from './tables.js';
 
 /**
  * A row group costs some hundred bytes a column, so small conditions share one. A larger one would keep the thread for
  * longer: it is written without a pause.
  */
-const SMALLEST_ROW_GROUP = 16_384;
+const SMALLEST_ROW_GROUP = 8192;
 
 /** Parquet with Snappy, which every reader knows. The footer says which conditions were cut at the limit on rows. */
 export class ParquetEncoder implements TableEncoder {
@@ -96,29 +95,18 @@ function parquetValues(
   return values as DecodedArray;
 }
 
+type TypedArrays = Int32Array | Float64Array | BigInt64Array;
+
 /** All parts are of one kind. */
 function joined(parts: readonly ColumnValues[]): ColumnValues {
   const first = parts[0]!;
   if (parts.length === 1) return first;
+  if (Array.isArray(first)) return parts.flat() as string[];
   const length = parts.reduce((sum, part) => sum + part.length, 0);
-  if (first instanceof Int32Array)
-    return concatenated(new Int32Array(length), parts as readonly Int32Array[]);
-  if (first instanceof Float64Array) {
-    return concatenated(new Float64Array(length), parts as readonly Float64Array[]);
-  }
-  if (first instanceof BigInt64Array) {
-    return concatenated(new BigInt64Array(length), parts as readonly BigInt64Array[]);
-  }
-  return (parts as readonly (readonly string[])[]).flat();
-}
-
-function concatenated<T extends { set(part: T, at: number): void; readonly length: number }>(
-  whole: T,
-  parts: readonly T[],
-): T {
+  const whole = new (first.constructor as new (length: number) => TypedArrays)(length);
   let at = 0;
   for (const part of parts) {
-    whole.set(part, at);
+    whole.set(part as never, at);
     at += part.length;
   }
   return whole;

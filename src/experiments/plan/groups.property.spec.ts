@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { labelledNeurons } from '../../connectome/selection.js';
-import { GROUP_LABELS } from './document.js';
+import { labelOf } from '../../connectome/selection.js';
+import { GROUP_LABELS } from '../document/document.js';
 import { groupsOf } from './groups.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
-const labelled = labelledNeurons(connectome);
 const SIDES = ['left', 'right', 'center', ''];
 
 it('puts neurons with equal labels into one group, in the order of the labels, those without one last', () => {
@@ -17,7 +16,9 @@ it('puts neurons with equal labels into one group, in the order of the labels, t
     fc.property(neurons, fc.uniqueArray(fc.constantFrom(...GROUP_LABELS)), (list, groupBy) => {
       const groups = groupsOf(connectome, list, groupBy);
       const labelsOf = (neuron: number) =>
-        groupBy.map((label) => (label === 'neuron' ? labelled.id(neuron) : labelled.label(label, neuron)));
+        groupBy.map((label) =>
+          label === 'neuron' ? connectome.neuronId(neuron) : labelOf(connectome, label)(neuron),
+        );
       const members = Array.from({ length: groups.count }, (_, group) => groups.neuronsOf(group));
       expect(members.map(({ length }) => length)).toEqual([...groups.sizes]);
       expect([...members.flatMap((each) => [...each])].sort((a, b) => a - b)).toEqual([...list]);

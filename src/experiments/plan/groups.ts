@@ -1,9 +1,15 @@
 /** Divides neurons into groups by their labels: what a report counts together, what a screen silences together. */
 import { SIDES, type Connectome } from '../../connectome/connectome.js';
-import type { GroupLabel } from './document.js';
+import { labelOf } from '../../connectome/selection.js';
+import type { GroupLabel } from '../document/document.js';
 
 /** The labels of a group, in the order of `group_by`; empty where the neurons have none. */
 export type GroupLabels = Readonly<Partial<Record<'root_id' | 'type' | 'side' | 'super_class', string>>>;
+
+/** The member of a group that says its label. */
+export function labelMember(label: GroupLabel): keyof GroupLabels {
+  return label === 'neuron' ? 'root_id' : label;
+}
 
 export interface Groups {
   readonly count: number;
@@ -44,6 +50,10 @@ export function groupsOf(
     if (at === 0 || isByNeuron || differ(ranks, byGroup[at - 1]!, byGroup[at]!)) starts.push(at);
     ofPlaces[place] = starts.length - 1;
   }
+  const texts = groupBy.map((label) => ({
+    member: labelMember(label),
+    textOf: label === 'neuron' ? (neuron: number) => connectome.neuronId(neuron) : labelOf(connectome, label),
+  }));
   const endOf = (group: number) => starts[group + 1] ?? byGroup.length;
   return {
     count: starts.length,
@@ -52,13 +62,15 @@ export function groupsOf(
     labelsOf: (group) => {
       const first = byGroup[starts[group]!]!;
       const labels: Partial<Record<keyof GroupLabels, string>> = {};
-      for (const label of groupBy) {
-        labels[label === 'neuron' ? 'root_id' : label] = labelOf(connectome, label, first);
-      }
+      for (const { member, textOf } of texts) labels[member] = textOf(first);
       return labels;
     },
     neuronsOf: (group) => byGroup.subarray(starts[group], endOf(group)),
   };
+}
+
+export function allNeurons({ neuronCount }: Connectome): Uint32Array {
+  return Uint32Array.from({ length: neuronCount }, (_, neuron) => neuron);
 }
 
 function differ(ranks: readonly Ranks[], a: number, b: number): boolean {
@@ -88,21 +100,7 @@ function placesInOrder(neurons: Uint32Array, ranks: readonly Ranks[]): Uint32Arr
   return places;
 }
 
-function labelOf(connectome: Connectome, label: GroupLabel, neuron: number): string {
-  const { types } = connectome.metadata;
-  switch (label) {
-    case 'neuron':
-      return connectome.neuronId(neuron);
-    case 'type':
-      return types[connectome.typeIndices[neuron]!]!.name;
-    case 'side':
-      return SIDES[connectome.sides[neuron]!]!;
-    case 'super_class':
-      return superClassOf(connectome, neuron);
-  }
-}
-
-/** Of every neuron its number in the order of a label; equal labels have equal numbers. */
+/** Number of every neuron in the order of a label; equal labels have equal numbers. */
 interface Ranks {
   /** More than any rank. */
   readonly count: number;
@@ -122,35 +120,16 @@ function ranksOf(connectome: Connectome, label: NamingLabel): Ranks {
   return ranks;
 }
 
+/** By name; the empty one is last. */
 function newRanks({ metadata, typeIndices, classIndices, sides }: Connectome, label: NamingLabel): Ranks {
-  const { types, classes } = metadata;
-  switch (label) {
-    case 'type':
-      return ranked(
-        types.map(({ name }) => name),
-        typeIndices,
-      );
-    case 'side':
-      return { count: SIDES.length, ofNeurons: Uint32Array.from(sides) };
-    case 'super_class':
-      return ranked(
-        classes.map(({ superClass }) => superClass),
-        classIndices,
-      );
-  }
-}
-
-/**
- * By name; the empty one is last.
- * @param indices of each neuron into the names
- */
-function ranked(names: readonly string[], indices: ArrayLike<number>): Ranks {
+  if (label === 'side') return { count: SIDES.length, ofNeurons: Uint32Array.from(sides) };
+  const isType = label === 'type';
+  const names = isType
+    ? metadata.types.map(({ name }) => name)
+    : metadata.classes.map(({ superClass }) => superClass);
   const ordered = [...new Set(names)].sort((a, b) => (a === '' ? 1 : b === '' || a < b ? -1 : 1));
   const rankOf = new Map(ordered.map((name, rank) => [name, rank]));
   const ranks = names.map((name) => rankOf.get(name)!);
-  return { count: ordered.length, ofNeurons: Uint32Array.from(indices, (index) => ranks[index]!) };
-}
-
-function superClassOf({ metadata, classIndices }: Connectome, neuron: number): string {
-  return metadata.classes[classIndices[neuron]!]!.superClass;
+  const ofNeurons = Uint32Array.from(isType ? typeIndices : classIndices, (index) => ranks[index]!);
+  return { count: ordered.length, ofNeurons };
 }

@@ -1,6 +1,6 @@
-import { Grid, type Axis } from '../answers/v2/sweep.js';
-import type { Groups } from '../answers/v2/groups.js';
-import { chunkLength, chunksOf, phasesOf } from './phases.js';
+import { Grid, type Axis } from './sweep.js';
+import type { Groups } from './groups.js';
+import { phasesOf } from './phases.js';
 
 const values = (...list: number[]): Axis => ({ kind: 'values', name: 'seed', values: list });
 const groups = (name: string, count: number): Axis => ({ kind: 'groups', name, groups: { count } as Groups });
@@ -11,7 +11,7 @@ const responders = (name: string, top: number): Axis => ({
   groupBy: ['type'],
 });
 
-/** With what decides on each condition worked out by hand. */
+/** Phases worked out by hand from what decides on each condition. */
 it.each<[string, Axis[], number[][]]>([
   ['one condition', [], [[0]]],
   [
@@ -58,15 +58,4 @@ it('a condition is decided by its baselines, and by what decides on these', () =
     places.reduce((sum, place, axis) => sum + place * grid.strides[axis]!, 0);
   expect(grid.decidersOf(at(2, 3, 4))).toEqual([at(0, 0, 0), at(0, 0, 4), at(0, 3, 4), at(2, 0, 4)]);
   expect(grid.decidersOf(at(0, 0, 0))).toEqual([]);
-});
-
-it('chunks cover each condition of a phase once, and take about half a second', () => {
-  expect([0, 1, 40, 250, 251, 10_000].map(chunkLength)).toEqual([1, 256, 12, 2, 1, 1]);
-  const phases = [[0], [1, 2], Array.from({ length: 10 }, (_, at) => 3 + at)];
-  const common = { job: 'job', model: 'model', phase: 2, before: 3 };
-  expect(chunksOf({ id: 'job', model: 'model' }, phases, 2, 4)).toEqual([
-    { ...common, from: 0, to: 4 },
-    { ...common, from: 4, to: 8 },
-    { ...common, from: 8, to: 10 },
-  ]);
 });

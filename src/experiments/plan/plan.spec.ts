@@ -1,22 +1,20 @@
-import { planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
 import { CodedError } from '../../errors.js';
-import { withoutPauses } from '../../parts.js';
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
-import { answerOf, localTrials } from '../../../test/support/open-experiments.js';
-import { dryRunJson } from './answer-json.js';
+import { answerOf, localTrials, planOf, tableIn } from '../../../test/support/open-experiments.js';
+import { dryRunJson } from '../formats/answer-json.js';
 
-function connectomeWith(metadata: Partial<ConnectomeMetadata> = {}) {
+function connectomeWith(metadata: Partial<ConnectomeMetadata> = {}, further: object = {}) {
   const content = smallConnectome();
-  const changed = { ...content, metadata: { ...content.metadata, ...metadata } };
+  const changed = { ...content, metadata: { ...content.metadata, ...metadata }, ...further };
   return openConnectome(encodeConnectome(changed).buffer as ArrayBuffer);
 }
 
 const connectome = connectomeWith();
 const INPUT = { s: { node_set: 'S_sugar', rate_hz: 100 } };
 
-/** @returns what refuses a request */
+/** @returns the error that refuses a request */
 function refusal(request: object, limits = {}): CodedError {
   try {
     planOf(connectome, request, limits);
@@ -41,12 +39,12 @@ describe('what an experiment costs', () => {
 
   it('is a whole number of milliseconds, since Redis counts it in integers', () => {
     // 1001 / 1000 * 1000 is not 1001.
-    expect(planOf(connectome, { inputs: INPUT, duration_ms: 1001, trials: 1 }).brainMs()).toBe(1001);
+    expect(planOf(connectome, { inputs: INPUT, duration_ms: 1001, trials: 1 }).cost.brainMs()).toBe(1001);
   });
 
   it('stands in a dry run, which is JSON as a whole and in its parts', () => {
     const dryRun = planOf(connectome, { node_sets: { mine: 'S_*' }, inputs: INPUT, trials: 5 }).dryRun();
-    const json = withoutPauses(dryRunJson(dryRun));
+    const json = dryRunJson(dryRun);
     expect(new TextDecoder().decode(json)).toBe(JSON.stringify(dryRun));
   });
 
@@ -54,6 +52,59 @@ describe('what an experiment costs', () => {
     const times = { node_set: 'S_sugar', module: 'spikes', times_ms: [0, 9.9, 10, 20, 29.9, 30] };
     const inputs = { given: { ...times, delay_ms: 10, duration_ms: 20 } };
     expect(planOf(connectome, { inputs, trials: 1 }).dryRun().cost.input_events).toBe(3 * 12);
+  });
+
+  it('names the rows of tables: of input events as many as expected, of spikes as many as there can be', async () => {
+    const neuronIds = Array.from({ length: connectome.neuronCount }, (_, at) => String(1000 + at));
+    const measured = connectomeWith({ wiring: 'measured' }, { neuronIds });
+    const inputs = {
+      list: {
+        node_set: 'S_sugar',
+        module: 'spikes',
+        times_ms: [0, 5, 9.9, 20, 29.9],
+        delay_ms: 5,
+        duration_ms: 20,
+      },
+      ids: {
+        node_set: ['S_sugar', 'S_song'],
+        module: 'spikes',
+        times_ms: { 1000: [1, 12, 25], 1001: [12] },
+      },
+    };
+    const reports = {
+      rows: { node_set: ['S_*', 'C_walk'], type: 'spikes', start_ms: 10, end_ms: 20.1 },
+      events: { node_set: 'S_sugar', type: 'inputs', start_ms: 6, end_ms: 25 },
+      again: { node_set: '*', type: 'inputs' },
+    };
+    for (const further of [
+      {},
+      { sweep: [{ set: 'inputs.list.delay_ms', values: [0, 7] }] },
+      { sweep: [{ each: ['S_sugar', 'S_song', 'C_walk'], group_by: ['type'], as: 'inputs.list' }] },
+    ]) {
+      const plan = planOf(measured, { inputs, reports, duration_ms: 40, trials: 2, ...further });
+      const { cost } = plan.dryRun();
+      const { conditions } = await answerOf(plan, localTrials(measured));
+      const rowsOf = (names: string[]) =>
+        conditions.reduce(
+          (sum, condition) =>
+            sum + names.reduce((rows, name) => rows + tableIn(condition, name).steps.length, 0),
+          0,
+        );
+      expect(cost.input_rows).toBe(rowsOf(['events', 'again']));
+      expect(cost.input_rows).toBeGreaterThan(50);
+      expect(cost.spike_rows_at_most).toBeGreaterThan(rowsOf(['rows']));
+    }
+    // Stimulated neurons, 24 of the 120 of stimuli, may spike in each of 101 steps. The others, and the four of the
+    // channel, are refractory for 22 steps: five spikes. Two trials.
+    expect(planOf(measured, { inputs, reports, duration_ms: 40, trials: 2 }).dryRun().cost).toMatchObject({
+      spike_rows_at_most: 2 * (24 * 101 + (96 + 4) * 5),
+    });
+    // 12 neurons at 100 Hz for 10 of the 19 ms.
+    const poisson = { mine: { node_set: 'S_sugar', rate_hz: 100, delay_ms: 15 } };
+    const { events } = reports;
+    expect(
+      planOf(measured, { inputs: poisson, reports: { events }, trials: 100, duration_ms: 40 }).dryRun().cost,
+    ).toEqual({ brain_seconds: 4, input_events: 3000, input_rows: 1200 });
   });
 
   it('is that of all places where responders decide', () => {
@@ -259,6 +310,25 @@ describe('warnings', () => {
     ]);
   });
 
+  it('say nothing of FlyWire where the network is another one', () => {
+    const metadata = { name: 'Mine', dataset: 'My network', release: null, wiring: 'custom' } as const;
+    const { head, warnings, cite } = planOf(connectomeWith(metadata), {});
+    expect(head.model).toMatch(/^my-network-custom-corrected-[0-9a-f]{12}$/);
+    expect(head.wiring).toBe('custom');
+    expect(warnings).toEqual([]);
+    expect(cite).toEqual([
+      expect.stringMatching(/^Shiu et al\. 2024, A Drosophila computational brain model/),
+    ]);
+    expect(head.side_convention).toBe('Left and right are those of My network, as the model was compiled.');
+    expect(JSON.stringify([head, warnings, cite])).not.toMatch(/flywire|fafb|783/i);
+    // A shuffled wiring is of the same neurons: their sources are cited, its pairs are not counted.
+    const shuffled = { name: 'Shuffled', dataset: 'FlyWire FAFB', release: 783, wiring: 'custom' } as const;
+    const plan = planOf(connectomeWith(shuffled), {});
+    expect(plan.head.model).toMatch(/^fafb-783-custom-/);
+    expect(plan.warnings).toEqual([]);
+    expect(plan.cite).toHaveLength(4);
+  });
+
   it('tell of a report that reads what is stimulated, also by the groups of a sweep', () => {
     const reports = { s: { node_set: 'S_sugar' }, events: { node_set: 'S_sugar', type: 'inputs' } };
     const { warnings } = planOf(connectome, { inputs: INPUT, reports });
@@ -318,7 +388,7 @@ describe('a task', () => {
     );
     const times = { [ids[3]!]: [0.5, 2], [ids[7]!]: [1] };
     const inputs = { given: { node_set: 'S_sugar', module: 'spikes', times_ms: times } };
-    const [input] = planOf(measured, { inputs }).condition(0, []).task(0, false).protocol.inputs;
+    const [input] = planOf(measured, { inputs }).condition(0, []).protocol.inputs;
     const { neurons, train } = input!;
     const steps = train.kind === 'spikes' ? (train.steps as readonly Uint16Array[]) : [];
     expect(neurons).toHaveLength(12);

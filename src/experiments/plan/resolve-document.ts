@@ -2,28 +2,29 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
 import { distinct, type NodeSetResolver, type SelectorAt } from '../../connectome/node-set-resolver.js';
-import { unionOf } from '../../connectome/neuron-sets.js';
-import { selectionOf } from '../../connectome/selection.js';
+import { unionOf } from '../../connectome/neuron-set.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
 import type { InParts } from '../../parts.js';
-import { placeOf } from '../../connectome/ascending.js';
-import type { EachAxis, ExperimentDocument, RespondersSelector } from './document.js';
-import { invalid, memberOf, WHOLE } from './place.js';
-import type { ResolvedSet } from './result.js';
+import type { ExperimentDocument } from '../document/document.js';
+import { invalid } from '../../schema/json-path.js';
+import { axisKindName, axisKindOf } from '../kinds/axis-kinds.js';
+import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import type { ResolvedSet } from '../run/result.js';
 
 export interface ResolvedDocument {
   /** For the answer. */
   readonly sets: Readonly<Record<string, ResolvedSet>>;
   /** Ascending, by the names that `sets` has. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
-  /** Of all selectors, each once, in their order. */
+  /** Ids and types of all selectors that the model lacks, each once, in their order. */
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
   readonly sources: readonly string[];
 }
 
-/** What stands under one name in the answer: all selectors of `silence`, one of anything else. */
+/** Selectors under one name in the answer: all selectors of `silence`, one of anything else. */
 interface Use {
   readonly name: string;
   readonly selectors: readonly SelectorAt[];
@@ -62,9 +63,11 @@ export function* resolveDocument(
     const missing = distinct(parts.map((part) => part.missing));
     sets.set(name, { neurons: own.length, sides, types, missing });
   }
-  const unused = Object.keys(document.inputs).flatMap((name) =>
-    unusedTimes(connectome, document, name, neurons.get(`inputs.${name}`)!),
-  );
+  const unused = Object.entries(document.inputs).flatMap(([name, input]) => {
+    const own = neurons.get(`inputs.${name}`)!;
+    const path = ['inputs', name];
+    return inputKindOf(input).unusedIds?.(connectome, input, own, path, document.on_missing) ?? [];
+  });
   return {
     sets: Object.fromEntries(sets),
     neurons,
@@ -75,7 +78,8 @@ export function* resolveDocument(
 }
 
 /** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
-function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: ExperimentDocument): Use[] {
+function usesOf(document: ExperimentDocument): Use[] {
+  const { node_sets: nodeSets, inputs, sweep = [], reports } = document;
   const one = (name: string, selector: SetSelector, path: string): Use => ({
     name,
     selectors: [{ selector, path }],
@@ -84,17 +88,16 @@ function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: E
     ...Object.entries(inputs).map(([name, input]) =>
       one(`inputs.${name}`, input.node_set, `/inputs/${name}/node_set`),
     ),
-    ...(silence.length === 0
-      ? []
-      : [
-          {
-            name: 'silence',
-            selectors: silence.map((selector, at) => ({ selector, path: `/silence/${at}` })),
-          },
-        ]),
-    ...sweep.flatMap((axis, at) =>
-      'set' in axis || isResponders(axis.each) ? [] : [one(`sweep.${at}`, axis.each, `/sweep/${at}/each`)],
-    ),
+    ...Object.keys(EDIT_KINDS).flatMap((name) => {
+      const selectors = editKindOf(name)!.selectorsOf(document[name as keyof typeof EDIT_KINDS]);
+      return selectors.length === 0 ? [] : [{ name, selectors }];
+    }),
+    ...sweep.flatMap((axis, at) => {
+      const selector = axisKindOf(axis).selectorOf?.(axis);
+      return selector === undefined
+        ? []
+        : [one(`sweep.${at}`, selector, `/sweep/${at}/${axisKindName(axis)}`)];
+    }),
     ...Object.entries(reports).map(([name, report]) =>
       one(`reports.${name}`, report.node_set, `/reports/${name}/node_set`),
     ),
@@ -102,7 +105,7 @@ function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: E
   const taken = uses.find(({ name }) => Object.hasOwn(nodeSets, name));
   if (taken !== undefined) {
     throw invalid(
-      memberOf(memberOf(WHOLE, 'node_sets'), taken.name),
+      ['node_sets', taken.name],
       `node_sets must not have the name ${taken.name}: in the answer it stands for a part of the document itself.`,
     );
   }
@@ -110,35 +113,4 @@ function usesOf({ node_sets: nodeSets, inputs, silence, sweep = [], reports }: E
     ...Object.entries(nodeSets).map(([name, selector]) => one(name, selector, `/node_sets/${name}`)),
     ...uses,
   ];
-}
-
-export function isResponders(each: EachAxis['each']): each is RespondersSelector {
-  return typeof each === 'object' && 'responders_of' in each;
-}
-
-/**
- * @returns ids with given times that are not among the neurons of the input, where they may be skipped
- * @throws CodedError UNKNOWN_NEURONS
- */
-function unusedTimes(
-  connectome: Connectome,
-  { inputs, on_missing: onMissing }: ExperimentDocument,
-  name: string,
-  neurons: Uint32Array,
-): string[] {
-  const input = inputs[name]!;
-  if (input.module !== 'spikes' || Array.isArray(input.times_ms)) return [];
-  const selection = selectionOf(connectome);
-  const unused = Object.keys(input.times_ms).filter((id) => {
-    const neuron = selection.withId(id);
-    return neuron === undefined || placeOf(neurons, neuron) < 0;
-  });
-  if (unused.length > 0 && onMissing === 'error') {
-    throw new CodedError(
-      'UNKNOWN_NEURONS',
-      `inputs.${name}.times_ms may name only neurons of inputs.${name}.node_set, got ${unused.join(', ')}.`,
-      { path: `/inputs/${name}/times_ms` },
-    );
-  }
-  return unused;
 }

@@ -4,7 +4,8 @@
  * conditions are run: an axis of responders has `top` places behind its baseline, and where fewer groups responded, or
  * a lesion changes nothing, the numbers of those places stay unused.
  */
-import type { GroupLabel } from './document.js';
+import type { GroupLabel } from '../document/document.js';
+import { editKindOf } from '../kinds/edit-kinds.js';
 import type { GroupLabels, Groups } from './groups.js';
 
 /** Neurons that are silenced or stimulated together. */
@@ -75,17 +76,27 @@ export class Grid {
     );
   }
 
+  /** @returns the place of an axis, -1 where nothing sweeps the parameter */
+  axisOf(parameter: string): number {
+    return this.axes.findIndex(({ name }) => name === parameter);
+  }
+
+  /** The first trial of a condition that is run, where an answer has trials from one on: a baseline is run as a whole. */
+  firstTrial(index: number, fromTrial: number): number {
+    return this.decidesOthers(index) ? 0 : fromTrial;
+  }
+
   isOfGroups(axis: number): boolean {
     return this.axes[axis]!.kind !== 'values';
   }
 
-  /** Whether the spikes of a baseline of this axis decide what its other conditions are, or whether they are run. */
+  /** Tells whether the spikes of a baseline of this axis decide what its other conditions are, or whether they are run. */
   isDecidedByBaseline(axis: number): boolean {
     const swept = this.axes[axis]!;
-    return swept.kind === 'responders' || (swept.kind === 'groups' && swept.name === 'silence');
+    return swept.kind === 'responders' || (swept.kind === 'groups' && sparesSilent(swept));
   }
 
-  /** Whether the spikes of a condition decide on others. */
+  /** Tells whether the spikes of a condition decide on others. */
   decidesOthers(index: number): boolean {
     return this.placesOf(index).some((place, axis) => place === 0 && this.isDecidedByBaseline(axis));
   }
@@ -101,9 +112,9 @@ export class Grid {
     const collect = (from: number): void => {
       this.placesOf(from).forEach((place, axis) => {
         if (place === 0 || !this.isDecidedByBaseline(axis)) return;
-        const { kind, name } = this.axes[axis]!;
-        const next = kind === 'responders' ? [this.originOf(from)] : [];
-        if (name === 'silence') next.push(this.baselineOf(from, axis));
+        const swept = this.axes[axis]!;
+        const next = swept.kind === 'responders' ? [this.originOf(from)] : [];
+        if (sparesSilent(swept)) next.push(this.baselineOf(from, axis));
         for (const each of next) {
           if (deciders.has(each)) continue;
           deciders.add(each);
@@ -129,6 +140,11 @@ export class Grid {
   }
 }
 
+/** Tells whether groups of the axis that never spike change nothing. */
+export function sparesSilent({ name }: Axis): boolean {
+  return editKindOf(name)?.sparesSilent === true;
+}
+
 export function lengthOf(axis: Axis): number {
   switch (axis.kind) {
     case 'values':
@@ -138,6 +154,12 @@ export function lengthOf(axis: Axis): number {
     case 'responders':
       return 1 + axis.top;
   }
+}
+
+/** @returns null in the baseline of an axis of groups, and of one whose groups are not known yet */
+export function valueAt(axis: Axis, place: number): AxisValue {
+  if (axis.kind === 'values') return axis.values[place]!;
+  return place === 0 || axis.kind === 'responders' ? null : groupOf(axis.groups, place - 1);
 }
 
 export function groupOf(groups: Groups, group: number): SweptGroup {

@@ -1,29 +1,24 @@
-/** What a reader has to know before they use a number. */
+/** Warnings for those who use a number. */
 import type { Connectome } from '../../connectome/connectome.js';
+import { isFlyWire } from '../../connectome/model-id.js';
+import { editKindOf } from '../kinds/edit-kinds.js';
+import { kindOf } from '../kinds/report-kinds.js';
+import type { ExperimentWarning } from '../run/result.js';
+import { markedNeurons, type PlannedParts } from './plan-cost.js';
 import type { ResolvedDocument } from './resolve-document.js';
-import type { ExperimentWarning } from './result.js';
-import type { Grid } from './sweep.js';
 
-/** Of release 783: pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024, doi:10.1038/s41586-024-07558-y). */
+/** Number, in release 783, of pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024, doi:10.1038/s41586-024-07558-y). */
 const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 
 /** More responding neurons than any stimulus of the release is known to recruit: activity that feeds itself. */
 export const RUNAWAY_NEURONS = 5000;
 const LISTED_AT_MOST = 10;
 
-interface ReadNeurons {
-  readonly name: string;
-  readonly document: { readonly type: string };
-  readonly neurons: Uint32Array;
-}
-
 /** The warnings that need no trial, in the order of WARNING_CODES. */
 export function warningsBefore(
   { metadata, neuronCount }: Connectome,
   { missing, substituted }: ResolvedDocument,
-  inputs: readonly Uint32Array[],
-  reports: readonly ReadNeurons[],
-  { axes }: Grid,
+  { inputs, reports, grid }: Pick<PlannedParts, 'inputs' | 'reports' | 'grid'>,
 ): ExperimentWarning[] {
   const warnings: ExperimentWarning[] = [];
   if (metadata.wiring === 'synthetic') {
@@ -37,21 +32,19 @@ export function warningsBefore(
   const partial = partialWiring(metadata);
   if (partial !== undefined) warnings.push({ code: 'PARTIAL_WIRING', message: partial });
 
-  const stimulated = new Uint8Array(neuronCount);
-  const mark = (neurons: Uint32Array) => {
-    for (const neuron of neurons) stimulated[neuron] = 1;
-  };
-  inputs.forEach(mark);
-  for (const axis of axes) {
-    if (axis.kind !== 'groups' || axis.name === 'silence') continue;
-    for (let group = 0; group < axis.groups.count; group++) mark(axis.groups.neuronsOf(group));
-  }
-  for (const { name, document, neurons } of reports) {
-    if (document.type === 'inputs') continue;
-    // A table of all spikes is no readout: whoever asks for it wants those of the stimulated neurons as well.
-    if (document.type === 'spikes' && neurons.length === neuronCount) continue;
-    let count = 0;
-    for (const neuron of neurons) count += stimulated[neuron]!;
+  // Where groups take the place of an input's neurons, these are never stimulated.
+  const stimulated = markedNeurons({ neuronCount }, [
+    ...inputs.filter(({ groupAxis }) => groupAxis < 0).map(({ neurons }) => neurons),
+    ...grid.axes.flatMap((axis) =>
+      axis.kind === 'groups' && editKindOf(axis.name) === undefined
+        ? Array.from({ length: axis.groups.count }, (_, group) => axis.groups.neuronsOf(group))
+        : [],
+    ),
+  ]);
+  for (const report of reports) {
+    const { name, document, neurons } = report;
+    if (!kindOf(document).isReadout(report, neuronCount)) continue;
+    const count = neurons.reduce((sum, neuron) => sum + stimulated[neuron]!, 0);
     if (count > 0) {
       warnings.push({
         code: 'READOUT_STIMULATED',
@@ -75,23 +68,33 @@ export function warningsBefore(
 
 /** @param conditions in which more neurons responded, in any trial */
 export function runawayWarning(conditions: readonly number[]): ExperimentWarning {
-  const where = conditions.length === 1 ? 'condition' : 'conditions';
   return {
     code: 'RUNAWAY',
     message:
-      `In ${where} ${listed(conditions.map(String))} more than ${RUNAWAY_NEURONS} neurons responded: activity that ` +
+      `In ${listedConditions(conditions)} more than ${RUNAWAY_NEURONS} neurons responded: activity that ` +
       'feeds itself, which says little about the stimulus.',
+  };
+}
+
+/** @param conditions of which rows were left out, because the request has truncate=true */
+export function truncatedWarning(conditions: readonly number[]): ExperimentWarning {
+  return {
+    code: 'SPIKES_TRUNCATED',
+    message:
+      `In ${listedConditions(conditions)} rows of spikes or input events beyond the limit of the answer ` +
+      'were left out, as truncate=true asks. Without it they come on further pages.',
   };
 }
 
 /** @returns which pairs the wiring lacks, if the metadata shows that it lacks some */
 function partialWiring(metadata: Connectome['metadata']): string | undefined {
-  const { release, minimumSynapses, connectionCount } = metadata;
+  const { release, wiring, minimumSynapses, connectionCount } = metadata;
   if (minimumSynapses > RELEASE.minimumSynapses) {
     return `Pairs of neurons with fewer than ${minimumSynapses} synapses are left out.`;
   }
   // A lower minimum only adds pairs, so fewer pairs than this are too few in any case.
-  if (release !== RELEASE.release || connectionCount >= RELEASE.pairs) return undefined;
+  const isOfRelease = isFlyWire(metadata) && release === RELEASE.release && wiring !== 'custom';
+  if (!isOfRelease || connectionCount >= RELEASE.pairs) return undefined;
   return (
     `The wiring holds ${connectionCount} of the ${RELEASE.pairs} pairs of neurons with ${RELEASE.minimumSynapses} ` +
     `synapses or more in release ${RELEASE.release}; ${missingShare(connectionCount)} are missing. Neurons that stay silent may lack ` +
@@ -104,6 +107,10 @@ function missingShare(connectionCount: number): string {
   const percent = Math.round(100 * (1 - connectionCount / RELEASE.pairs));
   if (percent === 0) return 'less than 1 %';
   return percent === 100 && connectionCount > 0 ? 'more than 99 %' : `${percent} %`;
+}
+
+function listedConditions(conditions: readonly number[]): string {
+  return `condition${conditions.length === 1 ? '' : 's'} ${listed(conditions.map(String))}`;
 }
 
 function listed(names: readonly string[]): string {

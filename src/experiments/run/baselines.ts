@@ -1,9 +1,18 @@
-/** What the baselines of a sweep decide: which groups responded, and which lesions change nothing. */
+/** Decisions that the baselines of a sweep make: which groups responded, and which lesions change nothing. */
 import type { Connectome } from '../../connectome/connectome.js';
-import { groupsOf, type Groups } from './groups.js';
-import { groupOf, type AxisValue, type Grid, type ResponderAxis, type SweptGroup } from './sweep.js';
+import type { SpikeCounts } from '../kinds/report-kind.js';
+import { allNeurons, groupsOf, type Groups } from '../plan/groups.js';
+import {
+  groupOf,
+  sparesSilent,
+  valueAt,
+  type AxisValue,
+  type Grid,
+  type ResponderAxis,
+  type SweptGroup,
+} from '../plan/sweep.js';
 
-/** What to do with a condition. */
+/** Treatment of a condition. */
 export type Decision =
   | { readonly kind: 'run'; readonly values: readonly AxisValue[] }
   /** A lesion of neurons that never spike in the baseline: the result is the baseline's. */
@@ -13,9 +22,6 @@ export type Decision =
   /** A baseline that decides has not been run. */
   | { readonly kind: 'undecided' };
 
-/** Spikes of every neuron in all trials of a condition. */
-export type SpikeCounts = Uint32Array;
-
 /**
  * Why a lesion of a group without spikes changes nothing: trains depend on the seed, the trial, the input and the
  * neuron, so baseline and lesion have the same input events; and the two differ in what is delivered of the group's
@@ -24,7 +30,7 @@ export type SpikeCounts = Uint32Array;
  * stimulated, which count like all others. It holds for each trial on its own, so the counts of all trials must be 0.
  */
 export class Baselines {
-  /** Of an axis and its baseline: the groups, and whether each has spiked. */
+  /** Groups of an axis and its baseline, and whether each has spiked. */
   readonly #responders = new Map<string, readonly SweptGroup[]>();
   readonly #spiked = new Map<string, readonly boolean[]>();
   /** All neurons, as an axis of responders divides them. */
@@ -42,23 +48,23 @@ export class Baselines {
     const values: AxisValue[] = [];
     for (const [at, axis] of grid.axes.entries()) {
       const place = places[at]!;
-      if (axis.kind === 'values') values.push(axis.values[place]!);
-      else if (place === 0) values.push(null);
-      else if (axis.kind === 'groups') values.push(groupOf(axis.groups, place - 1));
-      else {
-        const responders = this.#responders.get(keyOf(grid.originOf(index), at));
-        if (responders === undefined) return { kind: 'undecided' };
-        const group = responders[place - 1];
-        if (group === undefined) return { kind: 'absent' };
-        values.push(group);
+      if (axis.kind !== 'responders' || place === 0) {
+        values.push(valueAt(axis, place));
+        continue;
       }
+      const responders = this.#responders.get(keyOf(grid.originOf(index), at));
+      if (responders === undefined) return { kind: 'undecided' };
+      const group = responders[place - 1];
+      if (group === undefined) return { kind: 'absent' };
+      values.push(group);
     }
     for (const [at, axis] of grid.axes.entries()) {
-      if (axis.kind === 'values' || axis.name !== 'silence' || places[at] === 0) continue;
+      const place = places[at]!;
+      if (!grid.isOfGroups(at) || !sparesSilent(axis) || place === 0) continue;
       const baseline = grid.baselineOf(index, at);
       const spiked = this.#spiked.get(keyOf(baseline, at));
       if (spiked === undefined) return { kind: 'undecided' };
-      if (!spiked[places[at]! - 1]!) {
+      if (!spiked[place - 1]!) {
         this.#copy(baseline, index);
         return { kind: 'unchanged', values };
       }
@@ -66,9 +72,11 @@ export class Baselines {
     return { kind: 'run', values };
   }
 
-  /** Takes the counts of a condition that decides on others. */
-  conclude(index: number, counts: SpikeCounts): void {
+  /** Takes the spikes of all trials of a condition that decides on others. */
+  conclude(index: number, { neurons, spikes }: SpikeCounts): void {
     const { grid } = this;
+    const counts = new Uint32Array(this.connectome.neuronCount);
+    neurons.forEach((neuron, at) => (counts[neuron] = spikes[at]!));
     const places = grid.placesOf(index);
     const origin = grid.originOf(index);
     grid.axes.forEach((axis, at) => {
@@ -77,15 +85,13 @@ export class Baselines {
       if (axis.kind === 'responders' && index === origin) {
         this.#responders.set(key, respondersOf(this.#divisionOf(axis), axis.top, counts));
       }
-      if (axis.name !== 'silence') return;
+      if (!sparesSilent(axis)) return;
       const groups =
         axis.kind === 'groups'
           ? Array.from({ length: axis.groups.count }, (_, group) => axis.groups.neuronsOf(group))
-          : this.#responders.get(keyOf(origin, at))!.map(({ neurons }) => neurons);
-      this.#spiked.set(
-        key,
-        groups.map((neurons) => neurons.some((neuron) => counts[neuron]! > 0)),
-      );
+          : this.#responders.get(keyOf(origin, at))!.map((group) => group.neurons);
+      const hasSpiked = (group: Uint32Array) => group.some((neuron) => counts[neuron]! > 0);
+      this.#spiked.set(key, groups.map(hasSpiked));
     });
   }
 
@@ -98,7 +104,7 @@ export class Baselines {
     return division;
   }
 
-  /** What was found of a condition holds for another with the same spikes. */
+  /** Copies what was found of a condition to another with the same spikes. */
   #copy(from: number, to: number): void {
     this.grid.axes.forEach((_, axis) => {
       const spiked = this.#spiked.get(keyOf(from, axis));
@@ -108,7 +114,7 @@ export class Baselines {
 }
 
 /** The groups with any spike, by spikes a neuron, the most active first; equal ones in the order of their labels. */
-function respondersOf(groups: Groups, top: number, counts: SpikeCounts): SweptGroup[] {
+function respondersOf(groups: Groups, top: number, counts: Uint32Array): SweptGroup[] {
   const spikes = new Float64Array(groups.count);
   groups.ofPlaces.forEach((group, neuron) => (spikes[group]! += counts[neuron]!));
   const activity = (group: number) => spikes[group]! / groups.sizes[group]!;
@@ -117,10 +123,6 @@ function respondersOf(groups: Groups, top: number, counts: SpikeCounts): SweptGr
     .sort((a, b) => activity(b) - activity(a) || a - b)
     .slice(0, top)
     .map((group) => groupOf(groups, group));
-}
-
-export function allNeurons({ neuronCount }: Connectome): Uint32Array {
-  return Uint32Array.from({ length: neuronCount }, (_, neuron) => neuron);
 }
 
 function keyOf(index: number, axis: number): string {

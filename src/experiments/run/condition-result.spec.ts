@@ -1,10 +1,12 @@
+import type { ReportDocument } from '../document/kind-schemas.js';
+import type { RateCounts, RateGroup } from '../kinds/reports/rate.js';
 import { conditions, connectome, eventsOf, experiment } from '../../../test/support/answered-experiment.js';
-import { answerJson } from './answer-json.js';
+import { answerJson } from '../formats/answer-json.js';
 import { conditionResult } from './condition-result.js';
-import { answerWriter } from './formats/answer-writer.js';
-import { FORMATS, type Format } from './formats/formats.js';
-import { MAXIMUM_BATCH_ROWS } from './formats/tables.js';
-import type { Groups } from './groups.js';
+import { answerWriter } from '../formats/answer-writer.js';
+import { FORMATS, type Format } from '../formats/formats.js';
+import { MAXIMUM_BATCH_ROWS } from '../formats/tables.js';
+import type { Groups } from '../plan/groups.js';
 import type { ConditionResult, ExperimentEvent } from './result.js';
 
 /** Several times as many as may be made at once. */
@@ -39,10 +41,10 @@ function manyNeurons() {
           spikes: Uint32Array.of(1, 2, 1, 2, 1, 2),
           responding: new Uint32Array(6).fill(1),
           respondingInAny: Uint32Array.of(1, 1, 1),
-        },
+        } as RateCounts,
       ],
     },
-    [{ name: 'cells', groups }],
+    [{ name: 'cells', document: { type: 'rate' } as ReportDocument, groups }],
   );
   return { made, result };
 }
@@ -91,6 +93,6 @@ it('gives the group that is asked for, the responding ones and those between the
   expect(groups.at(GROUPS)).toBeUndefined();
   let at = 0;
   for (const group of groups)
-    if (group.responding_any === 1) expect(group).toEqual(groups.at(RESPONDING[at++]!));
+    if ((group as RateGroup).responding_any === 1) expect(group).toEqual(groups.at(RESPONDING[at++]!));
   expect(at).toBe(RESPONDING.length);
 });

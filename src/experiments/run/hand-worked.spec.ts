@@ -10,8 +10,10 @@ import { smallBrain } from '../../../test/support/small-brain.js';
 import { populationsOf } from '../../../test/support/tables.js';
 import { layOut } from '../../compiler/lay-out.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { answerJson } from './answer-json.js';
-import { runExperiment } from './run-experiment.js';
+import { answerJson } from '../formats/answer-json.js';
+import { Page } from './pages.js';
+import type { RunOptions } from './condition-run.js';
+import { type AnswerExtent, runExperiment } from './run-experiment.js';
 
 /**
  * A chain A -> B -> C of 500 synapses each, and D, which nobody excites. An event of an input makes A spike one step
@@ -41,7 +43,8 @@ const [A, B, C] = [0, 1, 2] as const;
 const KICKS = { kick: { node_set: 'A', module: 'spikes', times_ms: [0, 50] } };
 const CHAIN = { inputs: KICKS, duration_ms: 100, trials: 2 };
 
-const run = (request: object, limits = {}) => answerOf(planOf(connectome, request, limits), runTrial);
+const run = (request: object, limits = {}, options: Partial<RunOptions & AnswerExtent> = {}) =>
+  answerOf(planOf(connectome, request, limits), runTrial, options);
 
 describe('an open experiment, worked out by hand', () => {
   it('counts spikes, responding neurons and delivered events of every trial', async () => {
@@ -122,10 +125,20 @@ describe('an open experiment, worked out by hand', () => {
       [1, 500, A, 1],
     ]);
     // Two tables of one condition share ten rows.
-    const { conditions: cut } = await run(both, { tableRows: 10 });
+    const { conditions: cut } = await run(both, { tableRows: 10 }, { cutsTables: true });
     expect(rowsOf(tableIn(cut[0]!, 'bc')).at(-1)).toEqual([1, 31, B]);
     expect(tableIn(cut[0]!, 'bc')).toMatchObject({ truncated: true });
     expect(tableIn(cut[0]!, 'kicks')).toMatchObject({ truncated: false });
+    // A trial has four spikes and two events: of two trials, the second is on another page.
+    const page = new Page({ condition: 0, trial: 0 }, { rows: 11, formats: 'a test' }, false);
+    const { conditions: paged, totals } = await run(both, {}, { page });
+    expect(paged).toHaveLength(1);
+    expect(['bc', 'kicks'].map((report) => [...tableIn(paged[0]!, report).trials])).toEqual([
+      [0, 0, 0, 0],
+      [0, 0],
+    ]);
+    expect(tableIn(paged[0]!, 'bc')).toMatchObject({ truncated: false });
+    expect(totals).toMatchObject({ next_page: '0.1', cost: { brain_seconds: 0.2 } });
   });
 
   it('silences one group after the other, but those that never spike', async () => {
@@ -144,7 +157,7 @@ describe('an open experiment, worked out by hand', () => {
       ]),
     ).toEqual([
       [0, null, 6, 8, 20],
-      // B spikes and reaches nobody.
+      // B spikes and reaches no neuron.
       [1, { type: 'B' }, 4, 4, 0],
       [2, { type: 'C' }, 6, 8, 20],
     ]);
@@ -170,7 +183,7 @@ describe('an open experiment, worked out by hand', () => {
       [1, { type: 'B' }],
       [2, { type: 'C' }],
       [3, null],
-      // All spike twice: the order is that of their names.
+      // Every group spikes twice, so names decide the order.
       [4, { type: 'A' }],
       [5, { type: 'B' }],
     ]);
@@ -202,7 +215,7 @@ describe('an open experiment, worked out by hand', () => {
       silence: silenced === null ? null : { type: silenced },
       'inputs.kick': kicked === null ? null : { type: kicked },
     });
-    // A makes A, B and C spike, D makes D and C spike, and nobody makes nobody spike.
+    // Kicking A makes A, B and C spike, kicking D makes D and C spike; without a kick no neuron spikes.
     expect(conditions.map(({ index, parameters }) => [index, parameters])).toEqual([
       [0, of(null, null)],
       [1, of(null, 'A')],

@@ -1,15 +1,11 @@
+import type { ReportCounts } from '../kinds/report-kind.js';
 import { planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import {
-  decodeOutcome,
-  encodeOutcome,
-  eventsOfOutcomes,
-  sparseSpikes,
-  type ConditionOutcome,
-} from './outcomes.js';
+import { decodeOutcome, encodeOutcome, type ConditionOutcome } from './outcomes.js';
 import type { ExperimentEvent } from './result.js';
-import type { ConditionCounts } from './summary.js';
+import { countedSpikes, type ConditionCounts } from './condition-counts.js';
+import { eventsOfOutcomes } from './run-experiment.js';
 
 const columns = {
   trials: Uint8Array.of(0, 0, 255),
@@ -34,7 +30,7 @@ const counts: ConditionCounts = {
       responding: Uint32Array.of(1, 0, 1, 1),
       respondingInAny: Uint32Array.of(1, 2),
       histogram: { binSteps: 100, spikes: Float64Array.of(0, 1, 0, 2 ** 40, 0, 1) },
-    },
+    } as ReportCounts,
     {
       table: 'inputs',
       ...columns,
@@ -73,11 +69,11 @@ it.each(Object.keys(OUTCOMES))(
 );
 
 it('keeps only neurons that spiked', () => {
-  expect(sparseSpikes(Uint32Array.of(0, 3, 0, 0, 1))).toEqual({
+  expect(countedSpikes(Uint32Array.of(0, 3, 0, 0, 1))).toEqual({
     neurons: Uint32Array.of(1, 4),
     spikes: Uint32Array.of(3, 1),
   });
-  expect(sparseSpikes(new Uint32Array(3)).neurons).toHaveLength(0);
+  expect(countedSpikes(new Uint32Array(3)).neurons).toHaveLength(0);
 });
 
 describe('an answer from outcomes of which one is gone', () => {
@@ -92,7 +88,7 @@ describe('an answer from outcomes of which one is gone', () => {
   }
   const eventsOf = async (isPartial: boolean): Promise<ExperimentEvent[]> => {
     const events: ExperimentEvent[] = [];
-    const order = { from: 0, tableRows: 100, isPartial };
+    const order = { from: 0, reports: plan.reports, tableRows: 100, isPartial };
     for await (const event of eventsOfOutcomes(plan, outcomes(), order)) events.push(event);
     return events;
   };

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
-import type { InputEvents } from '../../experiment/input-events.js';
-import type { SpikeRaster } from '../../engine/simulation.js';
+import type { InputEvents } from '../../stimulus/input-events.js';
+import type { SpikeRaster } from '../../simulation/simulation.js';
 import { TrialReadout } from './readout.js';
-import { binCount, type ReportReading, type ReportTask, type TrialTask } from './trial.js';
+import type { ReportReading } from '../kinds/report-kind.js';
+import { binCount, type HistogramTask } from '../kinds/reports/histogram.js';
+import { isEventReading, type EventTask } from '../kinds/reports/event-table.js';
+import type { TrialTask } from '../plan/trial.js';
 
 const NEURONS = 40;
 const STEPS = 60;
@@ -19,9 +22,11 @@ const raster: fc.Arbitrary<SpikeRaster> = fc
     neurons: Uint32Array.from(keys, (key) => key % NEURONS),
   }));
 
-const report: fc.Arbitrary<ReportTask> = fc
+type AnyTask = HistogramTask & EventTask;
+
+const report: fc.Arbitrary<AnyTask> = fc
   .record({
-    type: fc.constantFrom('rate', 'histogram', 'spikes', 'inputs' as const),
+    type: fc.constantFrom('rate', 'histogram', 'spikes', 'inputs', 'latency'),
     neurons: ascending(NEURONS - 1).filter((list) => list.length > 0),
     window: fc.uniqueArray(fc.nat(STEPS), { minLength: 2, maxLength: 2 }),
     binSteps: fc.integer({ min: 1, max: STEPS }),
@@ -31,17 +36,18 @@ const report: fc.Arbitrary<ReportTask> = fc
   .map(({ type, neurons, window, binSteps, maximumRows, groupSeed }) => {
     const [startStep, endStep] = [Math.min(...window), Math.max(...window)];
     const groups = Uint32Array.from(neurons, (_, place) => groupSeed[place]!);
-    return { type, neurons, startStep, endStep, groups, binSteps, maximumRows } as ReportTask;
+    return { type, neurons, startStep, endStep, groups, binSteps, maximumRows };
   });
 
 const listOf = ({ steps, neurons }: SpikeRaster): [step: number, neuron: number][] =>
   Array.from(steps, (step, at) => [step, neurons[at]!]);
 
-/** The same, read spike by spike. */
+/** Reading of a report, made spike by spike. */
 function expectedReading(
-  task: ReportTask,
+  task: AnyTask,
   spikes: SpikeRaster,
   inputs: readonly SpikeRaster[],
+  rowsLeft: number,
 ): ReportReading {
   const { neurons, startStep, endStep } = task;
   const isRead = ([step, neuron]: readonly number[]) =>
@@ -54,14 +60,14 @@ function expectedReading(
             .flatMap((events, input) => listOf(events).map((row) => [...row, input]))
             .filter(isRead)
             .sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!);
-    const first = rows.slice(0, task.maximumRows);
+    const first = rows.slice(0, Math.min(task.maximumRows, rowsLeft));
     return {
       type: task.type,
       steps: Uint16Array.from(first, ([step]) => step!),
       neurons: Uint32Array.from(first, ([, neuron]) => neuron!),
       ...(task.type === 'inputs' && { inputs: Uint8Array.from(first, (row) => row[2]!) }),
-      truncated: rows.length > task.maximumRows,
-    };
+      rows: rows.length,
+    } as ReportReading;
   }
   const rows = listOf(spikes).filter(isRead);
   const countOf = (neuron: number) => rows.filter((row) => row[1] === neuron).length;
@@ -70,9 +76,15 @@ function expectedReading(
     places: Uint32Array.from(places),
     spikes: Uint32Array.from(places, (place) => countOf(neurons[place]!)),
   };
-  if (task.type !== 'histogram') return { type: 'rate', ...responding };
+  if (task.type === 'latency') {
+    const firstStepOf = (neuron: number) => rows.find((row) => row[1] === neuron)![0];
+    const firstSpikes = Uint16Array.from(places, (place) => firstStepOf(neurons[place]!) - startStep);
+    return { type: 'latency', places: responding.places, firstSpikes } as ReportReading;
+  }
+  if (task.type === 'rate') return { type: 'rate', ...responding } as ReportReading;
   const cellOf = ([step, neuron]: [number, number]) =>
-    task.groups[neurons.indexOf(neuron)]! * binCount(task) + Math.floor((step - startStep) / task.binSteps);
+    task.groups[neurons.indexOf(neuron)]! * binCount(task, task.binSteps) +
+    Math.floor((step - startStep) / task.binSteps);
   const all = rows.map(cellOf);
   const cells = Uint32Array.from(new Set(all)).sort();
   return {
@@ -80,7 +92,7 @@ function expectedReading(
     ...responding,
     cells,
     cellSpikes: Uint32Array.from(cells, (cell) => all.filter((each) => each === cell).length),
-  };
+  } as ReportReading;
 }
 
 it('reads any reports of any raster as a reading spike by spike does, one trial after the other', () => {
@@ -90,12 +102,15 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
       raster,
       fc.array(raster, { maxLength: 3 }),
       fc.array(report, { maxLength: 6 }),
-      (spikes, inputs, reports) => {
+      fc.option(fc.nat(60), { nil: undefined }),
+      (spikes, inputs, reports, maximumRows) => {
         const task: TrialTask = {
           protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
           reports,
           countsAll: true,
+          ...(maximumRows !== undefined && { maximumRows }),
         };
+        let rowsLeft = maximumRows ?? Infinity;
         const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
         const eventsOf = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
         const reading = readout.read(task, events, { ...spikes, deliveredEvents: 7 }, eventsOf);
@@ -105,7 +120,11 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
           responding: responding.length,
           inputEvents: spikes.steps.length,
           synapticEvents: 7,
-          reports: reports.map((each) => expectedReading(each, spikes, inputs)),
+          reports: reports.map((each) => {
+            const expected = expectedReading(each, spikes, inputs, rowsLeft);
+            if (isEventReading(expected)) rowsLeft -= expected.steps.length;
+            return expected;
+          }),
           counts: {
             neurons: Uint32Array.from(responding),
             spikes: Uint32Array.from(responding, (i) => spikes.neurons.filter((each) => each === i).length),

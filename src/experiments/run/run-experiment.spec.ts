@@ -3,15 +3,17 @@ import { setImmediate } from 'node:timers/promises';
 import { answerOf, localTrials, planOf, rowsOf, tableIn } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { answerJson, conditionJson } from './answer-json.js';
-import type { ExperimentPlan } from './plan.js';
+import { answerJson, conditionJson } from '../formats/answer-json.js';
+import type { ExperimentPlan } from '../plan/plan.js';
 import type { ConditionResult } from './result.js';
-import type { RunTrial } from './run-conditions.js';
-import { runExperiment, type ExperimentProgress, type RunOptions } from './run-experiment.js';
-import type { TrialReading } from './trial.js';
+import type { ExperimentProgress, RunOptions, RunTrial } from './condition-run.js';
+import { Page } from './pages.js';
+import { ConditionsApart } from './run-chunk.js';
+import { runExperiment } from './run-experiment.js';
+import type { TrialReading } from '../plan/trial.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
-/** The same network with root ids. */
+/** The small network with root ids. */
 const measured = openConnectome(
   encodeConnectome({
     ...smallConnectome(),
@@ -53,10 +55,10 @@ function jsonOf(condition: ConditionResult): string {
 /** Ends trials in an order of its own: by a number drawn from a fixed sequence. */
 function shuffled(seed: number): RunTrial {
   let state = seed;
-  return async (task, signal) => {
+  return async (task, trial, signal) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     for (let turns = state >>> 29; turns > 0; turns--) await setImmediate();
-    return runTrial(task, signal);
+    return runTrial(task, trial, signal);
   };
 }
 
@@ -91,7 +93,7 @@ describe('runExperiment', () => {
     const { totals } = await answerOf(plan, runTrial, { from: 9 });
     const { conditions } = await answerOf(plan, runTrial, { from: 9 });
     expect(totals.cost.brain_seconds).toBeCloseTo((conditions.length + 1) * 3 * 0.06, 10);
-    expect(plan.brainSeconds(9)).toBeCloseTo(6 * 3 * 0.06, 10);
+    expect(plan.cost.brainSeconds(9)).toBeCloseTo(6 * 3 * 0.06, 10);
   });
 
   it('runs nothing before `from` where groups are stimulated in turn: no baseline decides on them', async () => {
@@ -100,7 +102,7 @@ describe('runExperiment', () => {
     const { conditions, totals } = await answerOf(plan, runTrial, { from: 1 });
     expect(conditions).toHaveLength(plan.conditions - 1);
     expect(totals.cost.brain_seconds).toBeCloseTo(conditions.length * 3 * 0.06, 10);
-    expect(plan.brainSeconds(1)).toBeCloseTo(totals.cost.brain_seconds, 10);
+    expect(plan.cost.brainSeconds(1)).toBeCloseTo(totals.cost.brain_seconds, 10);
     const dryRun = plan.dryRun(1);
     expect(dryRun.cost.brain_seconds).toBeCloseTo(totals.cost.brain_seconds, 10);
     expect(dryRun.conditions.map(({ index }) => index)).toEqual(conditions.map(({ index }) => index));
@@ -125,12 +127,11 @@ describe('runExperiment', () => {
         const neuron = Array.from({ length: connectome.neuronCount }, (_, i) =>
           connectome.neuronId(i),
         ).indexOf(name);
-        const task = planOf(connectome, { ...request, sweep: [] }, limits)
-          .condition(0, [])
-          .task(0, true);
+        const { protocol, reports } = planOf(connectome, { ...request, sweep: [] }, limits).condition(0, []);
+        const task = { protocol, reports, countsAll: true };
         const lesion = { ...task, protocol: { ...task.protocol, silenced: Uint32Array.of(neuron) } };
         const { signal } = new AbortController();
-        expect(await runTrial(lesion, signal)).toEqual(await runTrial(task, signal));
+        expect(await runTrial(lesion, 0, signal)).toEqual(await runTrial(task, 0, signal));
       }
       if (limits.synapticEventsPerTrial === undefined) {
         expect(withoutNumber(own.conditions[0]!)).toEqual(withoutNumber(baseline!));
@@ -142,12 +143,12 @@ describe('runExperiment', () => {
     let running = 0;
     let most = 0;
     let begun = 0;
-    const counting: RunTrial = async (task, signal) => {
+    const counting: RunTrial = async (task, trial, signal) => {
       begun++;
       most = Math.max(most, ++running);
       await setImmediate();
       running--;
-      return runTrial(task, signal);
+      return runTrial(task, trial, signal);
     };
     const events = runExperiment(planOf(connectome, SCREEN), counting, { inFlight: 2 });
     await events.next();
@@ -162,11 +163,11 @@ describe('runExperiment', () => {
 
   it('ends with the error of a trial and begins no other', async () => {
     let begun = 0;
-    const failing: RunTrial = async (task, signal) => {
+    const failing: RunTrial = async (task, trial, signal) => {
       const own = begun++;
       await setImmediate();
       if (own === 4) throw new Error('a worker was lost');
-      return runTrial(task, signal);
+      return runTrial(task, trial, signal);
     };
     await expect(answerOf(planOf(connectome, SCREEN), failing, { inFlight: 2 })).rejects.toThrow(
       'a worker was lost',
@@ -179,7 +180,7 @@ describe('runExperiment', () => {
   it('ends at once when it is aborted, also while trials never end, and tells them', async () => {
     const abort = new AbortController();
     const signals: AbortSignal[] = [];
-    const never: RunTrial = (_, signal) => {
+    const never: RunTrial = (_task, _trial, signal) => {
       signals.push(signal);
       return new Promise<TrialReading>(() => {});
     };
@@ -197,9 +198,9 @@ describe('runExperiment', () => {
 
   it('tells its trials when the reader leaves', async () => {
     const signals: AbortSignal[] = [];
-    const listening: RunTrial = (task, signal) => {
+    const listening: RunTrial = (task, trial, signal) => {
       signals.push(signal);
-      return runTrial(task, signal);
+      return runTrial(task, trial, signal);
     };
     for await (const event of runExperiment(planOf(connectome, SCREEN), listening, { inFlight: 2 })) {
       if (event.kind === 'condition') break;
@@ -210,20 +211,63 @@ describe('runExperiment', () => {
     expect(signals).toHaveLength(begun);
   });
 
+  it('computes as many trials of a chunk at once as it may at the moment', async () => {
+    const plan = planOf(connectome, { ...SCREEN, sweep: [{ set: 'seed', values: [1, 2, 3, 4] }] });
+    let inFlight = 2;
+    let running = 0;
+    let most = 0;
+    const counting: RunTrial = async (task, trial, signal) => {
+      most = Math.max(most, ++running);
+      await setImmediate();
+      running--;
+      return runTrial(task, trial, signal);
+    };
+    const options = { inFlight: () => inFlight };
+    const load = () => Promise.reject(new Error('nothing decides'));
+    for await (const [index] of new ConditionsApart(plan).run([0, 1, 2, 3], load, counting, options)) {
+      if (index === 0) expect(most).toBe(2);
+      inFlight = 5;
+    }
+    expect(most).toBe(5);
+  });
+
   it('says how far it is, and what it did not use', async () => {
     const seen: ExperimentProgress[] = [];
     const plan = planOf(connectome, SCREEN);
-    const { conditions, totals } = await answerOf(plan, runTrial, {
+    const { conditions } = await answerOf(plan, runTrial, {
       onProgress: (progress) => seen.push(progress),
     });
     const last = seen.at(-1)!;
-    expect(last).toEqual({
+    expect(last).toMatchObject({
       trials: 3 * conditions.length,
       trialsDone: 3 * conditions.length,
-      brainSecondsBegun: totals.cost.brain_seconds,
     });
-    expect(seen[0]).toEqual({ trials: 42, trialsDone: 0, brainSecondsBegun: 0.06 });
-    expect(plan.brainSeconds()).toBeCloseTo(42 * 0.06, 10);
+    expect(seen[0]).toMatchObject({ trials: 42, trialsDone: 0 });
+    expect(plan.cost.brainSeconds()).toBeCloseTo(42 * 0.06, 10);
+  });
+
+  it('counts the trials of its page, neither those before it nor those after it', async () => {
+    const plan = planOf(connectome, { ...SCREEN, sweep: [{ set: 'seed', values: [1, 2, 3, 4] }] });
+    const { conditions } = await answerOf(plan, runTrial);
+    const tables = ['rows', 'events'].flatMap((report) => rowsOf(tableIn(conditions[1]!, report)));
+    const [, second, third] = [0, 1, 2].map((trial) => tables.filter(([of]) => of === trial).length);
+    // The page has trial 1 of condition 1. Trial 2 does not fit.
+    const lastOf = async (extent: object): Promise<ExperimentProgress> => {
+      const seen: ExperimentProgress[] = [];
+      const limit = { rows: second! + third! - 1, formats: 'a test' };
+      const page = new Page({ condition: 1, trial: 1 }, limit, true);
+      const onProgress = (progress: ExperimentProgress) => seen.push(progress);
+      await answerOf(plan, runTrial, { from: 1, page, inFlight: 1, onProgress, ...extent });
+      expect(page.next).toEqual({ condition: 1, trial: 2 });
+      expect(seen[0]!.trials).toBe('fromTrial' in extent ? 8 : 9);
+      return seen.at(-1)!;
+    };
+    // All trials of its condition, and one that was begun before the page was full.
+    const { trials, trialsDone } = await lastOf({});
+    expect(trials).toBeLessThanOrEqual(4);
+    expect(trialsDone).toBeLessThanOrEqual(trials);
+    // A table has no need of trial 0.
+    expect((await lastOf({ fromTrial: 1 })).trials).toBeLessThanOrEqual(3);
   });
 });
 

@@ -1,4 +1,4 @@
-import { v1Protocol, type Protocol } from '../../experiment/protocol.js';
+import { v1Protocol, type Protocol } from '../../stimulus/protocol.js';
 import { Activity, expectedInputEvents } from './activity.js';
 
 const neurons = (count: number) => Uint32Array.from({ length: count }, (_, i) => i);

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { STEPS_PER_MS, type Input, type Protocol } from '../../experiment/protocol.js';
+import { expectedEvents } from '../../experiments/plan/prices.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import type { BatchJob } from './batch-stage.js';
 
-/** What the time of a simulation depends on. */
+/** Amount of work of a simulation. */
 export interface Load {
   readonly steps: number;
   readonly synapticEvents: number;
@@ -10,7 +11,6 @@ export interface Load {
 
 /** Groups whose activity is remembered. */
 const GROUPS = 1000;
-const STEPS_PER_S = 1000 * STEPS_PER_MS;
 
 interface Measured {
   inputEvents: number;
@@ -46,20 +46,5 @@ export class Activity {
 
 /** The mean number of input events of a trial. */
 export function expectedInputEvents({ inputs, durationSteps }: Protocol): number {
-  return inputs.reduce((sum, input) => sum + expectedEventsOf(input, durationSteps), 0);
-}
-
-function expectedEventsOf({ neurons, train }: Input, durationSteps: number): number {
-  switch (train.kind) {
-    case 'v1':
-      return (neurons.length * train.nominalRateHz * train.intensity * durationSteps) / STEPS_PER_S;
-    case 'poisson': {
-      const steps = Math.max(0, Math.min(train.endStep, durationSteps) - train.startStep);
-      return (neurons.length * train.rateHz * steps) / STEPS_PER_S;
-    }
-    case 'spikes':
-      return train.steps instanceof Uint16Array
-        ? neurons.length * train.steps.length
-        : train.steps.reduce((sum, { length }) => sum + length, 0);
-  }
+  return inputs.reduce((sum, input) => sum + expectedEvents(input, durationSteps), 0);
 }

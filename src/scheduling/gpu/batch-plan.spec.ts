@@ -17,27 +17,27 @@ describe('BatchPlan', () => {
     const plan = new BatchPlan({ cpu, gpu });
     // 6 jobs are 24 ms on the CPU, 20 on the GPU; 5 are 20, which is not sooner.
     expect(plan.fewestOf(jobOf(8))).toBe(6);
-    expect([0, 1, 5, 6, 8].map((waiting) => plan.batchOf(jobs(waiting)))).toEqual([0, 0, 0, 6, 8]);
+    expect([0, 1, 5, 6, 8].map((waiting) => plan.batchSizeOf(jobs(waiting)))).toEqual([0, 0, 0, 6, 8]);
   });
 
   it('leaves what would make a larger batch too slow', () => {
     const plan = new BatchPlan({ cpu, gpu });
     // 9 to 12 take 50 ms on the GPU, which only 13 and more are worth.
-    expect([9, 12, 13, 32, 60].map((waiting) => plan.batchOf(jobs(waiting)))).toEqual([8, 8, 13, 32, 32]);
+    expect([9, 12, 13, 32, 60].map((waiting) => plan.batchSizeOf(jobs(waiting)))).toEqual([8, 8, 13, 32, 32]);
   });
 
   it('takes fewer jobs where each is heavy, and none where they are light', () => {
     const plan = new BatchPlan({ cpu, gpu });
-    expect(plan.batchOf(jobs(2, 30))).toBe(2);
-    expect(plan.batchOf(jobs(60, 2))).toBe(0);
+    expect(plan.batchSizeOf(jobs(2, 30))).toBe(2);
+    expect(plan.batchSizeOf(jobs(60, 2))).toBe(0);
     // One heavy job among light ones is worth the batch.
-    expect(plan.batchOf([jobOf(60), ...jobs(7, 2)])).toBe(8);
+    expect(plan.batchSizeOf([jobOf(60), ...jobs(7, 2)])).toBe(8);
   });
 
   it('counts the longest job of a batch, which all others wait for', () => {
     const plan = new BatchPlan({ cpu, gpu });
     const long = { steps: 10_000, synapticEvents: 0 };
-    expect(plan.batchOf([...jobs(7), long])).toBe(7);
+    expect(plan.batchSizeOf([...jobs(7), long])).toBe(7);
   });
 
   it('leaves everything to the CPU where the GPU is never faster', () => {
@@ -46,13 +46,13 @@ describe('BatchPlan', () => {
       gpu: gpu.map(({ width }) => ({ width, msPerStep: 1, msPerEvent: 0 })),
     });
     expect(plan.fewestOf(jobOf(8))).toBeUndefined();
-    expect(plan.batchOf(jobs(60))).toBe(0);
+    expect(plan.batchSizeOf(jobs(60))).toBe(0);
   });
 
   it('takes a single job as well where it is told to', () => {
     const plan = BatchPlan.always(8);
     expect(plan.fewestOf(jobOf(8))).toBe(1);
-    expect([0, 1, 7, 9].map((waiting) => plan.batchOf(jobs(waiting)))).toEqual([0, 1, 7, 8]);
+    expect([0, 1, 7, 9].map((waiting) => plan.batchSizeOf(jobs(waiting)))).toEqual([0, 1, 7, 8]);
   });
 });
 

@@ -6,11 +6,11 @@ export interface Cost {
   readonly msPerEvent: number;
 }
 
-/** What a calibration measured. */
+/** Results of a calibration. */
 export interface BatchTimes {
-  /** Of one CPU worker; batches are compared with all of them together. */
+  /** Cost on one CPU worker; batches are compared with all of them together. */
   readonly cpu: Cost & { readonly workers: number };
-  /** Of batches up to each width, ascending: the steps of the longest job, and the events of all. */
+  /** Cost of batches up to each width, ascending: for the steps of the longest job, and for the events of all. */
   readonly gpu: readonly (Cost & { readonly width: number })[];
 }
 
@@ -21,7 +21,7 @@ export interface BatchTimes {
 export class BatchPlan {
   constructor(readonly times: BatchTimes) {}
 
-  /** A plan that takes all it can: for a service that insists on its GPU. */
+  /** A plan that takes all it can: for a service that requires its GPU. */
   static always(widest: number): BatchPlan {
     return new BatchPlan({
       cpu: { msPerStep: 1, msPerEvent: 0, workers: 1 },
@@ -45,7 +45,7 @@ export class BatchPlan {
    * @param loads of the jobs, in the order in which they are served
    * @returns how many of them, from the first; 0 when the CPU should compute all of them
    */
-  batchOf(loads: readonly Load[]): number {
+  batchSizeOf(loads: readonly Load[]): number {
     for (let size = Math.min(loads.length, this.widest); size > 0; size--) {
       if (this.#isWorthIt(loads.slice(0, size))) return size;
     }
@@ -60,7 +60,7 @@ export class BatchPlan {
   }
 }
 
-/** What the time of a batch depends on: it takes the steps of its longest job and the events of all. */
+/** The load of a batch: the steps of its longest job and the events of all. */
 export function batchLoad(loads: readonly Load[]): Load {
   return {
     steps: loads.reduce((most, { steps }) => Math.max(most, steps), 0),
@@ -68,7 +68,7 @@ export function batchLoad(loads: readonly Load[]): Load {
   };
 }
 
-export function msOf({ steps, synapticEvents }: Load, { msPerStep, msPerEvent }: Cost): number {
+function msOf({ steps, synapticEvents }: Load, { msPerStep, msPerEvent }: Cost): number {
   return steps * msPerStep + synapticEvents * msPerEvent;
 }
 

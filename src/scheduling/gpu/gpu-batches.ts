@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import type { Connectome } from '../../connectome/connectome.js';
-import { KernelEngine } from '../../engine/backends/cpu/kernel-engine.js';
-import { simulateInParts } from '../../engine/backends/gpu/batch-parts.js';
-import type { BatchRoom } from '../../engine/backends/gpu/pipeline-shape.js';
-import type { Trial } from '../../engine/simulation.js';
+import { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
+import { simulateInParts } from '../../simulation/gpu/batch-parts.js';
+import type { BatchRoom } from '../../simulation/gpu/pipeline-shape.js';
+import type { Trial } from '../../simulation/simulation.js';
 import { CodedError } from '../../errors.js';
-import { compiledDrawing } from '../../experiment/compiled-drawing.js';
-import type { Protocol } from '../../experiment/protocol.js';
+import { compiledDrawing } from '../../stimulus/compiled-drawing.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import { compileDrawingKernel, compileKernel } from '../kernel-file.js';
 import type { Outcome } from '../task.js';
 import type { BatchResult } from './batch-stage.js';
@@ -16,17 +16,17 @@ import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.
 /** Batches that the GPU's thread has: one that the GPU computes, and one that is submitted meanwhile. */
 const BATCHES_SUBMITTED = 2;
 /**
- * Threads that prepare and read batches: for a busy batch they take three times as long as the GPU's thread, see
- * docs/gpu.md. That one and the main thread want a core each.
+ * Threads that prepare and read batches: for a busy batch they take three times as long as the GPU's thread. That one and
+ * the main thread want a core each.
  */
 const HELPERS = Math.max(1, Math.min(3, availableParallelism() - 2));
 
-export interface GpuBatchesOptions {
+interface GpuBatchesOptions {
   /** The bytes of the connectome file. */
   readonly buffer: SharedArrayBuffer;
   readonly connectome: Connectome;
   readonly wanted: GpuWanted;
-  /** What all threads run. */
+  /** The file that all threads run. */
   readonly workerFile: string;
   /** Tried in turn until one has a certificate and can be compared. */
   readonly checks: readonly Protocol[];
@@ -65,7 +65,7 @@ export class GpuBatches {
       prepare: (batch) => run(helpers, { kind: 'prepare', protocols: batch, room }),
       simulate: (tables) => run(gpu, { kind: 'simulate', tables }, [tables.silenced, tables.inputs]),
       read: (lists, batch) =>
-        run(helpers, { kind: 'read', lists, protocols: batch }, [...lists.windows, lists.sound]),
+        run(helpers, { kind: 'read', lists, protocols: batch }, [...lists.windows, lists.unflagged]),
     });
   }
 

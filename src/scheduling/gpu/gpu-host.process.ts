@@ -1,13 +1,13 @@
 /** The process that holds the GPU. It stands apart from the service, because a driver can take its process down. */
-import { FIELDS } from '../../answers/v1/fields.js';
-import { trialExperiment } from '../../answers/v1/presets.js';
-import { protocolOf } from '../../answers/v1/protocol.js';
+import { FIELDS } from '../../presets/fields.js';
+import { trialExperiment, protocolOf } from '../../presets/presets.js';
 import { readConnectomeFile } from '../../connectome/connectome-file.js';
 import { openConnectome } from '../../connectome/format.js';
-import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
-import { CodedError, failureOf } from '../../errors.js';
+import { requestGpuAdapter } from '../../simulation/gpu/adapter.js';
+import { CodedError } from '../../errors.js';
+import { RemoteCalls } from '../remote-calls.js';
 import { GpuBatches } from './gpu-batches.js';
-import type { GpuDescription, HostAnswer, HostQuestion } from './gpu-host.js';
+import type { GpuDescription, GpuProcess, HostOpening } from './gpu-host.js';
 
 const WORKER_FILE = new URL('./gpu.worker.js', import.meta.url).href;
 /** Seeds that are tried until the GPU certifies a run that can be compared. */
@@ -15,32 +15,25 @@ const CHECK_SEEDS = [1, 2, 3, 4];
 
 let batches: GpuBatches | undefined;
 
-process.on('message', ({ id, task }: HostQuestion) => {
-  void answer(task).then(
-    (result) => process.send!({ id, outcome: { ok: true, result } } satisfies HostAnswer),
-    (error) => process.send!({ id, outcome: { ok: false, failure: failureOf(error) } } satisfies HostAnswer),
-  );
-});
+const gpu: GpuProcess = {
+  adapter: async (allowSoftware) => (await requestGpuAdapter({ allowSoftware })).name,
+  open,
+  simulate: (protocols) => batches!.simulate(protocols),
+};
+const calls = new RemoteCalls<object>(
+  (message) => process.send!(message),
+  () => gpu,
+);
+process.on('message', calls.receive);
 // The service has gone. A worker cannot be stopped while it waits for the GPU, so nothing is tidied up.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-
-async function answer(task: HostQuestion['task']): Promise<unknown> {
-  switch (task.kind) {
-    case 'adapter':
-      return (await requestGpuAdapter(task)).name;
-    case 'open':
-      return open(task);
-    case 'batch':
-      return batches!.simulate(task.protocols);
-  }
-}
 
 async function open({
   connectomeFile,
   digest,
   workerFile = WORKER_FILE,
   ...wanted
-}: HostQuestion['task'] & { kind: 'open' }): Promise<GpuDescription> {
+}: HostOpening): Promise<GpuDescription> {
   const buffer = await readConnectomeFile(connectomeFile);
   const connectome = openConnectome(buffer);
   if (connectome.digest !== digest) {

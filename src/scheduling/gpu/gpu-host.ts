@@ -1,17 +1,18 @@
-import { fork, type ChildProcess } from 'node:child_process';
-import type { Trial } from '../../engine/simulation.js';
+import { fork, type ChildProcess, type Serializable } from 'node:child_process';
+import type { Trial } from '../../simulation/simulation.js';
 import { CodedError } from '../../errors.js';
-import type { GivenTrain, Protocol } from '../../experiment/protocol.js';
-import { within } from '../../within.js';
-import type { Outcome } from '../task.js';
+import type { GivenTrain, Protocol } from '../../stimulus/protocol.js';
+import { withTimeout } from '../../with-timeout.js';
+import { RemoteCalls, type Given, type Result, type WorkId } from '../remote-calls.js';
+import { builtFile } from '../worker-file.js';
 import type { BatchResult } from './batch-stage.js';
 import type { GpuWanted } from './gpu-task.js';
 
 export interface HostOpening extends GpuWanted {
   readonly connectomeFile: string;
-  /** Of the connectome that the service holds; the host refuses another one. */
+  /** Digest of the connectome that the service holds; the host refuses another one. */
   readonly digest: string;
-  /** Of the threads, as a URL: for tests. */
+  /** File that the threads run, as a URL: for tests. */
   readonly workerFile?: string;
 }
 
@@ -21,24 +22,17 @@ export interface GpuDescription {
   readonly widths: readonly number[];
 }
 
-/** What the process is asked, and what it answers. */
-export interface HostQuestion {
-  readonly id: number;
-  readonly task:
-    | { readonly kind: 'adapter'; readonly allowSoftware: boolean }
-    | ({ readonly kind: 'open' } & HostOpening)
-    | { readonly kind: 'batch'; readonly protocols: readonly Protocol[] };
-}
-export interface HostAnswer {
-  readonly id: number;
-  readonly outcome: Outcome<unknown>;
+/** Methods of the process. */
+export interface GpuProcess {
+  /** @returns the name of the adapter */
+  adapter(allowSoftware: boolean): Promise<string>;
+  open(opening: HostOpening): Promise<GpuDescription>;
+  simulate(protocols: readonly Protocol[]): Promise<BatchResult>;
 }
 
-/** Tests run the sources, and from there the way leads to what was built from them. */
-const PROCESS_FILE = new URL(
-  import.meta.url.endsWith('.ts') ? '../../../dist/pool/gpu/gpu-host.process.js' : './gpu-host.process.js',
-  import.meta.url,
-);
+const PROCESS_FILE = builtFile('./gpu-host.process.js', import.meta.url);
+/** The process has one object, which all calls are of. */
+const GPU: WorkId = { client: '', id: 0 };
 const ADAPTER_TIMEOUT_MS = 30_000;
 /** Compiling the kernels takes seconds, on a software adapter far longer. */
 const OPEN_TIMEOUT_MS = 180_000;
@@ -46,21 +40,18 @@ const REMEMBERED_OUTPUT = 2_000;
 /** A process that waits inside a driver ends when the driver lets it, if ever. */
 const END_WITHIN_MS = 3_000;
 
-interface Pending {
-  readonly timer: NodeJS.Timeout;
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: CodedError) => void;
-}
-
 /**
  * The GPU host as the service sees it. Whatever goes wrong over there, a crash, a hang or a refusal, ends the
  * process and becomes one coded error here.
  */
 export class GpuHost {
+  /** Resolves when the process has ended, for whatever reason. */
+  readonly ended: Promise<void>;
   readonly #process: ChildProcess;
-  readonly #pending = new Map<number, Pending>();
-  readonly #ended: Promise<void>;
-  #nextId = 0;
+  readonly #calls: RemoteCalls<GpuProcess>;
+  /** Timers of the calls that wait, by the number of the call. */
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  #lastCall = 0;
   #output = '';
   #end: CodedError | undefined;
 
@@ -75,22 +66,21 @@ export class GpuHost {
     this.#process.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#output = (this.#output + text).slice(-REMEMBERED_OUTPUT);
     });
-    this.#process.on('message', ({ id, outcome }: HostAnswer) => {
-      const pending = this.#pending.get(id);
-      this.#pending.delete(id);
-      // What was asked later has waited for this answer.
-      for (const [later, { timer }] of this.#pending) if (later > id) timer.refresh();
-      if (outcome.ok) pending?.resolve(outcome.result);
-      else pending?.reject(CodedError.fromFailure(outcome.failure));
-    });
-    this.#ended = new Promise((resolve) => {
+    const post = (message: unknown) => {
+      this.#process.send(message as Serializable, (error) => {
+        if (error !== null) this.#fail(`The GPU process cannot be reached: ${error.message}`);
+      });
+    };
+    this.#calls = new RemoteCalls(post, () => undefined);
+    this.#process.on('message', this.#calls.receive);
+    this.ended = new Promise((resolve) => {
       this.#process.once('exit', (status, signal) => {
         this.#fail(`The GPU process ended (${signal ?? `status ${status}`}).`, this.#output);
         resolve();
       });
       this.#process.on('error', ({ message }) => {
         this.#fail(`The GPU process failed: ${message}`);
-        // What was never started never ends.
+        // A process that was never started never ends.
         if (this.#process.pid === undefined) resolve();
       });
     });
@@ -103,7 +93,7 @@ export class GpuHost {
   static async adapter(allowSoftware: boolean, signal?: AbortSignal): Promise<string> {
     const host = new GpuHost(signal);
     try {
-      return await host.#ask<string>({ kind: 'adapter', allowSoftware }, ADAPTER_TIMEOUT_MS);
+      return await host.#call(ADAPTER_TIMEOUT_MS, 'adapter', allowSoftware);
     } finally {
       await host.close();
     }
@@ -117,16 +107,11 @@ export class GpuHost {
   static async open(opening: HostOpening, signal?: AbortSignal): Promise<[GpuHost, GpuDescription]> {
     const host = new GpuHost(signal);
     try {
-      return [host, await host.#ask<GpuDescription>({ kind: 'open', ...opening }, OPEN_TIMEOUT_MS)];
+      return [host, await host.#call(OPEN_TIMEOUT_MS, 'open', opening)];
     } catch (error) {
       await host.close();
       throw error;
     }
-  }
-
-  /** Resolves when the process has ended, for whatever reason. */
-  get ended(): Promise<void> {
-    return this.#ended;
   }
 
   /** Why the process has ended. */
@@ -144,8 +129,7 @@ export class GpuHost {
    * @throws CodedError GPU_FAILED when the batch was not computed
    */
   async simulate(protocols: readonly Protocol[], timeoutMs: number): Promise<BatchResult> {
-    const task = { kind: 'batch', protocols: protocols.map(unshared) } as const;
-    const trials = await this.#ask<BatchResult>(task, timeoutMs);
+    const trials = await this.#call(timeoutMs, 'simulate', protocols.map(unshared));
     return trials.map((trial) => trial && sharedTrial(trial));
   }
 
@@ -153,38 +137,38 @@ export class GpuHost {
   async close(): Promise<void> {
     this.#fail('The GPU process was ended.');
     this.#process.kill('SIGKILL');
-    await within(END_WITHIN_MS, this.#ended, () => undefined);
-    // Nothing of this process waits for that one any longer.
+    await withTimeout(END_WITHIN_MS, this.ended, () => undefined);
+    // This process waits for that one no longer.
     this.#process.unref();
     this.#process.channel?.unref();
     this.#process.stderr!.destroy();
   }
 
-  async #ask<Result>(task: HostQuestion['task'], timeoutMs: number): Promise<Result> {
-    if (this.#end !== undefined) throw this.#end;
-    const id = this.#nextId++;
+  async #call<Name extends keyof GpuProcess>(
+    timeoutMs: number,
+    name: Name,
+    ...given: Given<GpuProcess, Name>
+  ): Promise<Result<GpuProcess, Name>> {
+    const call = ++this.#lastCall;
     const timer = setTimeout(() => {
       this.#fail(`The GPU process did not answer within ${timeoutMs} ms and was ended.`);
       this.#process.kill('SIGKILL');
     }, timeoutMs);
+    this.#timers.set(call, timer);
     try {
-      return await new Promise<Result>((resolve, reject) => {
-        this.#pending.set(id, { timer, resolve: resolve as (result: unknown) => void, reject });
-        this.#process.send({ id, task } satisfies HostQuestion, (error) => {
-          if (error !== null) this.#fail(`The GPU process cannot be reached: ${error.message}`);
-        });
-      });
+      return await this.#calls.call(GPU, name, ...given);
     } finally {
       clearTimeout(timer);
-      this.#pending.delete(id);
+      this.#timers.delete(call);
+      // Later calls have waited for this answer.
+      for (const [later, waiting] of this.#timers) if (later > call) waiting.refresh();
     }
   }
 
   /** The first reason is the one that counts; everyone who waits is told. */
   #fail(message: string, cause?: string): void {
     this.#end ??= new CodedError('GPU_FAILED', message, { cause });
-    for (const { reject } of this.#pending.values()) reject(this.#end);
-    this.#pending.clear();
+    this.#calls.fail(this.#end);
   }
 }
 
@@ -213,7 +197,7 @@ function unshared({ inputs, silenced, ...protocol }: Protocol): Protocol {
 }
 
 function unsharedSteps(steps: GivenTrain['steps']): GivenTrain['steps'] {
-  return steps instanceof Uint16Array
+  return ArrayBuffer.isView(steps)
     ? Uint16Array.from(steps)
     : steps.map((ofNeuron) => Uint16Array.from(ofNeuron));
 }

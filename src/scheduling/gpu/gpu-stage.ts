@@ -3,11 +3,11 @@
  * batches that it computes sooner, and hands back what it could not do. It takes protocols, whatever version they come
  * from. Results never depend on it.
  */
-import { MAXIMUM_STEPS } from '../../engine/network.js';
+import { MAXIMUM_STEPS } from '../../simulation/network.js';
 import { CodedError, ERRORS } from '../../errors.js';
 import { Activity, type Load } from './activity.js';
 import { BatchPlan, batchLoad, costOf, type BatchTimes, type Cost } from './batch-plan.js';
-import { BATCHES_IN_FLIGHT, type BatchJob, type BatchResult, type BatchStage } from './batch-stage.js';
+import { BATCHES_IN_FLIGHT, type BatchJob, type BatchResult } from './batch-stage.js';
 import { streamMs } from './batch-stream.js';
 import { GpuHost, type GpuDescription, type HostOpening } from './gpu-host.js';
 
@@ -19,14 +19,14 @@ export type GpuState =
       readonly adapter: string;
       /** Fewest waiting runs that the GPU takes, where they are like the mean of the samples, or else the busiest. */
       readonly batchFrom: number;
-      /** What was measured; undefined where every run goes through the GPU, whatever it costs. */
+      /** Measured costs; undefined where every run goes through the GPU, whatever it costs. */
       readonly plan?: BatchTimes;
       readonly processId: number;
     }
   | { readonly name: 'lost'; readonly reason: string; readonly error: unknown };
 
 /** A job of the kind that the GPU will be given. */
-export interface GpuSample extends BatchJob {
+interface GpuSample extends BatchJob {
   /** @returns what a CPU worker takes to simulate it, in ms */
   readonly simulateOnCpu: () => Promise<number>;
 }
@@ -34,14 +34,14 @@ export interface GpuSample extends BatchJob {
 export interface GpuStageOptions {
   readonly opening: HostOpening;
   /** BACKEND=gpu: every run goes through the GPU, whether or not the CPU is faster. */
-  readonly insists: boolean;
+  readonly gpuRequired: boolean;
   /** A batch of runs of version 1 that takes longer ends the host; longer trials have more time. */
   readonly batchTimeoutMs: number;
   /** At least one: what is measured to compare GPU and CPU. */
   readonly samples: readonly GpuSample[];
   readonly cpuWorkers: number;
   readonly onChange: (state: GpuState) => void;
-  /** Whether there is an adapter at all; tests answer for a machine without one. */
+  /** Looks for an adapter; tests answer for a machine without one. */
   readonly askAdapter?: typeof GpuHost.adapter;
 }
 
@@ -54,13 +54,13 @@ const BATCHES_AHEAD = BATCHES_IN_FLIGHT + 1;
 /** For a batch while nobody waits for it: it may compile, and a slow adapter has to show how slow it is. */
 const MEASURING_TIMEOUT_MS = 180_000;
 
-export class GpuStage implements BatchStage {
+export class GpuStage {
   /** Protocols by outcome, since the service began. */
   readonly runs = { certified: 0, repeated: 0, lost: 0 };
   #state: GpuState = { name: 'starting' };
   #host: GpuHost | undefined;
   #plan: BatchPlan | undefined;
-  /** What is known of the jobs survives the host. */
+  /** Experience with jobs; it survives the host. */
   readonly #activity = new Activity();
   readonly #inFlight = new Set<readonly BatchJob[]>();
   #wasReady = false;
@@ -74,27 +74,36 @@ export class GpuStage implements BatchStage {
     return this.#state;
   }
 
-  get comesFirst(): boolean {
-    return this.options.insists && this.#state.name === 'ready';
+  /** True when every run and trial goes through the GPU before a worker gets it. */
+  get gpuComesFirst(): boolean {
+    return this.options.gpuRequired && this.#state.name === 'ready';
   }
 
+  /** How many jobs it may take at once; 0 while it has enough to do, or is away. */
   get room(): number {
     const hasRoom = this.#state.name === 'ready' && this.#inFlight.size < BATCHES_IN_FLIGHT;
     return hasRoom ? this.#plan!.widest : 0;
   }
 
+  /**
+   * True while it computes another batch. It then takes a full one only: jobs that do not fill it would wait in it, while
+   * more may come before its turn, or a worker be free.
+   */
   get isBusy(): boolean {
     return this.#inFlight.size > 0;
   }
 
+  /** How many jobs should wait to keep it busy; 0 while it is away. */
   get jobsAhead(): number {
     return this.#state.name === 'ready' ? BATCHES_AHEAD * this.#plan!.widest : 0;
   }
 
-  batchOf(jobs: readonly BatchJob[]): number {
-    return this.room === 0 ? 0 : this.#plan!.batchOf(jobs.map((job) => this.#activity.loadOf(job)));
+  /** How many of these jobs, in their order and no more than `room`, it would take now. */
+  batchSizeOf(jobs: readonly BatchJob[]): number {
+    return this.room === 0 ? 0 : this.#plan!.batchSizeOf(jobs.map((job) => this.#activity.loadOf(job)));
   }
 
+  /** Never rejects: what it could not simulate is undefined and left to the workers. */
   async simulate(jobs: readonly BatchJob[]): Promise<BatchResult> {
     const host = this.#host;
     this.#inFlight.add(jobs);
@@ -133,7 +142,7 @@ export class GpuStage implements BatchStage {
   }
 
   async #open(): Promise<void> {
-    const { opening, insists, askAdapter = GpuHost.adapter } = this.options;
+    const { opening, gpuRequired, askAdapter = GpuHost.adapter } = this.options;
     let host: GpuHost | undefined;
     try {
       // Asked first, because the host reads the whole connectome, in vain on most machines.
@@ -141,7 +150,7 @@ export class GpuStage implements BatchStage {
       const [opened, description] = await GpuHost.open(opening, this.#closing.signal);
       host = this.#host = opened;
       void host.ended.then(() => this.#lose(opened, opened.error));
-      const [plan, fewest] = insists
+      const [plan, fewest] = gpuRequired
         ? [BatchPlan.always(description.widths.at(-1)!), 1]
         : await this.#calibrate(host, description);
       if (this.#host !== host) return;
@@ -154,14 +163,14 @@ export class GpuStage implements BatchStage {
           name: 'ready',
           adapter,
           batchFrom: fewest,
-          ...(!insists && { plan: plan.times }),
+          ...(!gpuRequired && { plan: plan.times }),
           processId: host.processId!,
         });
       }
     } catch (error) {
       // An adapter that has worked may only be away, while its driver starts again.
       const isHopeless = error instanceof CodedError && error.code === 'GPU_UNAVAILABLE' && !this.#wasReady;
-      if (isHopeless && !insists) await this.#turnOff(error.message);
+      if (isHopeless && !gpuRequired) await this.#turnOff(error.message);
       else await this.#lose(host, error);
     }
   }
@@ -247,7 +256,7 @@ export class GpuStage implements BatchStage {
   }
 }
 
-/** What anybody may read: only what is written about the GPU names neither files nor code. */
+/** A reason that anybody may read: messages about the GPU name neither files nor code, others may. */
 function publicReason(error: unknown): string {
   if (!(error instanceof CodedError)) return ERRORS.INTERNAL.meaning;
   const isOfGpu = error.code === 'GPU_FAILED' || error.code === 'GPU_UNAVAILABLE';

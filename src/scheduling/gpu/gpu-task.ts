@@ -1,8 +1,8 @@
-/** What crosses the threads of the GPU process. Failures travel as data, as in pool/task.ts. */
-import type { BatchTables } from '../../engine/backends/gpu/batch-tables.js';
-import type { BatchRoom } from '../../engine/backends/gpu/pipeline-shape.js';
-import type { BatchLists } from '../../engine/backends/gpu/spike-lists.js';
-import type { Protocol } from '../../experiment/protocol.js';
+/** Messages between the threads of the GPU process. Failures travel as data, as in scheduling/task.ts. */
+import type { BatchLists } from '../../simulation/gpu/batch-results.js';
+import type { BatchTables } from '../../simulation/gpu/batch-tables.js';
+import type { BatchRoom } from '../../simulation/gpu/pipeline-shape.js';
+import type { Protocol } from '../../stimulus/protocol.js';
 import type { BatchResult } from './batch-stage.js';
 
 export interface GpuThreadData {

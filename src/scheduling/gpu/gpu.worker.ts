@@ -5,14 +5,14 @@
 import { workerData } from 'node:worker_threads';
 import { viewConnectome } from '../../connectome/sections.js';
 import type { Wiring } from '../../connectome/connectome.js';
-import { requestGpuAdapter } from '../../engine/backends/gpu/adapter.js';
-import { outDegreesOf, runsOf } from '../../engine/backends/gpu/batch-runs.js';
-import { batchTables } from '../../engine/backends/gpu/batch-tables.js';
-import type { GpuEngine } from '../../engine/backends/gpu/gpu-engine.js';
+import { requestGpuAdapter } from '../../simulation/gpu/adapter.js';
+import { outDegreesOf, resultsOf } from '../../simulation/gpu/batch-results.js';
+import { batchTables } from '../../simulation/gpu/batch-tables.js';
+import type { GpuEngine } from '../../simulation/gpu/gpu-engine.js';
 import { failureOf } from '../../errors.js';
-import { compiledDrawing } from '../../experiment/compiled-drawing.js';
+import { compiledDrawing } from '../../stimulus/compiled-drawing.js';
 import { compileDrawingKernel } from '../kernel-file.js';
-import { moved } from '../moved.js';
+import { transfer } from '../transfer.js';
 import type { Outcome } from '../task.js';
 import type { GpuResultOf, GpuTask, GpuThreadData, GpuWanted } from './gpu-task.js';
 
@@ -33,18 +33,18 @@ export default async (task: GpuTask): Promise<unknown> => {
           options,
         }));
         const tables: GpuResultOf['prepare'] = batchTables(trials, task.room);
-        return moved(tables, [tables?.silenced, tables?.inputs]);
+        return transfer(tables, [tables?.silenced, tables?.inputs]);
       }
       case 'simulate': {
         const lists: GpuResultOf['simulate'] = await engine!.simulate(task.tables);
-        return moved(lists, [...(lists?.windows ?? []), lists?.sound]);
+        return transfer(lists, [...(lists?.windows ?? []), lists?.unflagged]);
       }
       case 'read': {
-        const runs = runsOf(task.lists, task.protocols, outDegree);
-        const trials: GpuResultOf['read'] = runs.map(({ trial, certified }) =>
+        const results = resultsOf(task.lists, task.protocols, outDegree);
+        const trials: GpuResultOf['read'] = results.map(({ trial, certified }) =>
           certified ? trial : undefined,
         );
-        return moved(
+        return transfer(
           trials,
           trials.flatMap((trial) => [trial?.steps, trial?.neurons]),
         );
@@ -58,7 +58,7 @@ export default async (task: GpuTask): Promise<unknown> => {
 /** The other threads never load gpu.js. */
 async function open(wiring: Wiring, { allowSoftware, widths }: GpuWanted): Promise<GpuResultOf['open']> {
   const { name, largestArrayBytes, largestBufferBytes } = await requestGpuAdapter({ allowSoftware });
-  const { GpuEngine } = await import('../../engine/backends/gpu/gpu-engine.js');
+  const { GpuEngine } = await import('../../simulation/gpu/gpu-engine.js');
   engine = new GpuEngine(wiring, {
     mode: 'webgpu',
     largestArrayBytes,

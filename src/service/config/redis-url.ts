@@ -14,7 +14,7 @@ export function isRedisUrl(value: unknown): boolean {
   }
 }
 
-/** What is printed is pasted into tickets. A password stands before the host, or in a parameter. */
+/** Hides secrets, as what is printed is pasted into tickets. A password stands before the host, or in a parameter. */
 export function withoutPassword(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // If it is not a URL with a host, it is not known which part is secret.

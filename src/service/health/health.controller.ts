@@ -1,8 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import type { Cost } from '../pool/gpu/batch-plan.js';
-import type { GpuState } from '../pool/gpu/gpu-stage.js';
+import type { Cost } from '../../scheduling/gpu/batch-plan.js';
+import type { GpuState } from '../../scheduling/gpu/gpu-stage.js';
 import { Degradations } from './degradations.js';
 import { backendOf, ModelHealth } from './model-health.js';
 

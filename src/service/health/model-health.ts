@@ -1,15 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import type { Connectome } from '../connectome/connectome.js';
-import { CodedError, ERRORS } from '../errors.js';
-import type { ExperimentQueue } from '../pool/experiment-queue.js';
-import type { GpuState } from '../pool/gpu/gpu-stage.js';
-import type { AtlasResult, Backend } from '../pool/task.js';
+import type { Connectome } from '../../connectome/connectome.js';
+import { CodedError, ERRORS } from '../../errors.js';
+import type { ExperimentThread } from '../../scheduling/experiment-thread/experiment-thread.js';
+import type { ExperimentQueue } from '../../scheduling/experiment-queue.js';
+import type { GpuState } from '../../scheduling/gpu/gpu-stage.js';
+import type { AtlasResult, Backend } from '../../scheduling/task.js';
 
 /** The loaded model, as request handlers use it. */
 export interface LoadedModel {
   readonly id: string;
   readonly connectome: Connectome;
   readonly queue: ExperimentQueue;
+  /** Searches, plans, and writes answers of version 2. */
+  readonly experiments: ExperimentThread;
   readonly atlas: AtlasResult;
   readonly workers: WorkerCounts;
   readonly gpu: GpuState;
@@ -18,7 +21,7 @@ export interface LoadedModel {
 export interface WorkerCounts {
   readonly configured: number;
   readonly ready: number;
-  /** Workers that were started to replace one that exited. */
+  /** Workers, and threads of experiments, that were started to replace one that ended. */
   readonly restarts: number;
 }
 
@@ -33,36 +36,17 @@ export type ModelState =
 const LOADING_RETRY_AFTER_S = 2;
 const DRAINING_RETRY_AFTER_S = 5;
 
-/** The state of the model. Folder serving sets it; all users of the model read it here. */
+/** The state of the model. The model host sets it; all users of the model read it here. */
 @Injectable()
 export class ModelHealth {
   readonly #ending = new AbortController();
   readonly #idleListeners: (() => void)[] = [];
-  #state: ModelState = { name: 'loading' };
-  #draining = false;
-  #longTasks = 0;
-
-  get state(): ModelState {
-    return this.#state;
-  }
-
-  become(state: ModelState): void {
-    this.#state = state;
-  }
-
-  get draining(): boolean {
-    return this.#draining;
-  }
-
-  /** From now on runs are refused: the service is about to stop. */
-  drain(): void {
-    this.#draining = true;
-  }
-
   /** Aborted with DRAINING when the time to finish what was accepted is over. */
-  get ending(): AbortSignal {
-    return this.#ending.signal;
-  }
+  readonly ending = this.#ending.signal;
+  state: ModelState = { name: 'loading' };
+  /** Tells whether runs are refused, because the service is about to stop. */
+  draining = false;
+  #longTasks = 0;
 
   /** Ends what was accepted and is not finished. */
   end(): void {
@@ -94,21 +78,19 @@ export class ModelHealth {
    * @throws CodedError MODEL_LOADING, or MODEL_FAILED with the code of the cause
    */
   model(): LoadedModel {
-    switch (this.#state.name) {
+    switch (this.state.name) {
       case 'warming':
       case 'ready':
-        return this.#state.model;
+        return this.state.model;
       case 'loading':
-        throw new CodedError('MODEL_LOADING', 'The model is still being loaded; try again in a moment.', {
-          retryAfterS: LOADING_RETRY_AFTER_S,
-        });
+        throw loading('The model is still being loaded');
       case 'failed':
         throw new CodedError(
           'MODEL_FAILED',
           // Not the message of the cause, which names files on this machine.
-          `The model cannot be served at present (${this.#state.error.code}). ` +
-            `${ERRORS[this.#state.error.code].meaning} The service keeps trying.`,
-          { cause: this.#state.error, retryAfterS: secondsUntil(this.#state.retryAtMs) },
+          `The model cannot be served at present (${this.state.error.code}). ` +
+            `${ERRORS[this.state.error.code].meaning} The service keeps trying.`,
+          { cause: this.state.error, retryAfterS: secondsUntil(this.state.retryAtMs) },
         );
     }
   }
@@ -118,7 +100,7 @@ export class ModelHealth {
    * @throws CodedError as model(), and DRAINING if the service is about to stop
    */
   modelForRuns(): LoadedModel {
-    if (this.#draining) throw draining();
+    if (this.draining) throw draining();
     return this.model();
   }
 
@@ -128,11 +110,24 @@ export class ModelHealth {
    */
   modelWhenReady(): LoadedModel {
     const model = this.modelForRuns();
-    if (this.#state.name === 'ready') return model;
-    throw new CodedError('MODEL_LOADING', 'The model is loaded and warming up; try again in a moment.', {
-      retryAfterS: LOADING_RETRY_AFTER_S,
-    });
+    if (this.state.name === 'ready') return model;
+    throw loading('The model is loaded and warming up');
   }
+}
+
+/** Something that is made of a model when it is first asked for, and kept as long as the model. */
+export function perModel<T>(make: (model: LoadedModel) => T): (model: LoadedModel) => T {
+  const made = new WeakMap<LoadedModel, T>();
+  return (model) => {
+    if (!made.has(model)) made.set(model, make(model));
+    return made.get(model)!;
+  };
+}
+
+function loading(how: string): CodedError {
+  return new CodedError('MODEL_LOADING', `${how}; try again in a moment.`, {
+    retryAfterS: LOADING_RETRY_AFTER_S,
+  });
 }
 
 function draining(): CodedError {

@@ -15,12 +15,11 @@ import type { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { CodedError } from '../errors.js';
-import { clientKey } from './client-address.js';
-import { RAW_CORS_HEADERS } from './cors.js';
-import { expectedErrorOf, internalError } from './error-of.js';
-import { ErrorResponse } from './error-response.dto.js';
-import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from './limits.js';
+import { CodedError } from '../../errors.js';
+import { clientKey } from '../limits/client-address.js';
+import { RAW_CORS_HEADERS } from './response-headers.js';
+import { errorBody, expectedErrorOf, internalError } from './error-of.js';
+import { RAW_ANSWER_TIMEOUT_MS, UNANSWERED_REQUESTS_LIMIT } from '../limits/limits.js';
 
 /** To accept a connection, to read its first request, and one in reserve. */
 const TURNS_TO_READ = 3;
@@ -29,16 +28,23 @@ type RequestListener = (request: IncomingMessage, response: ServerResponse) => v
 
 const log = new Logger('http');
 
+/** A connection with requests. */
+interface Connection {
+  unanswered: number;
+  /** Serve the requests that were read before the one ahead of them was answered. */
+  readonly ahead: (() => void)[];
+  /** Response to the request that was read last. */
+  newest?: ServerResponse;
+  /** It no longer belongs to Node's HTTP server. */
+  isTakenOver: boolean;
+}
+
 export class Connections {
   readonly #open = new Set<Socket>();
   #admitted = 0;
-  readonly #unanswered = new WeakMap<Duplex, number>();
-  /** The response to the request that was read last, of each connection. */
-  readonly #newest = new WeakMap<Duplex, ServerResponse>();
-  /** Of requests whose head has arrived: the headers that the hooks have set stand on the answer to a broken body too. */
+  readonly #connections = new WeakMap<Duplex, Connection>();
+  /** Replies to requests whose head has arrived: the headers that the hooks have set stand on the answer to a broken body too. */
   readonly #replies = new WeakMap<IncomingMessage, FastifyReply>();
-  /** Connections that no longer belong to Node's HTTP server. */
-  readonly #takenOver = new WeakSet<Duplex>();
 
   /** To be called before the server listens, and after every listener for requests was added. */
   watch(server: Server): void {
@@ -52,22 +58,22 @@ export class Connections {
     this.#replies.set(request, reply);
   }
 
-  /** Whether nothing was read on the connection after the request of this response. */
+  /** Tells whether nothing was read on the connection after the request of this response. */
   isNewest(response: ServerResponse): boolean {
-    return this.#newest.get(response.req.socket) === response;
+    return this.#connectionOf(response.req.socket).newest === response;
   }
 
   /** Answers what the HTTP parser refuses, once: after the answers to what came before it on its connection. */
   answerBrokenRequest(error: Error & { code?: string }, socket: Duplex): void {
-    if (this.#takenOver.has(socket)) return;
+    const { isTakenOver, newest } = this.#connectionOf(socket);
+    if (isTakenOver) return;
     const known = expectedErrorOf(error) ?? internalError(error);
-    const last = this.#newest.get(socket);
     if (error.code === 'ECONNRESET') {
       socket.destroy();
-    } else if (last?.req.complete === false) {
-      void this.#answerBrokenBody(socket, known, last);
+    } else if (newest?.req.complete === false) {
+      void this.#answerBrokenBody(socket, known, newest);
     } else {
-      // Of this one there is no request object and no hook has seen it.
+      // This one has no request object, and no hook has seen it.
       this.#answerRaw(socket, known);
     }
   }
@@ -91,6 +97,15 @@ export class Connections {
     for (const socket of this.#open) socket.destroy();
   }
 
+  #connectionOf(socket: Duplex): Connection {
+    let connection = this.#connections.get(socket);
+    if (connection === undefined) {
+      connection = { unanswered: 0, ahead: [], isTakenOver: false };
+      this.#connections.set(socket, connection);
+    }
+    return connection;
+  }
+
   #admit(socket: Socket): void {
     // Reset before it was accepted: its address is no longer known, and there is nobody to respond to. For every other
     // connection Node keeps the address after it was first read, even when the connection has closed.
@@ -106,8 +121,9 @@ export class Connections {
   }
 
   /**
-   * Closes a connection on which requests keep arriving without waiting for answers. Node reads 64 kB of them at
-   * once, and 1,600 requests in these take 16 MB before the first is answered.
+   * Serves the requests of a connection one after another, as they are answered: what one connection has sent ahead
+   * takes no more of the thread than one request. A connection on which many arrive without waiting for answers is
+   * closed: Node reads 64 kB of them at once, and 1,600 requests in these take 16 MB before the first is answered.
    */
   #limitUnanswered(server: Server): void {
     const listeners = server.listeners('request') as RequestListener[];
@@ -116,18 +132,27 @@ export class Connections {
       const { socket } = request;
       // Requests read before the connection was closed still arrive.
       if (socket.destroyed) return;
-      const unanswered = (this.#unanswered.get(socket) ?? 0) + 1;
-      if (unanswered > UNANSWERED_REQUESTS_LIMIT) {
-        log.log(
-          `Closed a connection from ${clientKey(socket.remoteAddress)} with ${unanswered} unanswered requests`,
-        );
+      const connection = this.#connectionOf(socket);
+      connection.unanswered++;
+      if (connection.unanswered > UNANSWERED_REQUESTS_LIMIT) {
+        const client = clientKey(socket.remoteAddress);
+        log.log(`Closed a connection from ${client} with ${connection.unanswered} unanswered requests`);
         socket.destroy();
         return;
       }
-      this.#unanswered.set(socket, unanswered);
-      this.#newest.set(socket, response);
-      response.once('close', () => this.#unanswered.set(socket, this.#unanswered.get(socket)! - 1));
-      for (const listener of listeners) listener(request, response);
+      connection.newest = response;
+      const serve = () => {
+        // Its body may have been broken, and it was answered so.
+        if (!socket.destroyed && !response.writableEnded) {
+          for (const listener of listeners) listener(request, response);
+        }
+      };
+      response.once('close', () => {
+        connection.unanswered--;
+        connection.ahead.shift()?.();
+      });
+      if (connection.unanswered === 1) serve();
+      else connection.ahead.push(serve);
     });
   }
 
@@ -141,7 +166,7 @@ export class Connections {
 
   /** @param response to the request whose body is broken */
   async #answerBrokenBody(socket: Duplex, error: CodedError, response: ServerResponse): Promise<void> {
-    // What is broken may have come together with its head, which is still on its way through the hooks.
+    // A broken body may have come together with its head, which is still on its way through the hooks.
     await setImmediate();
     const reply = this.#replies.get(response.req);
     if (response.headersSent) {
@@ -156,7 +181,7 @@ export class Connections {
 
   #answerRaw(socket: Duplex, error: CodedError): void {
     this.#takeOver(socket);
-    onceAnswered(this.#newest.get(socket), () => {
+    onceAnswered(this.#connectionOf(socket).newest, () => {
       const { headers, body } = refusal(error, randomUUID());
       const lines = Object.entries({ ...headers, connection: 'close' }).map(
         ([name, value]) => `${name}: ${value}\r\n`,
@@ -171,7 +196,7 @@ export class Connections {
    * Node's holds. One that was refused Node would go on to parse.
    */
   #takeOver(socket: Duplex): void {
-    this.#takenOver.add(socket);
+    this.#connectionOf(socket).isTakenOver = true;
     socket.on('error', () => socket.destroy());
     socket.resume();
     const timer = setTimeout(() => socket.destroy(), RAW_ANSWER_TIMEOUT_MS);
@@ -190,7 +215,7 @@ export function refusal(
   requestId: string,
 ): { readonly headers: Record<string, string | number>; readonly body: string } {
   log.log(`Refused ${requestId} with ${error.status}: ${error.message}`);
-  const body = JSON.stringify(new ErrorResponse(error));
+  const body = JSON.stringify(errorBody(error));
   const headers = {
     ...RAW_CORS_HEADERS,
     'x-request-id': requestId,

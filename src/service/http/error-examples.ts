@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../errors.js';
+import { ERRORS, type ErrorCode } from '../../errors.js';
 import { bodyTooLargeMessage } from './error-of.js';
-import { BODY_LIMIT_BYTES } from './limits.js';
+import { BODY_LIMIT_BYTES } from '../limits/limits.js';
 
 /** The errors that an HTTP client can receive, each with a message as the service writes it. */
 export const EXAMPLE_MESSAGES = {
@@ -17,7 +17,7 @@ export const EXAMPLE_MESSAGES = {
     'Accept must allow application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream or ' +
     'application/vnd.apache.parquet, got "image/png".',
   BODY_TOO_LARGE: bodyTooLargeMessage(BODY_LIMIT_BYTES),
-  REQUEST_TIMEOUT: 'The request did not arrive completely within the time allowed.',
+  REQUEST_TIMEOUT: ERRORS.REQUEST_TIMEOUT.meaning,
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
   EXPECTATION_FAILED: 'Expect must be 100-continue or absent, got "202-accepted".',
   TOO_EXPENSIVE:
@@ -27,7 +27,7 @@ export const EXAMPLE_MESSAGES = {
     '0f343b0931126a20f133d67c2b018a3b was begun.',
   RATE_LIMITED: 'At most 30 runs a minute are allowed for each client; try again in 60 s.',
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
-  INTERNAL: 'An unexpected error occurred in the service; its log has the details.',
+  INTERNAL: ERRORS.INTERNAL.meaning,
   MODEL_LOADING: 'The model is still being loaded; try again in a moment.',
   MODEL_FAILED:
     'The model cannot be served at present (CONNECTOME_MISSING). The connectome file does not exist or cannot be ' +

@@ -1,34 +1,29 @@
 import { HttpException } from '@nestjs/common';
-import { CodedError, describeValue, type ErrorCode } from '../errors.js';
-import { BODY_LIMIT_BYTES } from './limits.js';
+import {
+  CodedError,
+  describeValue,
+  ERRORS,
+  type ErrorCode,
+  type FaultPlace,
+  faultPlaceOf,
+} from '../../errors.js';
+import { BODY_LIMIT_BYTES } from '../limits/limits.js';
 
-/** Error codes of Fastify and Node for requests that fail before any code of this project runs. */
-const KNOWN_CODES: Readonly<Record<string, { code: ErrorCode; message: string }>> = {
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
-    code: 'MALFORMED_REQUEST',
-    message: 'The length of the body differs from Content-Length.',
-  },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'UNSUPPORTED_MEDIA_TYPE',
-    message: 'Content-Type is not valid; send application/json.',
-  },
-  FST_ERR_BAD_URL: { code: 'MALFORMED_REQUEST', message: 'The path cannot be decoded.' },
-  FST_ERR_MAX_PARAM_LENGTH: {
-    code: 'NOT_FOUND',
-    message: 'There is nothing at this path, which is too long.',
-  },
-  HPE_HEADER_OVERFLOW: {
-    code: 'HEADERS_TOO_LARGE',
-    message: 'The request headers are larger than this server accepts.',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    code: 'REQUEST_TIMEOUT',
-    message: 'The request did not arrive completely within the time allowed.',
-  },
-  ECONNRESET: {
-    code: 'MALFORMED_REQUEST',
-    message: 'The connection closed before the request was complete.',
-  },
+/** Codes of Fastify and Node for requests that fail before any code of this project runs, and what we say of them. */
+const KNOWN_CODES: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'MALFORMED_REQUEST',
+    'The length of the body differs from Content-Length.',
+  ],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'UNSUPPORTED_MEDIA_TYPE',
+    'Content-Type is not valid; send application/json.',
+  ],
+  FST_ERR_BAD_URL: ['MALFORMED_REQUEST', 'The path cannot be decoded.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'There is nothing at this path, which is too long.'],
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'The request headers are larger than this server accepts.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', ERRORS.REQUEST_TIMEOUT.meaning],
+  ECONNRESET: ['MALFORMED_REQUEST', 'The connection closed before the request was complete.'],
 };
 
 const TOO_LARGE_CODE = 'FST_ERR_CTP_BODY_TOO_LARGE';
@@ -53,17 +48,14 @@ export function expectedErrorOf(thrown: unknown, bodyLimitBytes = BODY_LIMIT_BYT
 
 /** Nest keeps only the status of Fastify's errors. */
 function fromNest(thrown: HttpException, bodyLimitBytes: number): CodedError | undefined {
+  const cause = { cause: thrown };
   switch (thrown.getStatus()) {
-    case 400:
-      return new CodedError(
-        'MALFORMED_REQUEST',
-        `The request is not valid: ${describeValue(thrown.message)}.`,
-        {
-          cause: thrown,
-        },
-      );
+    case 400: {
+      const message = `The request is not valid: ${describeValue(thrown.message)}.`;
+      return new CodedError('MALFORMED_REQUEST', message, cause);
+    }
     case 404:
-      return new CodedError('NOT_FOUND', 'There is nothing at this path.', { cause: thrown });
+      return new CodedError('NOT_FOUND', 'There is nothing at this path.', cause);
     case 413:
       return bodyTooLarge(bodyLimitBytes, thrown);
     case 415:
@@ -83,13 +75,21 @@ function bodyTooLarge(limitBytes: number, cause: unknown): CodedError {
 }
 
 function known(name: keyof typeof KNOWN_CODES, cause: unknown): CodedError {
-  const { code, message } = KNOWN_CODES[name]!;
+  const [code, message] = KNOWN_CODES[name]!;
   return new CodedError(code, message, { cause });
+}
+
+/** The body of every error response; `path` and `suggestions` stand in it where they are known. */
+export interface ErrorBody extends FaultPlace {
+  readonly error: string;
+  readonly code: ErrorCode;
+}
+
+export function errorBody(error: CodedError): ErrorBody {
+  return { error: error.message, code: error.code, ...faultPlaceOf(error) };
 }
 
 /** The response to a bug: it must not reveal internals. */
 export function internalError(cause: unknown): CodedError {
-  return new CodedError('INTERNAL', 'An unexpected error occurred in the service; its log has the details.', {
-    cause,
-  });
+  return new CodedError('INTERNAL', ERRORS.INTERNAL.meaning, { cause });
 }

@@ -1,14 +1,13 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError } from '../errors.js';
-import { isDocumentRoute } from './document-route.js';
-import { expectedErrorOf, internalError } from './error-of.js';
-import { ErrorResponse } from './error-response.dto.js';
+import type { FastifyReply } from 'fastify';
+import { CodedError } from '../../errors.js';
+import { isDocumentRoute } from './request-body.js';
+import { errorBody, expectedErrorOf, internalError } from './error-of.js';
 
-/** What a client waits after a 503 that says nothing more precise. */
+/** Wait of a client after a 503 that says nothing more precise. */
 const DEFAULT_RETRY_AFTER_S = 1;
 
-/** Of what is wrong with a body. */
+/** Statuses of faults of a body. */
 const BODY_STATUSES: readonly number[] = [400, 413, 415, 422];
 
 /** Turns every exception, from any layer, into an error response. */
@@ -18,7 +17,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(thrown: unknown, host: ArgumentsHost): void {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
-    const { id, routeOptions } = host.switchToHttp().getRequest<FastifyRequest>();
+    const { id, routeOptions } = reply.request;
     const found = expectedErrorOf(thrown, routeOptions.bodyLimit) ?? internalError(thrown);
     const error = isDocumentRoute(routeOptions.config) ? withPath(found) : found;
     if (error.code === 'INTERNAL') {
@@ -28,11 +27,11 @@ export class ErrorFilter implements ExceptionFilter {
     if (reply.sent) return;
     const retryAfterS = error.retryAfterS ?? (error.status === 503 ? DEFAULT_RETRY_AFTER_S : undefined);
     if (retryAfterS !== undefined) reply.header('retry-after', retryAfterS);
-    reply.code(error.status).header('cache-control', 'no-store').send(new ErrorResponse(error));
+    reply.code(error.status).header('cache-control', 'no-store').send(errorBody(error));
   }
 }
 
-/** What was found before anybody looked into the document is wrong with the whole of it. */
+/** Adds the path of the whole document to faults that were found before it was read. */
 function withPath(error: CodedError): CodedError {
   if (error.path !== undefined || !BODY_STATUSES.includes(error.status)) return error;
   return new CodedError(error.code, error.message, { cause: error, path: '' });

@@ -1,8 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, describeValue } from '../errors.js';
-import type { InParts } from '../parts.js';
-import { refuseRepeatedMember } from '../repeated-member.js';
-import { isDocumentRoute } from './document-route.js';
+import { CodedError, describeValue } from '../../errors.js';
+import { parseJson } from '../../json-text.js';
 
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
@@ -14,12 +12,21 @@ const VALUE = `(?:${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`;
 const MEDIA_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:[ \\t]*;(?:[ \\t]*${TOKEN}=${VALUE})?)*)[ \\t]*$`);
 const PARAMETER = new RegExp(`;[ \\t]*(${TOKEN})=(${VALUE})`, 'g');
 
+/**
+ * Config of a route whose body is a document: it may be larger, arrives as text, failures say where in it the fault is,
+ * and no member may stand in it twice.
+ */
+export const DOCUMENT_ROUTE = { isDocumentRoute: true } as const;
+
+export function isDocumentRoute(config: object | undefined): boolean {
+  return config !== undefined && 'isDocumentRoute' in config;
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads every body in one place, regardless of its declared type. An empty body means all defaults; any other body has
- * to be JSON in UTF-8. A byte order mark is skipped. A document stays a text: reading it as JSON takes long enough to
- * wait for its turn (documentIn).
+ * to be JSON in UTF-8. A byte order mark is skipped. A document stays a text, which another thread reads.
  */
 export function acceptJsonBodies(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
@@ -28,22 +35,11 @@ export function acceptJsonBodies(fastify: FastifyInstance): void {
       const { headers, routeOptions } = request;
       const text = bodyText(headers['content-type'], body);
       const isParsedLater = isDocumentRoute(routeOptions.config);
-      done(null, text === undefined || isParsedLater ? text : jsonOf(text));
+      done(null, text === undefined || isParsedLater ? text : parseJson(text));
     } catch (error) {
       done(error as Error);
     }
   });
-}
-
-/**
- * The value of a document, from the text that is the body of its request.
- * @throws CodedError MALFORMED_REQUEST, INVALID_PARAMETER
- */
-export function* documentIn(text: string): InParts<unknown> {
-  const value = jsonOf(text);
-  yield;
-  refuseRepeatedMember(text);
-  return value;
 }
 
 /**
@@ -61,16 +57,6 @@ function textOf(body: Buffer): string {
     return decoder.decode(body);
   } catch (error) {
     throw new CodedError('MALFORMED_REQUEST', 'The body is not valid UTF-8.', { cause: error });
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new CodedError('MALFORMED_REQUEST', `The body is not valid JSON: ${describeValue(text)}.`, {
-      cause: error,
-    });
   }
 }
 

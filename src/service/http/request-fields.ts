@@ -1,7 +1,35 @@
-import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
-import { getMetadataStorage, validateSync } from 'class-validator';
-import { CodedError, describeValue } from '../errors.js';
-import { messageOf } from './optional-field.js';
+import {
+  applyDecorators,
+  type ArgumentMetadata,
+  Injectable,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { getMetadataStorage, ValidateBy, ValidateIf, validateSync } from 'class-validator';
+import { CodedError, describeValue } from '../../errors.js';
+
+/** Name of the rule of a field in class-validator. */
+const ALLOWED = 'allowed';
+
+export interface FieldRule {
+  readonly accepts: (value: unknown) => boolean;
+  /** Completes "FIELD must be ...". */
+  readonly allowed: string;
+}
+
+/**
+ * An optional field of a body or a query: its rule, its message and its place in the OpenAPI description. Only a field
+ * that is absent is left out; null is a value, and a wrong one.
+ */
+export function OptionalField(rule: FieldRule, schema: ApiPropertyOptions): PropertyDecorator {
+  return applyDecorators(
+    ApiProperty({ ...schema, required: false } as ApiPropertyOptions),
+    ValidateIf((_, value) => value !== undefined),
+    // The value is no part of the message: class-validator replaces placeholders in messages, also those that came with the value.
+    ValidateBy({ name: ALLOWED, validator: { validate: rule.accepts } }, { message: rule.allowed }),
+  );
+}
 
 /**
  * Turns a body or a query into its DTO. Stricter than the pipe of Nest: types are not converted, and only a plain
@@ -28,7 +56,10 @@ export class StrictValidationPipe implements PipeTransform {
     // it goes and whatever its `constructor` is.
     const dto: object = Object.assign(new (metatype as Type<object>)(), sent);
     const [problem] = validateSync(dto, { stopAtFirstError: true });
-    if (problem !== undefined) throw invalid(messageOf(problem));
+    if (problem !== undefined) {
+      const { property, value: got, constraints } = problem;
+      throw invalid(`${property} must be ${constraints![ALLOWED]}, got ${describeValue(got)}.`);
+    }
     return dto;
   }
 }

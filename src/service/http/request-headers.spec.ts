@@ -1,4 +1,4 @@
-import { prefersAsync } from './preferences.js';
+import { prefersAsync } from './request-headers.js';
 
 describe('Prefer', () => {
   it.each([

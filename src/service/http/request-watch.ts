@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Subject } from 'rxjs';
-import { isWarmUp } from './warm-up.js';
+import { filter, firstValueFrom, Subject } from 'rxjs';
+import { isWarmUp } from '../limits/client-address.js';
 
 /** The status that nginx logs if the client disconnected before the response; no response has it. */
 export const CLIENT_GONE_STATUS = 499;
@@ -13,13 +13,28 @@ export interface FinishedRequest {
   readonly elapsedMs: number;
 }
 
+const ends = new WeakMap<FastifyRequest, AbortController>();
+
+/**
+ * Calls the listener when a request has ended, at once if its client has gone already: the last byte of its response
+ * has left, or its connection has closed.
+ * @returns what stops listening, for whoever waits no longer
+ */
+export function whenEnded(request: FastifyRequest, listener: () => void): () => void {
+  let end = ends.get(request);
+  if (end === undefined) ends.set(request, (end = new AbortController()));
+  const { signal } = end;
+  if (request.raw.socket.destroyed) listener();
+  else signal.addEventListener('abort', listener, { once: true });
+  return () => signal.removeEventListener('abort', listener);
+}
+
 /**
  * Reports the end of every request, however it ends, and counts the open ones. Preflights are answered earlier and not
  * reported.
  */
 export class RequestWatch {
   readonly finished = new Subject<FinishedRequest>();
-  readonly #quietListeners: (() => void)[] = [];
   #open = 0;
 
   get open(): number {
@@ -35,6 +50,7 @@ export class RequestWatch {
       let isOpen = true;
       const finish = () => {
         socket.off('close', finish);
+        // The response may close while listeners of its connection are called, of which this is one.
         if (isOpen) this.#finish(request, reply);
         isOpen = false;
       };
@@ -47,14 +63,46 @@ export class RequestWatch {
 
   /** Resolves when no request is open. */
   async quiet(): Promise<void> {
-    if (this.#open === 0) return;
-    await new Promise<void>((resolve) => this.#quietListeners.push(resolve));
+    if (this.#open > 0) await firstValueFrom(this.finished.pipe(filter(() => this.#open === 0)));
   }
 
   #finish(request: FastifyRequest, reply: FastifyReply): void {
     this.#open--;
     const status = reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_GONE_STATUS;
     this.finished.next({ request, status, elapsedMs: reply.elapsedTime });
-    if (this.#open === 0) for (const listener of this.#quietListeners.splice(0)) listener();
+    ends.get(request)?.abort();
+  }
+}
+
+/** While the work is under way, the connection of a request may be silent for as long as it takes. */
+export async function withoutIdleLimit<T>(
+  { raw: { socket }, server }: FastifyRequest,
+  work: () => Promise<T>,
+): Promise<T> {
+  socket.setTimeout(0);
+  try {
+    return await work();
+  } finally {
+    // Not that of the socket: another request on this connection may have suspended it.
+    socket.setTimeout(server.server.timeout);
+  }
+}
+
+/**
+ * The same of an answer in pieces, while a piece is made. While nobody asks for the next one the limit holds, for a
+ * client that does not read.
+ */
+export async function* piecesWithoutIdleLimit<T>(
+  request: FastifyRequest,
+  pieces: AsyncGenerator<T, void, undefined>,
+): AsyncGenerator<T, void, undefined> {
+  try {
+    for (;;) {
+      const next = await withoutIdleLimit(request, () => pieces.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await pieces.return();
   }
 }

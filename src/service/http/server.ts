@@ -6,55 +6,35 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CodedError, describeValue } from '../errors.js';
-import { ArrivingDocuments } from './arriving-documents.js';
+import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { Environment } from '../config/environment.js';
+import { CodedError, describeValue } from '../../errors.js';
+import { ArrivingDocuments } from '../limits/admission.js';
 import { refusal, type Connections } from './connections.js';
-import { CORS } from './cors.js';
+import { CORS, SECURITY_HEADERS } from './response-headers.js';
 import { ErrorFilter } from './error.filter.js';
 import { expectedErrorOf, internalError } from './error-of.js';
-import * as limits from './limits.js';
-import { acceptJsonBodies, refuseCompressedBodies } from './request-body.js';
-import { KnownRoutes } from './known-routes.js';
-import { SECURITY_HEADERS } from './security-headers.js';
+import * as limits from '../limits/limits.js';
+import { acceptJsonBodies, isDocumentRoute, refuseCompressedBodies } from './request-body.js';
 import { traceparentOf, traceSpanOf } from './trace-context.js';
-import { StrictValidationPipe } from './validation.pipe.js';
+import { StrictValidationPipe } from './request-fields.js';
 
-/** What a timer of Node can hold. */
+/** Longest time that a timer of Node can hold. */
 const LARGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-export interface AdapterOptions {
-  /** As in TRUST_PROXY; empty trusts no proxy. */
-  readonly trustProxy: string;
-  readonly requestTimeoutMs?: number;
-  /** How long an answer may take to be computed. */
-  readonly runTimeoutMs: number;
-  readonly connections: Connections;
-}
-
-export interface SharedOptions {
-  /** Whether the service is stopping. */
-  readonly isEnding: () => boolean;
-  /** The same as the adapter's. */
-  readonly connections: Connections;
-  /** By the path of a route: bytes of a body, where it is not BODY_LIMIT_BYTES. */
-  readonly bodyLimits: Readonly<Record<string, number>>;
-}
-
-export function createAdapter({
-  trustProxy,
+export function createAdapter(
+  { TRUST_PROXY, RUN_TIMEOUT_MS }: Environment,
+  connections: Connections,
   requestTimeoutMs = limits.REQUEST_TIMEOUT_MS,
-  runTimeoutMs,
-  connections,
-}: AdapterOptions): FastifyAdapter {
+): FastifyAdapter {
   return new FastifyAdapter({
-    trustProxy: trustProxy === '' ? false : trustProxy.split(',').map((entry) => entry.trim()),
+    trustProxy: TRUST_PROXY === '' ? false : TRUST_PROXY.split(',').map((entry) => entry.trim()),
     // While the service stops, Fastify would send error responses in its own format; ModelHealth rejects runs by then.
     return503OnClosing: false,
     bodyLimit: limits.BODY_LIMIT_BYTES,
     requestTimeout: requestTimeoutMs,
     // Time without traffic in either direction: a client that does not read its answer would keep its connection open for ever.
-    connectionTimeout: Math.min(runTimeoutMs + requestTimeoutMs, LARGEST_TIMEOUT_MS),
+    connectionTimeout: Math.min(RUN_TIMEOUT_MS + requestTimeoutMs, LARGEST_TIMEOUT_MS),
     keepAliveTimeout: limits.KEEP_ALIVE_TIMEOUT_MS,
     routerOptions: { maxParamLength: limits.PARAMETER_LIMIT_CHARACTERS },
     http: {
@@ -77,15 +57,22 @@ export function createAdapter({
   });
 }
 
-/** Adds what all requests share to an application that was just created. */
-export async function configureServer(app: NestFastifyApplication, options: SharedOptions): Promise<void> {
+/**
+ * Adds what all requests share to an application that was just created.
+ * @param connections the same as the adapter's
+ * @param isEnding tells whether the service is stopping
+ */
+export function configureServer(
+  app: NestFastifyApplication,
+  connections: Connections,
+  isEnding: () => boolean,
+): void {
   const fastify = app.getHttpAdapter().getInstance();
   const routes = new KnownRoutes();
   const documents = new ArrivingDocuments();
   fastify.addHook('onRoute', (route) => {
     routes.add(route);
-    const limit = options.bodyLimits[route.url];
-    if (limit !== undefined) route.bodyLimit = limit;
+    if (isDocumentRoute(route.config)) route.bodyLimit = limits.DOCUMENT_LIMIT_BYTES;
   });
   acceptJsonBodies(fastify);
   app.enableCors(CORS);
@@ -93,16 +80,16 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
     reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
     const span = traceSpanOf(request);
     if (span !== undefined) reply.header('traceparent', traceparentOf(span));
-    options.connections.arrived(request.raw, reply);
+    connections.arrived(request.raw, reply);
     checkHost(request);
     refuseExpectation(request, reply);
     refuseUnknown(routes, request, reply);
     refuseCompressedBodies(request, reply);
-    documents.admit(request, reply);
+    if (isDocumentRoute(request.routeOptions.config)) documents.admit(request, reply);
   });
   fastify.addHook('onSend', async (_request, reply) => {
     // So that the client asks elsewhere next. What came after this request on its connection is answered as well.
-    if (options.isEnding() && options.connections.isNewest(reply.raw)) reply.header('connection', 'close');
+    if (isEnding() && connections.isNewest(reply.raw)) reply.header('connection', 'close');
   });
   app.useGlobalPipes(new StrictValidationPipe());
   app.useGlobalFilters(new ErrorFilter());
@@ -113,7 +100,7 @@ export async function configureServer(app: NestFastifyApplication, options: Shar
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     server.emit('request', request, response),
   );
-  options.connections.watch(server);
+  connections.watch(server);
 }
 
 /** Ids of others are taken over only where they cannot be mistaken for anything else in a log. */
@@ -130,12 +117,8 @@ function checkHost({ raw }: FastifyRequest): void {
     throw new CodedError('MALFORMED_REQUEST', `The request must have one Host header, got ${hosts}.`);
   }
   const { host = '' } = raw.headers;
-  if (!HOST.test(host)) {
-    throw new CodedError(
-      'MALFORMED_REQUEST',
-      `Host must be a name or an address, got ${describeValue(host)}.`,
-    );
-  }
+  if (HOST.test(host)) return;
+  throw new CodedError('MALFORMED_REQUEST', `Host must be a name or an address, got ${describeValue(host)}.`);
 }
 
 function refuseUnknown(routes: KnownRoutes, request: FastifyRequest, reply: FastifyReply): void {
@@ -160,4 +143,36 @@ function refuseExpectation({ headers: { expect } }: FastifyRequest, reply: Fasti
     'EXPECTATION_FAILED',
     `Expect must be 100-continue or absent, got ${describeValue(expect)}.`,
   );
+}
+
+/** The existing paths and their methods: the router alone does not distinguish 404 from 405. */
+export class KnownRoutes {
+  readonly #routes: { readonly pattern: RegExp; readonly methods: Set<string> }[] = [];
+
+  add({ url, method }: Pick<RouteOptions, 'url' | 'method'>): void {
+    // The one of CORS, which answers preflights at every path and makes none of them exist.
+    if ([method].flat().every((each) => each === 'OPTIONS')) return;
+    const pattern = patternOf(url);
+    let route = this.#routes.find((known) => known.pattern.source === pattern.source);
+    if (route === undefined) {
+      route = { pattern, methods: new Set(['OPTIONS']) };
+      this.#routes.push(route);
+    }
+    for (const each of [method].flat()) route.methods.add(each);
+  }
+
+  /** @returns what Allow says about a path, empty where nothing is */
+  methodsOf(path: string): string[] {
+    const route = this.#routes.find(({ pattern }) => pattern.test(path));
+    return route === undefined ? [] : [...route.methods].sort();
+  }
+}
+
+/** The regular expression for a path of the router such as `/a/:name`. */
+function patternOf(url: string): RegExp {
+  const segments = url.split('/').map((segment) => {
+    if (segment === '*') return '.*';
+    return segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
+  });
+  return new RegExp(`^${segments.join('/')}$`);
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import { acceptsGzip } from './content-encoding.js';
+import { gzipSync } from 'node:zlib';
+import type { FastifyReply } from 'fastify';
+import { acceptsGzip } from './request-headers.js';
 
 /** Asked again each time; answered with 304 while nothing has changed. */
 export const REVALIDATE = 'no-cache';
 export const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A body that stays the same while the process lives, kept in both encodings. */
 export class StaticBody {
@@ -19,8 +22,15 @@ export class StaticBody {
     this.#tag = createHash('sha256').update(identity).digest('hex').slice(0, 32);
   }
 
+  /** A JSON text that a client asks for again. */
+  static json(text: string | Uint8Array): StaticBody {
+    const json = Buffer.from(text);
+    return new StaticBody(json, gzipSync(json), JSON_TYPE, REVALIDATE);
+  }
+
   /** Answers with the body, or with 304 where the client has it already. */
-  send(request: FastifyRequest, reply: FastifyReply): void {
+  send(reply: FastifyReply): void {
+    const { request } = reply;
     const gzip = acceptsGzip(request);
     reply.header('vary', 'Accept-Encoding');
     reply.header('cache-control', this.cacheControl);

@@ -4,11 +4,11 @@ import type { FastifyRequest } from 'fastify';
 /** The part that this request has in the trace of its client (W3C Trace Context). */
 export interface TraceSpan {
   readonly traceId: string;
-  /** Of the client's span, which asked. */
+  /** Id of the client's span, which asked. */
   readonly parentSpanId: string;
-  /** Of this request. */
+  /** Id of this request's span. */
   readonly spanId: string;
-  /** Whether the client records the trace, and whether its id is random; two hexadecimal digits. */
+  /** Tells whether the client records the trace, and whether its id is random; two hexadecimal digits. */
   readonly flags: string;
 }
 
@@ -28,7 +28,7 @@ export function traceSpanOf(request: FastifyRequest): TraceSpan | undefined {
   return spans.get(request);
 }
 
-/** What is answered: the same trace, with this request in the client's place. */
+/** Trace of the answer: the same trace, with this request in the client's place. */
 export function traceparentOf({ traceId, spanId, flags }: TraceSpan): string {
   return `${VERSION}-${traceId}-${spanId}-${flags}`;
 }
@@ -41,15 +41,7 @@ export function parseTraceparent(header: string | string[] | undefined): TraceSp
   return {
     traceId: traceId!,
     parentSpanId: parentSpanId!,
-    spanId: newSpanId(),
+    spanId: randomBytes(SPAN_ID_BYTES).toString('hex'),
     flags: known.toString(16).padStart(2, '0'),
   };
-}
-
-function newSpanId(): string {
-  for (;;) {
-    const id = randomBytes(SPAN_ID_BYTES);
-    // All zeros would say that there is none.
-    if (id.some((byte) => byte !== 0)) return id.toString('hex');
-  }
 }

@@ -30,4 +30,11 @@ describe('clientKey', () => {
   ])('%s: %s', (_, address, key) => {
     expect(clientKey(address)).toBe(key);
   });
+
+  it('takes the places of its /48, or of its IPv4 address', () => {
+    expect(clientKey('2001:db8:1:2::1', 48)).toBe('2001:db8:1::/48');
+    expect(clientKey('2001:db8:1:ffff::1', 48)).toBe('2001:db8:1::/48');
+    expect(clientKey('2001:db8:2:2::1', 48)).toBe('2001:db8:2::/48');
+    expect(clientKey('::ffff:203.0.113.7', 48)).toBe('203.0.113.7');
+  });
 });

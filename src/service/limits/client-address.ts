@@ -1,7 +1,11 @@
+import { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
-const IPV6_NETWORK_BYTES = 8;
+/** Prefix that identifies a client: providers assign at least a /64 to each customer. */
+const CLIENT_BITS = 64;
+/** The largest network that providers assign as a rule (RFC 6177): whoever has one could be 65,536 clients. */
+const SITE_BITS = 48;
 /**
  * Offset of the IPv4 address that is embedded in IPv6 addresses of these ranges. By its IPv6 address alone, one 6to4
  * host could use 65,536 networks (RFC 3056) and one Teredo host a /64 of every Teredo server (RFC 4380), while all
@@ -15,25 +19,42 @@ const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\
 /** Shared by all clients without a valid address, for example behind a trusted proxy that does not send addresses. */
 const UNKNOWN = 'unknown';
 
-const clients = new WeakMap<FastifyRequest, string>();
+const keys = new WeakMap<FastifyRequest, { readonly client: string; readonly site: string }>();
 
 /** The client of a request. connections.ts ensures that it is known even after the connection has closed. */
 export function clientOf(request: FastifyRequest): string {
-  let client = clients.get(request);
-  if (client === undefined) {
-    client = clientKey(request.ip);
-    clients.set(request, client);
-  }
-  return client;
+  return keysOf(request).client;
+}
+
+/** Site whose places and turns a request takes: its client, or all clients of its /48 where the address is an IPv6 one. */
+export function siteOf(request: FastifyRequest): string {
+  return keysOf(request).site;
 }
 
 /**
- * The key that identifies a client: an IPv4 address, or the /64 prefix of an IPv6 address, because providers assign
- * at least a /64 to each customer. An IPv6 address that embeds an IPv4 address (mapped, translated, 6to4, Teredo) gives
- * that IPv4 address. All other values share one key, so that clients control neither the length nor the number of keys.
- * @param address as Fastify determines it, behind the trusted proxies
+ * Tells whether the service sent this request itself, to be warm before anybody else asks (api/v1/warm-up.ts). Such a request
+ * comes over no socket, so nobody else can send one. It is not counted, limited, logged or remembered.
  */
-export function clientKey(address: string | undefined): string {
+export function isWarmUp({ raw }: FastifyRequest): boolean {
+  return !(raw.socket instanceof Socket);
+}
+
+function keysOf(request: FastifyRequest) {
+  let known = keys.get(request);
+  if (known === undefined) {
+    known = { client: clientKey(request.ip), site: clientKey(request.ip, SITE_BITS) };
+    keys.set(request, known);
+  }
+  return known;
+}
+
+/**
+ * The key that identifies a client: an IPv4 address, or a prefix of an IPv6 address. An IPv6 address that embeds an IPv4
+ * address (mapped, translated, 6to4, Teredo) gives that IPv4 address. All other values share one key, so that clients control neither the length nor the number of keys.
+ * @param address as Fastify determines it, behind the trusted proxies
+ * @param ipv6Bits of the prefix, whole bytes
+ */
+export function clientKey(address: string | undefined, ipv6Bits = CLIENT_BITS): string {
   const [, bracketed, ipv4] = WITH_PORT.exec(address ?? '') ?? [];
   const bare = bracketed ?? ipv4 ?? address ?? '';
   if (!ipaddr.isValid(bare)) return UNKNOWN;
@@ -45,6 +66,6 @@ export function clientKey(address: string | undefined): string {
     const bytes = parsed.toByteArray().slice(ipv4Byte, ipv4Byte + 4);
     return bytes.map((byte) => byte ^ mask).join('.');
   }
-  const network = parsed.toByteArray().fill(0, IPV6_NETWORK_BYTES);
-  return `${ipaddr.fromByteArray(network).toString()}/64`;
+  const network = parsed.toByteArray().fill(0, ipv6Bits / 8);
+  return `${ipaddr.fromByteArray(network).toString()}/${ipv6Bits}`;
 }

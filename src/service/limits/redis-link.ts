@@ -1,13 +1,10 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../redis/redis-presence.js';
+import { luaScript } from '../../lua-script.js';
+import { FAILING_AT_ONCE, RedisPresence, type PresenceListener } from '../../redis-presence.js';
 
 /** A limit that takes longer than this to ask is not worth waiting for. */
 const ANSWER_WITHIN_MS = 250;
-
-export interface RedisLinkOptions extends PresenceListener {
-  readonly url: string;
-}
 
 /** Runs a script on one key. */
 export type Script<Reply> = (key: string, ...args: readonly number[]) => Promise<Reply>;
@@ -21,7 +18,7 @@ export class RedisLink implements OnApplicationShutdown {
   readonly #probes: (() => Promise<unknown>)[] = [];
   readonly #presence: RedisPresence;
 
-  constructor({ url, ...listener }: RedisLinkOptions) {
+  constructor(url: string, listener: PresenceListener) {
     this.#redis = new Redis(url, {
       // Without a connection the decision is made here.
       ...FAILING_AT_ONCE,
@@ -35,12 +32,10 @@ export class RedisLink implements OnApplicationShutdown {
     this.#redis.on('close', () => this.#presence.leave(new Error('the connection was closed')));
   }
 
-  /**
-   * Makes a Lua script callable.
-   * @param name unique among the scripts of this link
-   */
-  script<Reply>(name: string, lua: string): Script<Reply> {
-    this.#redis.defineCommand(name, { numberOfKeys: 1, lua });
+  /** Makes the Lua script of a file in this folder callable. */
+  script<Reply>(name: string): Script<Reply> {
+    const file = new URL(`./${name}.lua`, import.meta.url);
+    this.#redis.defineCommand(name, { numberOfKeys: 1, lua: luaScript(file) });
     const commands = this.#redis as unknown as Readonly<Record<string, Script<Reply>>>;
     return (key, ...args) => commands[name]!(key, ...args);
   }
@@ -54,7 +49,7 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   /** Asks Redis, or decides here while Redis is unavailable. */
-  async ask<T>(remote: () => Promise<T>, local: () => T | Promise<T>): Promise<T> {
+  async withFallback<T>(remote: () => Promise<T>, local: () => T | Promise<T>): Promise<T> {
     if (this.#presence.isAway) return local();
     try {
       return await remote();
@@ -65,16 +60,11 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   /** For what may fail: an entry that stays expires with its window, and the next count shows whether Redis is there. */
-  async tell(command: (redis: Redis) => Promise<unknown>): Promise<void> {
-    if (this.#presence.isAway) return;
-    await command(this.#redis).catch(() => undefined);
+  async bestEffort(command: () => Promise<unknown>): Promise<void> {
+    if (!this.#presence.isAway) await command().catch(() => undefined);
   }
 
   onApplicationShutdown(): void {
-    this.close();
-  }
-
-  close(): void {
     this.#presence.close();
     this.#redis.disconnect();
   }

@@ -1,15 +1,15 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Environment } from '../config/environment.js';
-import { CodedError } from '../errors.js';
+import { CodedError } from '../../errors.js';
 import { Metrics } from './metrics.js';
 
 /**
- * GET /metrics on a separate port, which need not be public; on the loopback interface unless METRICS_HOST is set. It
- * stays open until everything else has stopped, so that a shutdown can be observed.
+ * GET /metrics on a separate port, which need not be public; on the loopback interface unless METRICS_HOST is set.
  */
 @Injectable()
-export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutdown {
+export class MetricsServer implements OnApplicationBootstrap {
   readonly #log = new Logger(MetricsServer.name);
   readonly #server = createServer((request, response) => void this.#answer(request, response));
 
@@ -22,22 +22,19 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
   async onApplicationBootstrap(): Promise<void> {
     const { METRICS_HOST, METRICS_PORT } = this.environment;
     if (METRICS_PORT === 0) return;
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (cause) =>
-        reject(
-          new CodedError(
-            'CONFIG_INVALID',
-            `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, ` +
-              `got ${METRICS_HOST} and ${METRICS_PORT}: ${cause.message}.`,
-            { cause },
-          ),
-        ),
+    this.#server.listen(METRICS_PORT, METRICS_HOST);
+    await once(this.#server, 'listening').catch((cause: Error) => {
+      throw new CodedError(
+        'CONFIG_INVALID',
+        `METRICS_HOST and METRICS_PORT must be free to listen on, or METRICS_PORT 0 for no metrics, ` +
+          `got ${METRICS_HOST} and ${METRICS_PORT}: ${cause.message}.`,
+        { cause },
       );
-      this.#server.listen(METRICS_PORT, METRICS_HOST, resolve);
     });
+    this.#server.on('error', (error) => this.#log.error(`The metrics server failed: ${error.message}`));
   }
 
-  onApplicationShutdown(): void {
+  close(): void {
     this.#server.close();
     this.#server.closeAllConnections();
   }
@@ -51,11 +48,8 @@ export class MetricsServer implements OnApplicationBootstrap, OnApplicationShutd
     }
     try {
       const text = await this.metrics.registry.metrics();
-      response.writeHead(200, {
-        'content-type': this.metrics.registry.contentType,
-        'cache-control': 'no-store',
-      });
-      response.end(text);
+      const { contentType } = this.metrics.registry;
+      response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(text);
     } catch (error) {
       this.#log.error(`The metrics cannot be read: ${(error as Error).stack}`);
       response.writeHead(500).end('The metrics cannot be read; the log says why.\n');

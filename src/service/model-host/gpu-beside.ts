@@ -1,16 +1,15 @@
 import { Logger } from '@nestjs/common';
 import type { Environment } from '../config/environment.js';
-import { DEFAULT_EXPERIMENT, type Experiment } from '../answers/v1/experiment.js';
-import { availableStimuli } from '../answers/v1/presets.js';
-import { protocolOf } from '../answers/v1/protocol.js';
-import type { Connectome } from '../connectome/connectome.js';
-import { messageWithCause } from '../errors.js';
+import { DEFAULT_EXPERIMENT, type Experiment } from '../../presets/experiment.js';
+import { availableStimuli, protocolOf } from '../../presets/presets.js';
+import type { Connectome } from '../../connectome/connectome.js';
+import { messageWithCause } from '../../errors.js';
 import type { Degradations } from '../health/degradations.js';
-import type { ExperimentPool } from '../pool/experiment-pool.js';
-import type { BatchJob } from '../pool/gpu/batch-stage.js';
-import { GpuStage, type GpuState } from '../pool/gpu/gpu-stage.js';
+import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
+import type { BatchJob } from '../../scheduling/gpu/batch-stage.js';
+import { GpuStage, type GpuState } from '../../scheduling/gpu/gpu-stage.js';
 
-/** Of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
+/** Share of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
 const SHARE_OF_TIMEOUT = 1 / 3;
 
 export interface GpuBesideOptions {
@@ -35,7 +34,7 @@ export function gpuBeside(
       digest: connectome.digest,
       allowSoftware: GPU_ALLOW_SOFTWARE === 1,
     },
-    insists: BACKEND === 'gpu',
+    gpuRequired: BACKEND === 'gpu',
     batchTimeoutMs: Math.ceil(RUN_TIMEOUT_MS * SHARE_OF_TIMEOUT),
     samples: (stimuli.length > 0 ? stimuli : (['none'] as const)).map((stimulus) => {
       const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
@@ -55,7 +54,7 @@ export function gpuBeside(
   });
 }
 
-/** What the queue offers to the GPU of a run of version 1. */
+/** Task that the queue offers to the GPU of a run of version 1. */
 export function batchJobOf(connectome: Connectome, experiment: Experiment): BatchJob {
   return { protocol: protocolOf(connectome, experiment), group: experiment.stimulus };
 }

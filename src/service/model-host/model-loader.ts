@@ -1,17 +1,18 @@
 import {
-  Injectable,
   Logger,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { Environment } from '../config/environment.js';
-import { CodedError } from '../errors.js';
-import { Degradations } from '../health/degradations.js';
-import { type LoadedModel, ModelHealth, type WorkerCounts } from '../health/model-health.js';
-import { within } from '../within.js';
+import type { Environment } from '../config/environment.js';
+import { CodedError } from '../../errors.js';
+import type { Degradations } from '../health/degradations.js';
+import type { LoadedModel, ModelHealth, WorkerCounts } from '../health/model-health.js';
+import type { Limits } from '../limits/limits.js';
+import { withTimeout } from '../../with-timeout.js';
+import type { GpuStage } from '../../scheduling/gpu/gpu-stage.js';
+import { WORKER_FILE } from '../../scheduling/worker-file.js';
 import { ServedModel } from './served-model.js';
-import { WorkerFile } from './worker-file.provider.js';
 
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -22,7 +23,6 @@ const LONGEST_FAREWELL_MS = 1_000;
  * Loads the model in the background, so that the service answers from the start, and reports to ModelHealth. A model
  * that fails is loaded again, with growing pauses, until it can be served. Stops it when the service stops.
  */
-@Injectable()
 export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShutdown, OnApplicationShutdown {
   /** Called once a model is loaded and before it is called ready. */
   warmUp: (model: LoadedModel) => Promise<void> = async () => {};
@@ -35,9 +35,10 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
 
   constructor(
     private readonly environment: Environment,
-    private readonly workerFile: WorkerFile,
+    private readonly limits: Limits,
     private readonly health: ModelHealth,
     private readonly degradations: Degradations,
+    private readonly workerFile = WORKER_FILE,
   ) {}
 
   get workers(): WorkerCounts {
@@ -45,8 +46,9 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     return this.#served?.workers ?? none;
   }
 
-  get gpuRuns(): ServedModel['gpuRuns'] {
-    return this.#served?.gpuRuns ?? { certified: 0, repeated: 0, lost: 0 };
+  /** Protocols that the GPU was given, by outcome. */
+  get gpuRuns(): GpuStage['runs'] {
+    return this.#served?.gpuStage?.runs ?? { certified: 0, repeated: 0, lost: 0 };
   }
 
   onApplicationBootstrap(): void {
@@ -54,22 +56,22 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    this.health.drain();
+    this.health.draining = true;
     clearTimeout(this.#retryTimer);
     const served = this.#served;
     if (served === undefined) return;
-    served.stopWatching();
+    served.watch.end();
     const { SHUTDOWN_MS } = this.environment;
     const farewellMs = Math.min(LONGEST_FAREWELL_MS, SHUTDOWN_MS / 10);
     const finished = this.health.longTasksDone().then(() => served.queue.idle());
-    await within(SHUTDOWN_MS - farewellMs, finished, () => undefined);
+    await withTimeout(SHUTDOWN_MS - farewellMs, finished, () => undefined);
     // Waiting clients get an answer instead of a closed connection.
     this.health.end();
     await this.stop();
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.health.drain();
+    this.health.draining = true;
     clearTimeout(this.#retryTimer);
     await this.#attempt;
     await this.stop();
@@ -85,7 +87,8 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       const served = (this.#served = await ServedModel.open({
         environment: this.environment,
-        workerFile: this.workerFile.url,
+        limits: this.limits,
+        workerFile: this.workerFile,
         degradations: this.degradations,
         earlierRestarts: this.#earlierRestarts,
         onLost: (model, error) => {
@@ -93,16 +96,16 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
         },
       }));
       if (this.health.draining) return;
-      this.health.become({ name: 'warming', model: served });
-      served.startGpu();
+      this.health.state = { name: 'warming', model: served };
+      served.gpuStage?.start();
       // A service that is stopping refuses its own requests too, and then needs no warm-up.
       await this.warmUp(served).catch((error: unknown) => this.#log.warn(`Warm-up failed: ${String(error)}`));
       // Its workers may have ended meanwhile.
       if (this.#served !== served) return;
-      this.health.become({ name: 'ready', model: served });
+      this.health.state = { name: 'ready', model: served };
       this.#retryMs = FIRST_RETRY_MS;
       this.degradations.end('workers');
-      served.watchIdleWorkers();
+      served.watch.start();
       const { neuronCount, connectionCount } = served.connectome;
       this.#log.log(
         `Serving ${served.id} (${neuronCount} neurons, ${connectionCount} connections) with ` +
@@ -122,7 +125,7 @@ export class ModelLoader implements OnApplicationBootstrap, BeforeApplicationShu
         ? cause
         : new CodedError('INTERNAL', `Loading the model failed: ${String(cause)}`, { cause });
     this.#log.error(`${error.message} Trying again in ${this.#retryMs / 1000} s.`);
-    this.health.become({ name: 'failed', error, retryAtMs: performance.now() + this.#retryMs });
+    this.health.state = { name: 'failed', error, retryAtMs: performance.now() + this.#retryMs };
     await served?.close();
     if (this.health.draining) return;
     this.#retryTimer = setTimeout(() => {

@@ -1,24 +1,25 @@
 import { Logger } from '@nestjs/common';
-import { trialExperiment } from '../answers/v1/presets.js';
+import { trialExperiment } from '../../presets/presets.js';
 import type { Environment } from '../config/environment.js';
-import type { Connectome } from '../connectome/connectome.js';
-import { readConnectomeFile } from '../connectome/connectome-file.js';
-import { openConnectome } from '../connectome/format.js';
-import { modelId } from '../connectome/model-id.js';
-import { selectionOf } from '../connectome/selection.js';
-import type { CodedError } from '../errors.js';
+import type { Connectome } from '../../connectome/connectome.js';
+import { readConnectomeFile } from '../../connectome/connectome-file.js';
+import { openConnectome } from '../../connectome/format.js';
+import { modelId } from '../../connectome/model-id.js';
+import type { CodedError } from '../../errors.js';
+import { ExperimentThread } from '../../scheduling/experiment-thread/experiment-thread.js';
+import type { Limits } from '../limits/limits.js';
 import type { Degradations } from '../health/degradations.js';
 import type { LoadedModel, WorkerCounts } from '../health/model-health.js';
-import { withPauses } from '../pauses.js';
-import { ExperimentPool } from '../pool/experiment-pool.js';
-import { ExperimentQueue } from '../pool/experiment-queue.js';
-import type { GpuStage, GpuState } from '../pool/gpu/gpu-stage.js';
-import type { AtlasResult } from '../pool/task.js';
+import { ExperimentPool } from '../../scheduling/experiment-pool.js';
+import { ExperimentQueue } from '../../scheduling/experiment-queue.js';
+import type { GpuStage, GpuState } from '../../scheduling/gpu/gpu-stage.js';
+import type { AtlasResult } from '../../scheduling/task.js';
 import { batchJobOf, gpuBeside } from './gpu-beside.js';
 import { WorkerWatch } from './worker-watch.js';
 
 export interface OpeningOptions {
   readonly environment: Environment;
+  readonly limits: Limits;
   readonly workerFile: URL;
   readonly degradations: Degradations;
   /** Restarts of the workers of earlier models. */
@@ -30,14 +31,15 @@ export interface OpeningOptions {
 /** A connectome with the workers that hold it, the GPU beside them, and the queue in front of both. */
 export class ServedModel implements LoadedModel {
   readonly id: string;
-  private readonly watch: WorkerWatch;
+  readonly watch: WorkerWatch;
 
   private constructor(
     private readonly options: OpeningOptions,
     readonly connectome: Connectome,
     private readonly pool: ExperimentPool,
-    private readonly gpuStage: GpuStage | undefined,
+    readonly gpuStage: GpuStage | undefined,
     readonly queue: ExperimentQueue,
+    readonly experiments: ExperimentThread,
     readonly atlas: AtlasResult,
   ) {
     this.id = modelId(connectome);
@@ -54,7 +56,7 @@ export class ServedModel implements LoadedModel {
    * @throws CodedError CONNECTOME_MISSING, CONNECTOME_INVALID, WORKER_LOST, DEADLINE_PASSED
    */
   static async open(options: OpeningOptions): Promise<ServedModel> {
-    const { environment, workerFile, degradations } = options;
+    const { environment, limits, workerFile, degradations } = options;
     const buffer = await readConnectomeFile(environment.CONNECTOME_FILE);
     const connectome = openConnectome(buffer);
     // Workers start and end before there is a listener.
@@ -70,11 +72,20 @@ export class ServedModel implements LoadedModel {
       onChange: () => model?.watch.count(),
     });
     // Both have ended before either failure is reported, so that no worker is left behind.
-    const [started, indexed] = await Promise.allSettled([starting, indexNeurons(connectome)]);
-    if (started.status === 'rejected') throw started.reason;
-    const pool = started.value;
+    const [started, opened] = await Promise.allSettled([
+      starting,
+      ExperimentThread.start({
+        connectome: buffer,
+        documents: { ofAll: limits.waitingDocuments, ofClient: limits.waitingDocumentsPerClient },
+      }),
+    ]);
+    if (started.status === 'rejected' || opened.status === 'rejected') {
+      if (started.status === 'fulfilled') await started.value.close();
+      if (opened.status === 'fulfilled') await opened.value.close();
+      throw started.status === 'rejected' ? started.reason : (opened as PromiseRejectedResult).reason;
+    }
+    const [pool, experiments] = [started.value, opened.value];
     try {
-      if (indexed.status === 'rejected') throw indexed.reason;
       const gpu = gpuBeside(pool, {
         environment,
         degradations,
@@ -89,10 +100,12 @@ export class ServedModel implements LoadedModel {
           batches: { stage: gpu, jobOf: ({ experiment }) => batchJobOf(connectome, experiment) },
         }),
       });
-      model = new ServedModel(options, connectome, pool, gpu, queue, await pool.run({ kind: 'atlas' }));
+      const atlas = await pool.run({ kind: 'atlas' });
+      model = new ServedModel(options, connectome, pool, gpu, queue, experiments, atlas);
       return model;
     } catch (error) {
       await pool.close();
+      await experiments.close();
       throw error;
     }
   }
@@ -100,41 +113,18 @@ export class ServedModel implements LoadedModel {
   get workers(): WorkerCounts {
     const { earlierRestarts } = this.options;
     const { workers, ready, restarts } = this.pool;
-    return { configured: workers, ready, restarts: earlierRestarts + restarts };
+    return { configured: workers, ready, restarts: earlierRestarts + restarts + this.experiments.restarts };
   }
 
   get gpu(): GpuState {
     return this.gpuStage?.state ?? { name: 'off', reason: 'BACKEND=cpu' };
   }
 
-  /** Runs that the GPU was given, by outcome. */
-  get gpuRuns(): GpuStage['runs'] {
-    return this.gpuStage?.runs ?? { certified: 0, repeated: 0, lost: 0 };
-  }
-
-  startGpu(): void {
-    this.gpuStage?.start();
-  }
-
-  /** Starts to probe idle workers at intervals. */
-  watchIdleWorkers(): void {
-    this.watch.start();
-  }
-
-  /** Workers that end from now on are expected to. */
-  stopWatching(): void {
-    this.watch.end();
-  }
-
   /** Ends the workers and the GPU at once; tasks that are still running are rejected. */
   async close(): Promise<void> {
     this.watch.end();
     await this.pool.close();
+    await this.experiments.close();
     await this.gpuStage?.close();
   }
-}
-
-/** While the workers start, so that no request has to: with health checks between one label and the next. */
-async function indexNeurons(connectome: Connectome): Promise<void> {
-  await withPauses(selectionOf(connectome).indexing());
 }

@@ -1,8 +1,8 @@
-import type { Experiment } from '../answers/v1/experiment.js';
-import { CodedError } from '../errors.js';
+import type { Experiment } from '../../presets/experiment.js';
+import { CodedError } from '../../errors.js';
 import type { Degradations } from '../health/degradations.js';
-import type { ExperimentPool } from '../pool/experiment-pool.js';
-import type { ExperimentQueue } from '../pool/experiment-queue.js';
+import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
+import type { ExperimentQueue } from '../../scheduling/experiment-queue.js';
 
 /** How often idle workers are asked whether they still answer, and missing ones are started again. */
 const WATCH_INTERVAL_MS = 5_000;

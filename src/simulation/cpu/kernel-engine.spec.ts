@@ -4,11 +4,11 @@ import {
   wiringOf,
   type Connection,
   type Event,
-} from '../../../../test/support/small-network.js';
-import { MAXIMUM_NEURONS, MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../../connectome/connectome.js';
-import { compileKernel } from '../../../pool/kernel-file.js';
-import { ReferenceEngine } from '../../reference-engine.js';
-import { copyOf } from '../../simulation.js';
+} from '../../../test/support/small-network.js';
+import { MAXIMUM_NEURONS, MAXIMUM_SYNAPSES_PER_CONNECTION } from '../../connectome/connectome.js';
+import { compileKernel } from '../../scheduling/kernel-file.js';
+import { ReferenceEngine } from '../reference-engine.js';
+import { copyOf } from '../simulation.js';
 import { KernelEngine } from './kernel-engine.js';
 
 const kernel = compileKernel();

@@ -1,15 +1,12 @@
-/**
- * The CPU backend: the kernel of engine/kernel, compiled to WebAssembly, behind the contract of the engines.
- * This file only carries things in and out of its memory; what is computed, and why it is right, is said there.
- */
+/** The CPU backend: carries things in and out of the memory of the kernel; kernel.ts says what is computed, and why. */
 import {
   MAXIMUM_NEURONS,
   MAXIMUM_SYNAPSES_PER_CONNECTION,
   TARGET_BITS,
   type Wiring,
-} from '../../../connectome/connectome.js';
-import type { InputEvents } from '../../../experiment/input-events.js';
-import { MAXIMUM_TRIAL_STEPS } from '../../../experiment/protocol.js';
+} from '../../connectome/connectome.js';
+import type { InputEvents } from '../../stimulus/input-events.js';
+import { MAXIMUM_TRIAL_STEPS } from '../../stimulus/protocol.js';
 import {
   DELAY_STEPS,
   INPUT_EVENT_MV,
@@ -20,52 +17,33 @@ import {
   SYNAPSE_MV,
   SYNAPSE_TO_MEMBRANE,
   THRESHOLD_ABOVE_REST_MV,
-} from '../../network.js';
-import {
-  checkDuration,
-  type SimulationEngine,
-  type SimulationOptions,
-  type Trial,
-} from '../../simulation.js';
+} from '../network.js';
+import { checkDuration, type SimulationEngine, type SimulationOptions, type Trial } from '../simulation.js';
 
-/** What kernel.ts exports. A section is the address of its first byte. */
-interface Kernel {
+/** Exports of kernel.ts. A section is the address of its first byte. */
+interface Kernel extends Readonly<
+  Record<
+    'connections' | 'rows' | 'eventSteps' | 'eventNeurons' | 'rasterSteps' | 'rasterNeurons',
+    WebAssembly.Global
+  >
+> {
   readonly memory: WebAssembly.Memory;
-  readonly connections: WebAssembly.Global;
-  readonly rows: WebAssembly.Global;
-  readonly eventSteps: WebAssembly.Global;
-  readonly eventNeurons: WebAssembly.Global;
-  readonly rasterSteps: WebAssembly.Global;
-  readonly rasterNeurons: WebAssembly.Global;
   readonly deliveredEvents: WebAssembly.Global;
   readonly stepCount: WebAssembly.Global;
   setConstants(thresholdMv: number, delaySteps: number, refractorySteps: number): void;
-  setFactors(
-    membraneDecay: number,
-    synapseDecay: number,
-    membraneRate: number,
-    synapseRate: number,
-    synapseMv: number,
-    inputEventMv: number,
-    thresholdMv: number,
-  ): void;
-  layOutNetwork(
-    neuronCount: number,
-    wordCount: number,
-    wordsOfLongestRow: number,
-    longestTrialSteps: number,
-  ): void;
+  setFactors(membraneDecay: number, synapseDecay: number, ...more: readonly number[]): void;
+  layOutNetwork(neurons: number, words: number, wordsOfLongestRow: number, longestTrialSteps: number): void;
   layOutTrial(stepCount: number, eventCount: number): void;
   simulate(durationSteps: number, eventCount: number, eventBudget: number): number;
 }
 
-/** See Pair in engine/kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */
+/** See Pair in kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */
 const ADDRESS_SHIFT = 4;
 const ADDRESS_BITS = TARGET_BITS + ADDRESS_SHIFT;
 /** A connection of more synapses becomes several words, which add up to the same. */
 const SYNAPSES_PER_WORD = 2 ** (31 - ADDRESS_BITS) - 1;
 const WORD_BYTES = 4;
-/** See Row in engine/kernel/memory.ts. */
+/** See Row in kernel/memory.ts. */
 const ROW_WORDS = 4;
 const ROW_END = 1;
 const ROW_CONNECTION_COUNT = 2;
@@ -73,13 +51,13 @@ const ROW_MARKS = 3;
 const EXCITATORY = 1;
 const STIMULATED = 1 << 16;
 
-const NOBODY = new Uint32Array(0);
+const NO_NEURONS = new Uint32Array(0);
 
 export class KernelEngine implements SimulationEngine {
   readonly #kernel: Kernel;
 
   /**
-   * @param module dist/engine/kernel/kernel.wasm, compiled; engines of several threads can share it
+   * @param module dist/simulation/kernel/kernel.wasm, compiled; engines of several threads can share it
    * @param wiring is copied
    * @throws RangeError where the wiring does not fit
    */
@@ -106,7 +84,7 @@ export class KernelEngine implements SimulationEngine {
 
   simulate(
     { stimulated, steps, neurons }: InputEvents,
-    { durationSteps, silenced = NOBODY, eventBudget = Infinity }: SimulationOptions,
+    { durationSteps, silenced = NO_NEURONS, eventBudget = Infinity }: SimulationOptions,
   ): Trial {
     checkDuration(durationSteps);
     const kernel = this.#kernel;

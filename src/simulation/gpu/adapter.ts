@@ -1,4 +1,4 @@
-import { CodedError } from '../../../errors.js';
+import { CodedError } from '../../errors.js';
 
 export interface GpuAdapter {
   /** For people: who made it, what it is, which driver runs it. */
@@ -7,7 +7,7 @@ export interface GpuAdapter {
   readonly isSoftware: boolean;
   /** A kernel cannot bind a larger array. */
   readonly largestArrayBytes: number;
-  /** What is read back at once cannot be larger. */
+  /** A readback cannot be larger. */
   readonly largestBufferBytes: number;
 }
 
@@ -23,19 +23,12 @@ export async function requestGpuAdapter({ allowSoftware = true } = {}): Promise<
     const { create } = await import('webgpu');
     gpu = create([]);
   } catch (error) {
-    throw new CodedError(
-      'GPU_UNAVAILABLE',
-      `The WebGPU binding cannot be loaded: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw unavailable(`The WebGPU binding cannot be loaded: ${(error as Error).message}`, error);
   }
   const adapter = await gpu.requestAdapter();
-  if (adapter === null) {
-    throw new CodedError('GPU_UNAVAILABLE', 'Vulkan has no adapter on this machine.');
-  }
+  if (adapter === null) throw unavailable('Vulkan has no adapter on this machine.');
   if (adapter.info.isFallbackAdapter && !allowSoftware) {
-    throw new CodedError(
-      'GPU_UNAVAILABLE',
+    throw unavailable(
       `The only adapter is a software one (${adapter.info.description}); GPU_ALLOW_SOFTWARE=1 accepts it.`,
     );
   }
@@ -47,4 +40,8 @@ export async function requestGpuAdapter({ allowSoftware = true } = {}): Promise<
     largestArrayBytes: Math.min(adapter.limits.maxStorageBufferBindingSize, adapter.limits.maxBufferSize),
     largestBufferBytes: adapter.limits.maxBufferSize,
   };
+}
+
+function unavailable(message: string, cause?: unknown): CodedError {
+  return new CodedError('GPU_UNAVAILABLE', message, { cause });
 }

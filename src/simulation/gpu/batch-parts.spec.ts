@@ -1,7 +1,7 @@
+import type { BatchLists } from './batch-results.js';
 import { simulateInParts, type BatchParts } from './batch-parts.js';
 import { batchTables, type BatchTables, type GpuTrial } from './batch-tables.js';
 import { NO_NEURON, type BatchRoom } from './pipeline-shape.js';
-import type { BatchLists } from './spike-lists.js';
 
 const ROOM: BatchRoom = {
   neuronCount: 40,
@@ -27,7 +27,7 @@ const trial = (
 });
 
 describe('simulateInParts', () => {
-  const NOTHING: BatchLists = { width: 1, places: 1, windows: [], sound: new Float32Array(0) };
+  const NOTHING: BatchLists = { width: 1, slots: 1, windows: [], unflagged: new Float32Array(0) };
 
   /** Parts of an adapter with room for `most` trials, also where the tables say that there is room; and their batches. */
   function partsFor(room: BatchRoom, most: number) {
@@ -58,7 +58,7 @@ describe('simulateInParts', () => {
   it('splits a batch whose tables would have no room', async () => {
     const room = { ...ROOM, largestArrayBytes: 4096 };
     const { parts, simulated } = partsFor(room, 4);
-    // 40 windows of 16 places: two side by side take 5 KB.
+    // 40 windows of 16 slots: two side by side take 5 KB.
     const long = trials.slice(0, 3).map((each) => ({ ...each, options: { durationSteps: 720 } }));
     expect(await simulateInParts(long, room, parts)).toEqual([3, 1, 4]);
     expect(simulated).toEqual([1, 1, 1]);
@@ -73,11 +73,11 @@ describe('simulateInParts', () => {
 });
 
 describe('batchTables', () => {
-  const placesOf = ({ inputs, shape }: BatchTables, row: number, experiment: number) =>
+  const slotsOf = ({ inputs, shape }: BatchTables, row: number, trial: number) =>
     Array.from(
       inputs.subarray(
-        (row * shape.width + experiment) * shape.stimulated,
-        (row * shape.width + experiment + 1) * shape.stimulated,
+        (row * shape.width + trial) * shape.stimulated,
+        (row * shape.width + trial + 1) * shape.stimulated,
       ),
     );
 
@@ -95,15 +95,15 @@ describe('batchTables', () => {
     expect(tables.shape).toEqual({ width: 2, windows: 2, stimulated: 16, silenced: 16, layers: 2 });
     const rest = new Array<number>(15).fill(NO_NEURON);
     const zeros = new Array<number>(15).fill(0);
-    expect(placesOf(tables, 0, 0)).toEqual([3, ...rest]);
-    expect(placesOf(tables, 0, 1)).toEqual([7, ...rest]);
-    expect([1, 2, 3, 4].map((row) => placesOf(tables, row, 1))).toEqual([
+    expect(slotsOf(tables, 0, 0)).toEqual([3, ...rest]);
+    expect(slotsOf(tables, 0, 1)).toEqual([7, ...rest]);
+    expect([1, 2, 3, 4].map((row) => slotsOf(tables, row, 1))).toEqual([
       [1 + 2 ** 17, ...zeros],
       [0, ...zeros],
       [1 + 2, ...zeros],
       [1, ...zeros],
     ]);
-    expect([1, 2, 3, 4].flatMap((row) => placesOf(tables, row, 0)).every((bits) => bits === 0)).toBe(true);
+    expect([1, 2, 3, 4].flatMap((row) => slotsOf(tables, row, 0)).every((bits) => bits === 0)).toBe(true);
   });
 
   it('list the silenced neurons of each trial, each once and ascending', () => {

@@ -1,6 +1,6 @@
+import type { BatchLists } from './batch-results.js';
 import type { BatchTables } from './batch-tables.js';
 import type { BatchRoom } from './pipeline-shape.js';
-import type { BatchLists } from './spike-lists.js';
 
 /** The three parts of simulating a batch, each of which may be another thread's. */
 export interface BatchParts<Trial, Run> {
@@ -13,8 +13,7 @@ export interface BatchParts<Trial, Run> {
 }
 
 /**
- * Simulates trials as one batch, or as several, one after the other, where the adapter has no room for all of them side by
- * side.
+ * Simulates trials as one batch, or one after the other as several where the adapter has no room for all side by side.
  * @returns the runs in the order of the trials; undefined for a trial that has no room alone
  */
 export async function simulateInParts<Trial, Run>(
@@ -23,15 +22,15 @@ export async function simulateInParts<Trial, Run>(
   { prepare, simulate, read }: BatchParts<Trial, Run>,
 ): Promise<(Run | undefined)[]> {
   const runs: (Run | undefined)[] = [];
-  let most = widths.at(-1)!;
+  let max = widths.at(-1)!;
   while (runs.length < trials.length) {
-    const batch = trials.slice(runs.length, runs.length + most);
+    const batch = trials.slice(runs.length, runs.length + max);
     const tables = await prepare(batch);
     const lists = tables && (await simulate(tables));
     if (lists !== undefined) {
       runs.push(...(await read(lists, batch)));
     } else if (batch.length > widths[0]!) {
-      most = widths.findLast((width) => width < batch.length)!;
+      max = widths.findLast((width) => width < batch.length)!;
     } else {
       runs.push(...batch.map(() => undefined));
     }

@@ -1,26 +1,26 @@
 import fc from 'fast-check';
-import { STEP_BITS } from './cells.js';
+import { STEP_BITS } from './pipeline-shape.js';
 import { WINDOW_STEPS } from './number-format.js';
-import { mostSpikesOf, rastersOf } from './spike-lists.js';
+import { maxSpikesOf, rastersOf } from './batch-results.js';
 
-const SHAPE = { width: 4, places: 16 };
+const SHAPE = { width: 4, slots: 16 };
 const LARGEST_NEURON = 2 ** (24 - STEP_BITS) - 1;
 
 type Spike = readonly [neuron: number, step: number];
 
-/** What a pipeline reads back of a window in which each experiment has these spikes. */
+/** The list that is read back of a window in which each trial has these spikes. */
 function windowOf(spikesOf: readonly (readonly Spike[])[]) {
-  return Float32Array.from({ length: SHAPE.width * SHAPE.places }, (_, at) => {
-    const spikes = spikesOf[Math.floor(at / SHAPE.places)] ?? [];
-    const spike = spikes[(at % SHAPE.places) - 1];
+  return Float32Array.from({ length: SHAPE.width * SHAPE.slots }, (_, at) => {
+    const spikes = spikesOf[Math.floor(at / SHAPE.slots)] ?? [];
+    const spike = spikes[(at % SHAPE.slots) - 1];
     return spike === undefined ? 1 + spikes.length : 1 + spike[1] + spike[0] * 2 ** STEP_BITS;
   });
 }
 
-/** Of a window and an experiment: different spikes, by neuron, then by step. */
+/** Spikes of a trial in a window, all different, by neuron, then by step. */
 const drawnSpikes = fc
   .uniqueArray(fc.tuple(fc.nat(LARGEST_NEURON), fc.nat(WINDOW_STEPS - 1)), {
-    maxLength: SHAPE.places - 1,
+    maxLength: SHAPE.slots - 1,
     selector: String,
   })
   .map((spikes) => spikes.toSorted(([a, stepA], [b, stepB]) => a - b || stepA - stepB));
@@ -38,7 +38,7 @@ describe('the rasters of a batch', () => {
         (drawn, wanted) => {
           const durations = wanted.map((steps) => Math.min(steps, drawn.length * WINDOW_STEPS));
           const windows = drawn.map(windowOf);
-          expect(mostSpikesOf({ ...SHAPE, windows })).toBe(
+          expect(maxSpikesOf({ ...SHAPE, windows })).toBe(
             Math.max(...drawn.flat().map(({ length }) => length)),
           );
           const rasters = rastersOf({ ...SHAPE, windows }, durations);
@@ -60,8 +60,8 @@ describe('the rasters of a batch', () => {
   });
 
   it('are known to be incomplete where spikes have no place', () => {
-    const spikes = Array.from({ length: SHAPE.places }, (_, neuron): Spike => [neuron, 3]);
-    expect(mostSpikesOf({ ...SHAPE, windows: [windowOf([[]]), windowOf([[], spikes])] })).toBe(SHAPE.places);
+    const spikes = Array.from({ length: SHAPE.slots }, (_, neuron): Spike => [neuron, 3]);
+    expect(maxSpikesOf({ ...SHAPE, windows: [windowOf([[]]), windowOf([[], spikes])] })).toBe(SHAPE.slots);
   });
 
   it.each([
@@ -78,7 +78,7 @@ describe('the rasters of a batch', () => {
     expect(rastersOf(lists, [18])[0]!.steps).toHaveLength(2);
     floats[place] = 0;
     expect(() => {
-      mostSpikesOf(lists);
+      maxSpikesOf(lists);
       rastersOf(lists, [18]);
     }).toThrow(expect.objectContaining({ code: 'GPU_FAILED' }) as Error);
   });

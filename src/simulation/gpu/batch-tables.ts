@@ -1,26 +1,26 @@
-/** From trials to the tables that a pipeline takes. No GPU is needed: another thread may do it. */
-import type { InputEvents } from '../../../experiment/input-events.js';
-import { checkDuration, type SimulationOptions } from '../../simulation.js';
+/** Makes of trials the tables that a pipeline takes. No GPU is needed: another thread may do it. */
+import type { InputEvents } from '../../stimulus/input-events.js';
+import { checkDuration, type SimulationOptions } from '../simulation.js';
 import { WINDOW_STEPS } from './number-format.js';
-import { fits, inputRows, NO_NEURON, placesOf, type BatchRoom, type BatchShape } from './pipeline-shape.js';
+import { fits, inputRows, NO_NEURON, slotsOf, type BatchRoom, type BatchShape } from './pipeline-shape.js';
 
 export interface GpuTrial {
   readonly events: InputEvents;
   readonly options: SimulationOptions;
 }
 
-/** What a pipeline is given. */
+/** The arguments of a pipeline. */
 export interface BatchTables {
   readonly shape: BatchShape;
-  /** [experiment][place], ascending, padded with NO_NEURON */
+  /** [trial][slot], ascending, padded with NO_NEURON */
   readonly silenced: Float32Array<ArrayBuffer>;
-  /** [row][experiment][place], see `inputs` in kernels.ts */
+  /** [row][trial][slot], see `inputs` in kernels.ts */
   readonly inputs: Float32Array<ArrayBuffer>;
 }
 
-const FEWEST_PLACES = 16;
-const FEWEST_SPIKES = 128;
-/** Places for spikes beyond those that a batch needed, for the next one. All places are read back. */
+const MIN_SLOTS = 16;
+const MIN_SPIKE_SLOTS = 128;
+/** Slots for spikes over those that a batch needed, for the next one. All slots are read back. */
 const SPARE_SPIKES = 1.25;
 
 /**
@@ -31,7 +31,7 @@ const SPARE_SPIKES = 1.25;
 export function batchTables(trials: readonly GpuTrial[], room: BatchRoom): BatchTables | undefined {
   for (const { options } of trials) checkDuration(options.durationSteps);
   const shape = shapeOf(trials, room.widths);
-  if (!fits(room, { ...shape, spikes: placesForSpikes(0), withState: false })) return undefined;
+  if (!fits(room, { ...shape, spikes: spikeSlots(0), withState: false })) return undefined;
   return {
     shape,
     silenced: silencedTable(trials, shape),
@@ -40,26 +40,26 @@ export function batchTables(trials: readonly GpuTrial[], room: BatchRoom): Batch
 }
 
 /**
- * @param mostSpikes of an experiment in a window, as far as known
- * @returns places for them in a pipeline; a batch with more of them runs again
+ * @param maxSpikes of a trial in a window, as far as known
+ * @returns slots for them in a pipeline; a batch with more of them runs again
  */
-export function placesForSpikes(mostSpikes: number): number {
-  return powerOfTwo(Math.max(FEWEST_SPIKES, SPARE_SPIKES * mostSpikes));
+export function spikeSlots(maxSpikes: number): number {
+  return powerOfTwo(Math.max(MIN_SPIKE_SLOTS, SPARE_SPIKES * maxSpikes));
 }
 
 const powerOfTwo = (atLeast: number) => 2 ** Math.ceil(Math.log2(atLeast));
-const placesFor = (count: number) => powerOfTwo(Math.max(FEWEST_PLACES, count));
+const slotsFor = (count: number) => powerOfTwo(Math.max(MIN_SLOTS, count));
 
 function shapeOf(trials: readonly GpuTrial[], widths: readonly number[]): BatchShape {
-  const most = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), 1);
+  const max = (values: readonly number[]) => values.reduce((a, b) => Math.max(a, b), 1);
   return {
     width: widths.find((width) => width >= trials.length)!,
     windows: roundedWindows(
-      Math.ceil(most(trials.map(({ options }) => options.durationSteps)) / WINDOW_STEPS),
+      Math.ceil(max(trials.map(({ options }) => options.durationSteps)) / WINDOW_STEPS),
     ),
-    stimulated: placesFor(most(trials.map(({ events }) => events.stimulated.length))),
-    silenced: placesFor(most(trials.map(({ options }) => options.silenced?.length ?? 0))),
-    layers: powerOfTwo(most(trials.map(({ events }) => mostAtOnce(events)))),
+    stimulated: slotsFor(max(trials.map(({ events }) => events.stimulated.length))),
+    silenced: slotsFor(max(trials.map(({ options }) => options.silenced?.length ?? 0))),
+    layers: powerOfTwo(max(trials.map(({ events }) => maxAtOnce(events)))),
   };
 }
 
@@ -70,44 +70,44 @@ function roundedWindows(windows: number): number {
 }
 
 /** How many events a neuron gets at most in one step. Equal events stand side by side. */
-function mostAtOnce({ steps, neurons }: InputEvents): number {
-  let most = 1;
+function maxAtOnce({ steps, neurons }: InputEvents): number {
+  let max = 1;
   for (let at = 1, same = 1; at < steps.length; at++) {
     same = steps[at] === steps[at - 1] && neurons[at] === neurons[at - 1] ? same + 1 : 1;
-    most = Math.max(most, same);
+    max = Math.max(max, same);
   }
-  return most;
+  return max;
 }
 
-function ascending(neurons: Uint32Array): Uint32Array {
+function sortedSet(neurons: Uint32Array): Uint32Array {
   return Uint32Array.from(new Set(neurons)).sort();
 }
 
-function silencedTable(trials: readonly GpuTrial[], { width, silenced: places }: BatchShape) {
-  const table = new Float32Array(width * places).fill(NO_NEURON);
-  trials.forEach(({ options }, experiment) =>
-    table.set(ascending(options.silenced ?? new Uint32Array(0)), experiment * places),
+function silencedTable(trials: readonly GpuTrial[], { width, silenced: slots }: BatchShape) {
+  const table = new Float32Array(width * slots).fill(NO_NEURON);
+  trials.forEach(({ options }, trial) =>
+    table.set(sortedSet(options.silenced ?? new Uint32Array(0)), trial * slots),
   );
   return table;
 }
 
 function inputTable(trials: readonly GpuTrial[], shape: BatchShape, neuronCount: number) {
-  const { stimulated: places, layers } = shape;
-  const rowLength = placesOf(shape);
+  const { stimulated: slots, layers } = shape;
+  const rowLength = slotsOf(shape);
   const table = new Float32Array(rowLength * inputRows(shape));
   table.fill(NO_NEURON, 0, rowLength);
-  // Of the neurons that the trial stimulates; what other trials have left here is not read.
-  const placeOf = new Uint32Array(neuronCount);
-  trials.forEach(({ events, options }, experiment) => {
+  // Valid for the neurons that the present trial stimulates.
+  const slotOf = new Uint32Array(neuronCount);
+  trials.forEach(({ events, options }, trial) => {
     const { steps, neurons, stimulated } = events;
-    const ordered = ascending(stimulated);
-    table.set(ordered, experiment * places);
-    ordered.forEach((neuron, place) => (placeOf[neuron] = place));
+    const ordered = sortedSet(stimulated);
+    table.set(ordered, trial * slots);
+    ordered.forEach((neuron, slot) => (slotOf[neuron] = slot));
     let layer = 0;
     for (let k = 0; k < steps.length && steps[k]! < options.durationSteps; k++) {
       layer = steps[k] === steps[k - 1] && neurons[k] === neurons[k - 1] ? layer + 1 : 0;
       const row = 1 + Math.floor(steps[k]! / WINDOW_STEPS) * layers + layer;
-      const at = row * rowLength + experiment * places + placeOf[neurons[k]!]!;
+      const at = row * rowLength + trial * slots + slotOf[neurons[k]!]!;
       table[at]! += 1 << (steps[k]! % WINDOW_STEPS);
     }
   });

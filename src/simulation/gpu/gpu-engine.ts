@@ -4,24 +4,20 @@
  * found the very same spikes. A trial without it has to be computed on the CPU.
  */
 import gpujs, { type GPU } from 'gpu.js';
-import type { Wiring } from '../../../connectome/connectome.js';
-import { CodedError } from '../../../errors.js';
-import { simulateInParts } from './batch-parts.js';
-import { outDegreesOf, runsOf, type GpuRun } from './batch-runs.js';
-import { batchTables, placesForSpikes, type BatchTables, type GpuTrial } from './batch-tables.js';
-import { statePlace } from './cells.js';
+import type { Wiring } from '../../connectome/connectome.js';
+import { CodedError } from '../../errors.js';
+import { maxSpikesOf, type BatchLists } from './batch-results.js';
+import { spikeSlots, type BatchTables } from './batch-tables.js';
 import { incomingConnections, type IncomingConnections } from './incoming.js';
-import { statusHasState, windowPipeline, type PipelineResult, type WindowPipeline } from './kernels.js';
-import { WINDOW_STEPS } from './number-format.js';
 import { fits, largestArrayBytes, type BatchRoom, type PipelineShape } from './pipeline-shape.js';
-import { mostSpikesOf, type BatchLists } from './spike-lists.js';
+import { windowPipeline, type PipelineResult, type WindowPipeline } from './window-pipeline.js';
 
 export interface GpuEngineOptions {
   /** `cpu` runs the same kernels as JavaScript, slowly: for tests without a GPU. */
   readonly mode: 'webgpu' | 'cpu';
   /** Powers of two, ascending: how many trials a pipeline can hold side by side. */
   readonly widths?: readonly number[];
-  /** Of the adapter, as is the next: no array that a kernel binds is larger. */
+  /** Limits of the adapter, for an array that a kernel binds and for what is read back. */
   readonly largestArrayBytes?: number;
   readonly largestBufferBytes?: number;
 }
@@ -32,7 +28,7 @@ const PIPELINES = 4;
 /** A batch with more to read back is split: this thread needs the memory twice. */
 const LARGEST_READBACK_BYTES = 2 ** 29;
 /**
- * A pipeline with so many times more places than needed is replaced. With fewer it is kept: another one takes seconds to
+ * A pipeline with so many times more slots than needed is replaced. With fewer it is kept: another one takes seconds to
  * compile.
  */
 const SPIKES_TOO_MANY = 4;
@@ -41,8 +37,8 @@ export class GpuEngine {
   readonly #gpu: GPU;
   readonly #incoming: IncomingConnections;
   readonly room: BatchRoom;
-  /** What the last batch needed: the next one is probably like it. */
-  #spikes = placesForSpikes(0);
+  /** Slots that the last batch needed: the next one is probably like it. */
+  #spikes = spikeSlots(0);
   /** Pipelines that no batch uses, the one that was used last at the end. */
   readonly #idle: { readonly key: string; readonly pipeline: WindowPipeline }[] = [];
   #inUse = 0;
@@ -70,7 +66,7 @@ export class GpuEngine {
     if (this.room.widths.length === 0) {
       throw new CodedError(
         'GPU_UNAVAILABLE',
-        `One experiment needs an array of ${needed(widths[0]!)} bytes; the adapter binds at most ${limit}.`,
+        `One trial needs an array of ${needed(widths[0]!)} bytes; the adapter binds at most ${limit}.`,
       );
     }
     this.#gpu = new gpujs.GPU({ mode: options.mode });
@@ -86,53 +82,17 @@ export class GpuEngine {
     return (await this.#simulate(tables, false))?.result.lists;
   }
 
-  /**
-   * All parts of simulating trials, in this thread.
-   * @param trials any number, of any durations; a batch takes as long as its longest trial
-   * @returns the runs in the order of the trials; undefined for a trial that the adapter has no room for
-   * @throws CodedError as simulate
-   * @throws RangeError for a duration that is not 1 to MAXIMUM_TRIAL_STEPS
-   */
-  simulateBatch(trials: readonly GpuTrial[]): Promise<(GpuRun | undefined)[]> {
-    return simulateInParts(trials, this.room, {
-      prepare: (batch) => batchTables(batch, this.room),
-      simulate: (tables) => this.simulate(tables),
-      read: (lists, batch) => this.#read(lists, batch),
-    });
-  }
-
-  /** One batch with the state at its end: for tests of every bit. */
-  async simulateWithState(trials: readonly GpuTrial[]): Promise<{
-    runs: GpuRun[];
-    /** Of which the state is the end: the batch's, in whole windows. */
-    stateSteps: number;
-    stateFloats(experiment: number, neuron: number): number[];
-  }> {
-    const { shape, result } = (await this.#simulate(batchTables(trials, this.room)!, true))!;
-    return {
-      runs: this.#read(result.lists, trials),
-      stateSteps: shape.windows * WINDOW_STEPS,
-      stateFloats: (experiment, neuron) => {
-        const cell = neuron * shape.width + experiment;
-        // Of a cell without a state nothing was written.
-        const hasState = statusHasState(result.statuses![cell]!);
-        return [0, 1, 2, 3].map((part) => (hasState ? result.states![statePlace(cell, part)]! + 0 : 0));
-      },
-    };
+  /** The same with the state at the end of the batch: for tests of every bit. */
+  async simulateWithState(
+    tables: BatchTables,
+  ): Promise<{ readonly shape: PipelineShape; readonly result: PipelineResult } | undefined> {
+    return this.#simulate(tables, true);
   }
 
   /** To be called when no batch is in flight. */
   async destroy(): Promise<void> {
     await Promise.all(this.#idle.splice(0).map(({ pipeline }) => pipeline.destroy()));
     await this.#gpu.destroy();
-  }
-
-  #read(lists: BatchLists, trials: readonly GpuTrial[]): GpuRun[] {
-    return runsOf(
-      lists,
-      trials.map(({ options }) => options),
-      outDegreesOf(this.wiring),
-    );
   }
 
   async #simulate(
@@ -143,23 +103,32 @@ export class GpuEngine {
       const shape = { ...tables.shape, spikes: this.#spikes, withState };
       if (!fits(this.room, shape)) return undefined;
       const result = await this.#run(tables, shape);
-      const mostSpikes = mostSpikesOf(result.lists);
-      const wanted = placesForSpikes(mostSpikes);
+      const maxSpikes = maxSpikesOf(result.lists);
+      const wanted = spikeSlots(maxSpikes);
       const isTooMany = SPIKES_TOO_MANY * wanted <= shape.spikes;
       // A busier batch may have raised it while this one was in flight.
       if (wanted > this.#spikes || (isTooMany && shape.spikes === this.#spikes)) this.#spikes = wanted;
-      if (mostSpikes < shape.spikes) return { shape, result };
+      if (maxSpikes < shape.spikes) return { shape, result };
     }
   }
 
   async #run(tables: BatchTables, shape: PipelineShape): Promise<PipelineResult> {
+    // A pipeline has one batch at a time: it would submit the next only after it has read back the last.
+    const key = JSON.stringify(shape);
+    const found = this.#idle.findLastIndex((each) => each.key === key);
     let result: PipelineResult;
     try {
-      result = await this.#runAlone(tables, shape);
+      const pipeline = found < 0 ? this.#newPipeline(shape) : this.#idle.splice(found, 1)[0]!.pipeline;
+      this.#inUse++;
+      try {
+        result = await pipeline.run(tables);
+      } finally {
+        this.#inUse--;
+        this.#idle.push({ key, pipeline });
+      }
     } catch (error) {
-      throw new CodedError('GPU_FAILED', `The GPU gave up on a batch: ${(error as Error).message}`, {
-        cause: error,
-      });
+      const message = `The GPU gave up on a batch: ${(error as Error).message}`;
+      throw new CodedError('GPU_FAILED', message, { cause: error });
     }
     if (result.backend !== this.options.mode) {
       // gpu.js falls back to another backend without a word; its results would be right, but not a GPU's.
@@ -169,20 +138,6 @@ export class GpuEngine {
       );
     }
     return result;
-  }
-
-  /** A pipeline has one batch at a time: it would submit the next only after it has read back the last. */
-  async #runAlone(tables: BatchTables, shape: PipelineShape): Promise<PipelineResult> {
-    const key = JSON.stringify(shape);
-    const found = this.#idle.findLastIndex((each) => each.key === key);
-    const pipeline = found < 0 ? this.#newPipeline(shape) : this.#idle.splice(found, 1)[0]!.pipeline;
-    this.#inUse++;
-    try {
-      return await pipeline.run(tables);
-    } finally {
-      this.#inUse--;
-      this.#idle.push({ key, pipeline });
-    }
   }
 
   #newPipeline(shape: PipelineShape): WindowPipeline {

@@ -1,22 +1,22 @@
-import type { Wiring } from '../../../connectome/connectome.js';
-import { CodedError } from '../../../errors.js';
+import type { Wiring } from '../../connectome/connectome.js';
+import { CodedError } from '../../errors.js';
 
 /** Connections whose sources one float has a bit for. */
 export const GROUP_CONNECTIONS = 24;
 /** Groups that one thread adds up; a neuron with more is a hub and has its sums made in advance, chunk by chunk. */
 export const CHUNK_GROUPS = 20;
-/** What is summed up for each chunk of a hub: the synapses of each of the 18 steps, the exciting ones, all of them. */
+/** Sums of each chunk of a hub: the synapses of each of the 18 steps, the exciting ones, all of them. */
 export const CHUNK_SUMS = 20;
 
 /** Sums of synapses and everything added to them stay exact in float32 below this. */
-const LARGEST_SUM = 2 ** 22;
+const MAX_SYNAPSE_SUM = 2 ** 22;
 /**
  * A kernel divides n by CHUNK_SUMS as floor((n + 1/2) * (1/20)), in float32. For n below this the result is right: it
  * is at least 1/40 away from an integer, and two roundings of at most 2^-24 of it each are less.
  */
-const MOST_SUMS = 2 ** 21;
+const MAX_SUMS = 2 ** 21;
 /** Numbers of groups are float32 numbers on the GPU. */
-const MOST_GROUPS = 2 ** 24;
+const MAX_GROUPS = 2 ** 24;
 
 /**
  * The wiring seen from the postsynaptic side, for a gather: the incoming connections of a neuron stand together, cut into
@@ -30,11 +30,11 @@ export interface IncomingConnections {
   /** Chunks of hubs; of neurons without chunks firstChunk[i] is firstChunk[i + 1]. */
   readonly chunkCount: number;
   readonly firstChunk: Float32Array;
-  /** Of each chunk: its first group, and how many it has. */
+  /** First group of each chunk, and number of its groups. */
   readonly groupOfChunk: Float32Array;
   readonly groupsOfChunk: Float32Array;
   /**
-   * Presynaptic neuron of each connection, [24][groupCount]: connection k of group g is at k * groupCount + g. The places
+   * Presynaptic neuron of each connection, [24][groupCount]: connection k of group g is at k * groupCount + g. The slots
    * that a group does not fill have the source neuronCount, which never spikes.
    */
   readonly sources: Float32Array;
@@ -52,10 +52,10 @@ export function incomingConnections(wiring: Wiring): IncomingConnections {
     sum[targets[c]!]! += synapseCounts[c]!;
   }
   const heaviest = sum.reduce((most, each, i) => (each > sum[most]! ? i : most), 0);
-  if (sum[heaviest]! >= LARGEST_SUM) {
+  if (sum[heaviest]! >= MAX_SYNAPSE_SUM) {
     throw new CodedError(
       'GPU_UNAVAILABLE',
-      `The GPU engine takes fewer than ${LARGEST_SUM} synapses onto one neuron; neuron ${heaviest} has ${sum[heaviest]!}.`,
+      `The GPU engine takes fewer than ${MAX_SYNAPSE_SUM} synapses onto one neuron; neuron ${heaviest} has ${sum[heaviest]!}.`,
     );
   }
 
@@ -77,7 +77,7 @@ export function incomingConnections(wiring: Wiring): IncomingConnections {
     groups = end;
   }
   firstGroup[neuronCount] = groups;
-  if (groups >= MOST_GROUPS || groupOfChunk.length * CHUNK_SUMS >= MOST_SUMS) {
+  if (groups >= MAX_GROUPS || groupOfChunk.length * CHUNK_SUMS >= MAX_SUMS) {
     throw new CodedError(
       'GPU_UNAVAILABLE',
       `The GPU engine cannot number the ${connectionCount} connections of this connectome.`,
@@ -96,9 +96,9 @@ export function incomingConnections(wiring: Wiring): IncomingConnections {
   for (let pre = 0; pre < neuronCount; pre++) {
     for (let c = rowStart[pre]!; c < rowStart[pre + 1]!; c++) {
       const post = targets[c]!;
-      const place = nextOfNeuron[post]!++;
-      const group = firstGroup[post]! + Math.floor(place / GROUP_CONNECTIONS);
-      const at = (place % GROUP_CONNECTIONS) * groupCount + group;
+      const index = nextOfNeuron[post]!++;
+      const group = firstGroup[post]! + Math.floor(index / GROUP_CONNECTIONS);
+      const at = (index % GROUP_CONNECTIONS) * groupCount + group;
       sources[at] = pre;
       synapses[at] = signs[pre]! * synapseCounts[c]!;
     }

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
-import { MEMBRANE_DECAY, SYNAPSE_DECAY } from '../../network.js';
 import {
   afterWindow,
   decayed,
-  ERROR_BOUND_UNITS,
   fromLimbs,
+  ROUNDING,
+  toFloats,
+} from '../../../test/support/integer-simulation.js';
+import { MEMBRANE_DECAY, SYNAPSE_DECAY } from '../network.js';
+import {
   INPUT_EVENT_SYNAPSES,
   LARGEST_TOP_LIMB,
   LIMB_BASE,
@@ -16,14 +19,27 @@ import {
   LIGHT_SYNAPSES,
   SYNAPSE,
   THRESHOLD_UNITS,
-  toFloats,
   toLimbs,
   UNIT_MV,
+  type WindowDecay,
   WINDOW_STEPS,
 } from './number-format.js';
 
 /** Every integer whose size is below this is a float32. */
 const EXACT_BELOW = 2 ** 24;
+
+/**
+ * How far the computed v can be from the real number, in units, after any number of steps and events, as long
+ * as nothing was clamped: what a step adds is at most the rounding and what the rounded D makes of the largest
+ * value; a geometric series sums it up, as old errors decay too; and the threshold is rounded as well.
+ */
+const ERROR_BOUND_UNITS = accumulatedError(MEMBRANE) + accumulatedError(SYNAPSE) + 1;
+
+function accumulatedError({ step: decay }: WindowDecay): number {
+  const largest = (LARGEST_TOP_LIMB + 1) * LIMB_BASE ** 3;
+  const rounding = Number(ROUNDING) / 2 ** 48;
+  return (rounding + (largest * decay.lossError) / 2 ** 48) / decay.loss;
+}
 
 describe('the numbers of the GPU engine', () => {
   it('have the unit, the threshold and the input event of design', () => {
@@ -55,7 +71,7 @@ describe('the numbers of the GPU engine', () => {
     const columnOf = (products: number) => products + products / LIMB_BASE + 2 + LIMB_BASE;
     for (const { step, window, arrivalUnits } of [MEMBRANE, SYNAPSE]) {
       expect(columnOf(productsOf(step.lossLimbs))).toBeLessThan(6.8e6);
-      // What arrives in a window that is taken at once adds a product for each synapse.
+      // Each synapse that arrives in a window taken at once adds a product.
       const arriving = arrivalUnits.flatMap(toLimbs).map(Math.abs);
       const arrived = LIGHT_SYNAPSES * Math.max(...arriving);
       expect(columnOf(productsOf(window.lossLimbs) + arrived)).toBeLessThan(EXACT_BELOW);

@@ -14,8 +14,8 @@
  * One step of decay: x' = x + floor((ROUNDING - x * D) / 2^48) with D = round((1 - decay) * 2^48). Spikes are found
  * step by step, where there may be any; the state after a window is then computed at once if little arrives: D is that
  * of 18 steps, and w synapses that arrive k steps before the end of the window add w * 2^36 * round(decay^k * 2^44)
- * inside the floor. These two lines are the whole arithmetic; docs/gpu.md derives from them how far v can be from the
- * real number it stands for.
+ * inside the floor, with ROUNDING = 0x800800800800. These two lines are the whole arithmetic; docs/gpu.md derives from
+ * them how far v can be from the real number it stands for, and test/support/integer-simulation.ts has them in BigInt.
  */
 import {
   DELAY_STEPS,
@@ -24,7 +24,7 @@ import {
   SYNAPSE_MV,
   SYNAPSE_TO_MEMBRANE,
   THRESHOLD_ABOVE_REST_MV,
-} from '../../network.js';
+} from '../network.js';
 
 export const LIMB_BASE = 4096;
 export const LARGEST_TOP_LIMB = 2047;
@@ -48,8 +48,6 @@ export const THRESHOLD_UNITS =
   microvolts(SYNAPSE_MV);
 
 const DECAY_BITS = 48n;
-/** Rounds x * D / 2^48 to the nearest integer but for 1.2e-4, the way carries of balanced limbs do. */
-const ROUNDING = 0x800800800800n;
 
 /** Fractions of one in which the decays are computed, far finer than the 2^-48 that is kept of them. */
 const SERIES_BITS = 300n;
@@ -75,10 +73,8 @@ const shifted = (x: bigint, bits: bigint) => (x + (1n << (bits - 1n))) >> bits;
  */
 export const WINDOW_STEPS = DELAY_STEPS;
 
-/** What arrives in a window is multiplied with decays of so many bits, which need the four highest columns only. */
+/** Bits of the decays that arrivals are multiplied with: few enough to need the four highest columns only. */
 const ARRIVAL_BITS = 44n;
-/** A synapse adds 2^32 units, and the sum is divided by 2^48. */
-const ARRIVAL_SHIFT = 32n + DECAY_BITS - ARRIVAL_BITS;
 
 /** A step of decay, or several at once. */
 export interface Decay {
@@ -128,24 +124,6 @@ function windowDecayOf(tauMs: number): WindowDecay {
 export const MEMBRANE = windowDecayOf(NETWORK.tauMembraneMs.value);
 export const SYNAPSE = windowDecayOf(NETWORK.tauSynapseMs.value);
 
-/** One step of decay, exactly as the kernels compute it. */
-export function decayed(x: bigint, { step }: WindowDecay): bigint {
-  return x + ((ROUNDING - x * step.lossUnits) >> DECAY_BITS);
-}
-
-/**
- * A whole window at once, exactly as the kernels compute it.
- * @param synapses signed, that arrive in each step of the window
- */
-export function afterWindow(
-  x: bigint,
-  synapses: readonly number[],
-  { window, arrivalUnits }: WindowDecay,
-): bigint {
-  const arrived = arrivalUnits.reduce((sum, units, step) => sum + units * BigInt(synapses[step]!), 0n);
-  return x + ((ROUNDING - x * window.lossUnits + (arrived << ARRIVAL_SHIFT)) >> DECAY_BITS);
-}
-
 /** @returns the limbs of x; the top one takes whatever is left, in or out of range */
 export function toLimbs(x: bigint): Limbs {
   const base = BigInt(LIMB_BASE);
@@ -159,29 +137,6 @@ export function toLimbs(x: bigint): Limbs {
     rest = carry;
   }
   return [limbs[0]!, limbs[1]!, limbs[2]!, Number(rest)];
-}
-
-export function fromLimbs([x0, x1, x2, x3]: Limbs): bigint {
-  return BigInt(x0) + (BigInt(x1) << 12n) + (BigInt(x2) << 24n) + (BigInt(x3) << 36n);
-}
-
-/** The two float32 a value is stored in: x3 * 4096 + x2, and x1 * 4096 + x0. */
-export function toFloats(x: bigint): readonly [high: number, low: number] {
-  const [x0, x1, x2, x3] = toLimbs(x);
-  return [x3 * LIMB_BASE + x2, x1 * LIMB_BASE + x0];
-}
-
-/**
- * How far the computed v can be from the real number, in units, after any number of steps and events, as long
- * as nothing was clamped: what a step adds is at most the rounding and what the rounded D makes of the largest
- * value; a geometric series sums it up, as old errors decay too; and the threshold is rounded as well.
- */
-export const ERROR_BOUND_UNITS = accumulatedError(MEMBRANE) + accumulatedError(SYNAPSE) + 1;
-
-function accumulatedError({ step: decay }: WindowDecay): number {
-  const largest = (LARGEST_TOP_LIMB + 1) * LIMB_BASE ** 3;
-  const rounding = Number(ROUNDING) / 2 ** 48;
-  return (rounding + (largest * decay.lossError) / 2 ** 48) / decay.loss;
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Simulates the network of engine/network.ts step by step. Only activity takes time: a neuron is visited when input
+ * Simulates the network of network.ts step by step. Only activity takes time: a neuron is visited when input
  * arrives or when it may spike, and at no other time.
  *
  * Coordinates. Let h = g/3 and u = v + h. Without input, u decays with the membrane time constant alone and h with
@@ -16,7 +16,7 @@
  * When they can spike. Up to the peak v is concave, so it stays below its tangent. If the tangent does not reach
  * the threshold before the next review, the neuron waits for that review.
  *
- * What holds at the end of every step:
+ * Invariants at the end of every step:
  *  - Every neuron that can spike in the next step is a candidate. Every other neuron that will spike unless inhibited
  *    is a candidate or is waiting. Both lists may repeat a neuron, and may contain neurons that will not spike.
  *  - A refractory neuron has u = -infinity. It is no candidate, and input to it is lost, as it should be. It returns
@@ -202,9 +202,9 @@ class Candidates {
       waiting.neuron = second;
       waiting = waiting.plus(farBits >> 1);
     }
-    spikingCount = spiking.placeIn(spikingNeurons);
-    candidateCount = kept.placeIn(candidates);
-    waitingCount = waiting.placeIn(waitingNeurons);
+    spikingCount = spiking.indexIn(spikingNeurons);
+    candidateCount = kept.indexIn(candidates);
+    waitingCount = waiting.indexIn(waitingNeurons);
   }
 }
 
@@ -221,7 +221,7 @@ function review(): void {
     end.neuron = neuron;
     end = end.plus(Visit.record(neuron, visit));
   }
-  candidateCount = end.placeIn(candidates);
+  candidateCount = end.indexIn(candidates);
   waitingCount = 0;
 }
 
@@ -240,7 +240,7 @@ function listCandidates(factors: Factors): void {
     end.neuron = neuron;
     end = end.plus(<u32>(isSpiking || neuron.u > factors.leastU));
   }
-  candidateCount = end.placeIn(candidates);
+  candidateCount = end.indexIn(candidates);
 }
 
 /** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
@@ -277,7 +277,7 @@ function excite(firstSpike: u32, endSpike: u32, factors: Factors): void {
       candidate = Entry.at(candidates, 0);
     }
   }
-  candidateCount = candidate.placeIn(candidates);
+  candidateCount = candidate.indexIn(candidates);
 }
 
 /** Delivers inhibitory spikes, which make no neuron a candidate. */
@@ -328,7 +328,7 @@ function addInputEvents(step: u32, factors: Factors): void {
     previous = neuron;
   }
   nextEvent = q;
-  candidateCount = candidate.placeIn(candidates);
+  candidateCount = candidate.indexIn(candidates);
 }
 
 /**
@@ -357,7 +357,7 @@ function resetSpiking(step: u32): void {
     neuron.reset(row.isStimulated);
     connectionCount += row.connectionCount;
   }
-  ofStep.firstInhibitory = excitatory.place;
+  ofStep.firstInhibitory = excitatory.index;
   ofStep.connectionCount = connectionCount;
   ofStep.end = end;
 }

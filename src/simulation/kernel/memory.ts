@@ -1,11 +1,7 @@
 /**
- * The layout of the kernel's linear memory, and the classes that read and write it.
- *
- * Memory is a sequence of sections, sized by the connectome and, at the end, by the trial. The classes here are views:
- * a reference is an address, a field is a load or store at a constant offset, and nothing is allocated or collected.
- *
- * Neurons are referred to by address, not by index: rows, lists and connections hold addresses, so the inner loops
- * compute none.
+ * The layout of the kernel's linear memory: sections, sized by the connectome and, at the end, by the trial. The classes
+ * are views of it: a reference is an address, a field a load or store at a constant offset, and nothing is allocated.
+ * Rows, lists and connections refer to neurons by address, not by index, so the inner loops compute none.
  */
 
 const SECTION_ALIGNMENT: usize = 64;
@@ -16,7 +12,7 @@ export const DIGIT_BITS: u32 = 9;
 const CURSORS_BYTES: usize = sizeof<u32>() << DIGIT_BITS;
 /** log2 of the bytes of a neuron. */
 export const NEURON_SHIFT: u32 = 4;
-/** Bits of a neuron's address; ADDRESS_BITS in backends/cpu/kernel-engine.ts. */
+/** Bits of a neuron's address; ADDRESS_BITS in cpu/kernel-engine.ts. */
 export const ADDRESS_BITS: u32 = 2 * DIGIT_BITS + NEURON_SHIFT;
 export const ADDRESS_MASK: u32 = (1 << ADDRESS_BITS) - 1;
 
@@ -38,7 +34,7 @@ export let spikingNeurons: usize;
 let cursors: usize;
 let stepSpikes: usize;
 let spikes: usize;
-export let sortedSpikes: usize;
+let sortedSpikes: usize;
 /** Read by the host. */
 export let rasterSteps: usize;
 export let rasterNeurons: usize;
@@ -70,7 +66,7 @@ export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, 
   connections = section(<usize>words * sizeof<u32>());
   rows = section((<usize>neurons + 1) * offsetof<Row>());
   factors = section(<usize>longestTrial * offsetof<Factors>());
-  // Of candidates there are at most neuronCount before a row is delivered, then one for each word of the row, and
+  // There are at most neuronCount candidates before a row is delivered, then one for each word of the row, and
   // one for each neuron with input events. Loops write up to two entries beyond the end of a list.
   candidates = section((2 * <usize>neurons + wordsOfLongestRow + 2) * offsetof<Entry>());
   waitingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
@@ -80,7 +76,7 @@ export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, 
   reserve(layoutEnd);
 }
 
-/** Lays out what belongs to one trial. The spikes come last, because their number is not known yet. */
+/** Lays out one trial. The spikes come last, because their number is not known yet. */
 export function layOutTrial(stepCount: u32, eventCount: u32): void {
   layoutEnd = endOfNetwork;
   eventSteps = section((<usize>eventCount + 1) * sizeof<u16>());
@@ -120,7 +116,7 @@ export class Neuron {
     return changetype<Neuron>(changetype<usize>(this) + offsetof<Neuron>());
   }
 
-  /** Both as one vector, since input changes both at once. */
+  /** Both, since input changes both at once. */
   @inline
   get uh(): v128 {
     return v128.load(changetype<usize>(this));
@@ -140,30 +136,6 @@ export class Neuron {
   @inline
   reset(isStimulated: u32): void {
     this.uh = v128.and(REFRACTORY, i64x2.splat(<i64>isStimulated - 1));
-  }
-
-  /**
-   * Counts a spike, when the trial is over and the state is no longer needed.
-   * @returns 1 for the first one, else 0
-   */
-  @inline
-  countSpike(): u32 {
-    // No trial leads to infinite h.
-    const isFirst = <u32>(this.h != Infinity);
-    this.h = Infinity;
-    this.spikeCount = (this.spikeCount & (isFirst - 1)) + 1;
-    return isFirst;
-  }
-
-  /** After countSpike; later the place of its next spike in a list sorted by neuron. */
-  @inline
-  get spikeCount(): u32 {
-    return load<u32>(changetype<usize>(this));
-  }
-
-  @inline
-  set spikeCount(count: u32) {
-    store<u32>(changetype<usize>(this), count);
   }
 
   @inline
@@ -216,7 +188,7 @@ export class Pair {
     return changetype<Neuron>(<usize>(this.second & ADDRESS_MASK));
   }
 
-  /** Of both connections, as doubles. */
+  /** The synapses of both connections, as doubles. */
   @inline
   get signedSynapses(): v128 {
     return f64x2.convert_low_i32x4_s(i32x4.shr_s(v128.load64_zero(changetype<usize>(this)), ADDRESS_BITS));
@@ -245,9 +217,9 @@ export class Visit {
   /** @returns 1 for the first time with this number, else 0 */
   @inline
   static record(neuron: Neuron, visit: u32): u32 {
-    const place = changetype<usize>(neuron) >> VISIT_SHIFT;
-    const last = <u32>load<u16>(place, VISITS);
-    store<u16>(place, visit, VISITS);
+    const index = changetype<usize>(neuron) >> VISIT_SHIFT;
+    const last = <u32>load<u16>(index, VISITS);
+    store<u16>(index, visit, VISITS);
     // The number of an earlier visit is lower, so the difference is negative.
     return (last - visit) >> 31;
   }
@@ -260,12 +232,11 @@ let lastVisit: u32 = 0;
 /** The factors of one step; see factors.ts. */
 @unmanaged
 export class Factors {
-  private uOfSynapse: f64;
-  private hOfSynapse: f64;
-  private mvOfOneU: f64;
-  private mvOfOneH: f64;
-  private boundMvOfOneU: f64;
-  private boundMvOfOneH: f64;
+  uhOfSynapse: v128;
+  /** v in mV above rest is u times the first of these minus h times the second. */
+  mvOfUh: v128;
+  /** The same for the tangent of v in the last step before the next review. */
+  boundMvOfUh: v128;
   uOfInputEvent: f64;
   /** A neuron at or below the threshold with no more u than this cannot reach the threshold without input. */
   leastU: f64;
@@ -275,53 +246,25 @@ export class Factors {
     return changetype<Factors>(factors + <usize>step * offsetof<Factors>());
   }
 
-  /** What one synapse adds to u and h. */
-  @inline
-  get uhOfSynapse(): v128 {
-    return v128.load(changetype<usize>(this), offsetof<Factors>('uOfSynapse'));
-  }
-
-  @inline
-  set uhOfSynapse(both: v128) {
-    v128.store(changetype<usize>(this), both, offsetof<Factors>('uOfSynapse'));
-  }
-
-  /** v in mV above rest is u times the first of these minus h times the second. */
-  @inline
-  get mvOfUh(): v128 {
-    return v128.load(changetype<usize>(this), offsetof<Factors>('mvOfOneU'));
-  }
-
-  @inline
-  set mvOfUh(both: v128) {
-    v128.store(changetype<usize>(this), both, offsetof<Factors>('mvOfOneU'));
-  }
-
   /** Each of these twice, for two neurons side by side. */
   @inline
   get mvOfU(): v128 {
-    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('mvOfOneU'));
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('mvOfUh'));
   }
 
   @inline
   get mvOfH(): v128 {
-    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('mvOfOneH'));
-  }
-
-  /** The same for the tangent of v in the last step before the next review. */
-  @inline
-  set boundMvOfUh(both: v128) {
-    v128.store(changetype<usize>(this), both, offsetof<Factors>('boundMvOfOneU'));
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('mvOfUh') + sizeof<f64>());
   }
 
   @inline
   get boundMvOfU(): v128 {
-    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('boundMvOfOneU'));
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('boundMvOfUh'));
   }
 
   @inline
   get boundMvOfH(): v128 {
-    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('boundMvOfOneH'));
+    return v128.load64_splat(changetype<usize>(this), offsetof<Factors>('boundMvOfUh') + sizeof<f64>());
   }
 
   @inline
@@ -330,12 +273,12 @@ export class Factors {
   }
 }
 
-/** The spikes of one step, as places in the list of spikes. */
+/** The spikes of one step, as indices in the list of spikes. */
 @unmanaged
 export class StepSpikes {
   begin: u32;
   firstInhibitory: u32;
-  /** Of all neurons that spiked. */
+  /** Connections of all neurons that spiked. */
   connectionCount: u32;
 
   @inline
@@ -350,29 +293,29 @@ export class StepSpikes {
   }
 
   @inline
-  set end(place: u32) {
-    changetype<StepSpikes>(changetype<usize>(this) + offsetof<StepSpikes>()).begin = place;
+  set end(index: u32) {
+    changetype<StepSpikes>(changetype<usize>(this) + offsetof<StepSpikes>()).begin = index;
   }
 }
 
 /** A spike, in one word: the address of the neuron in the lower half, the step in the upper one. */
 @unmanaged
 export class Spike {
-  private word: u64;
+  word: u64;
 
   @inline
-  static at(place: u32): Spike {
-    return changetype<Spike>(spikes + <usize>place * offsetof<Spike>());
+  static at(index: u32): Spike {
+    return changetype<Spike>(spikes + <usize>index * offsetof<Spike>());
   }
 
   /** In the list that is sorted by neuron. */
   @inline
-  static sortedAt(place: u32): Spike {
-    return changetype<Spike>(sortedSpikes + <usize>place * offsetof<Spike>());
+  static sortedAt(index: u32): Spike {
+    return changetype<Spike>(sortedSpikes + <usize>index * offsetof<Spike>());
   }
 
   @inline
-  get place(): u32 {
+  get index(): u32 {
     return <u32>((changetype<usize>(this) - spikes) / offsetof<Spike>());
   }
 
@@ -388,12 +331,12 @@ export class Spike {
 
   @inline
   get previous(): Spike {
-    return changetype<Spike>(changetype<usize>(this) - offsetof<Spike>());
+    return this.plus(-1);
   }
 
   @inline
   get neuron(): Neuron {
-    return changetype<Neuron>(<usize>(<u32>this.word));
+    return changetype<Neuron>(<usize>this.word);
   }
 
   @inline
@@ -404,11 +347,6 @@ export class Spike {
   @inline
   record(neuron: Neuron, step: u32): void {
     this.word = (<u64>changetype<usize>(neuron)) | ((<u64>step) << 32);
-  }
-
-  @inline
-  copyTo(other: Spike): void {
-    other.word = this.word;
   }
 }
 
@@ -433,8 +371,8 @@ export class Entry {
   neuron: Neuron;
 
   @inline
-  static at(list: usize, place: u32): Entry {
-    return changetype<Entry>(list + ((<usize>place) << 2));
+  static at(list: usize, index: u32): Entry {
+    return changetype<Entry>(list + ((<usize>index) << 2));
   }
 
   @inline
@@ -448,7 +386,7 @@ export class Entry {
   }
 
   @inline
-  placeIn(list: usize): u32 {
+  indexIn(list: usize): u32 {
     return <u32>((changetype<usize>(this) - list) >> 2);
   }
 }
@@ -472,40 +410,15 @@ export class InputEvent {
   }
 }
 
-/** A number in a list of numbers. */
-@unmanaged
-export class Word {
-  value: u32;
-
-  @inline
-  static at(list: usize, place: u32): Word {
-    return changetype<Word>(list + ((<usize>place) << 2));
-  }
-}
-
-@unmanaged
-export class RasterStep {
-  step: u16;
-
-  @inline
-  static at(place: u32): RasterStep {
-    return changetype<RasterStep>(rasterSteps + ((<usize>place) << 1));
-  }
-}
-
-/** Counts the spikes with a certain digit, then holds the place of the next one. */
+/** Counts the spikes with a certain digit, then holds the index of the next one. */
 @unmanaged
 export class Cursor {
   value: u32;
 
+  /** @param isUpper 1 for the upper digit, 0 for the lower one */
   @inline
-  static ofLower(digit: u32): Cursor {
-    return changetype<Cursor>(cursors + ((<usize>digit) << 2));
-  }
-
-  @inline
-  static ofUpper(digit: u32): Cursor {
-    return changetype<Cursor>(cursors + CURSORS_BYTES + ((<usize>digit) << 2));
+  static of(digit: u32, isUpper: u32): Cursor {
+    return changetype<Cursor>(cursors + isUpper * CURSORS_BYTES + ((<usize>digit) << 2));
   }
 
   @inline

@@ -12,16 +12,39 @@ import {
   Entry,
   NEURON_SHIFT,
   Neuron,
-  RasterStep,
   Spike,
   StepSpikes,
-  Word,
   candidates,
   clearCursors,
   layOutRaster,
   rasterNeurons,
+  rasterSteps,
   waitingNeurons,
 } from './memory';
+
+/** The state of a neuron that spiked, overwritten when the trial is over. */
+@unmanaged
+class Tally {
+  /** Its spikes; later the index of its next spike in a list sorted by neuron. */
+  spikes: u32;
+  private unused: u32;
+  private h: f64;
+
+  @inline
+  static of(neuron: Neuron): Tally {
+    return changetype<Tally>(neuron);
+  }
+
+  /** @returns 1 for the first spike, else 0 */
+  @inline
+  count(): u32 {
+    // No trial leads to infinite h.
+    const isFirst = <u32>(this.h != Infinity);
+    this.h = Infinity;
+    this.spikes = (this.spikes & (isFirst - 1)) + 1;
+    return isFirst;
+  }
+}
 
 const DIGIT_MASK: u32 = (1 << DIGIT_BITS) - 1;
 const UPPER_SHIFT: u32 = DIGIT_BITS + NEURON_SHIFT;
@@ -34,24 +57,24 @@ export function writeRaster(spikeCount: u32): u32 {
   layOutRaster(spikeCount);
   const count = listSpiked(spikeCount);
   sortByIndex(count);
-  let place: u32 = 0;
+  let index: u32 = 0;
   for (let q: u32 = 0; q < count; q++) {
-    const neuron = Entry.at(candidates, q).neuron;
-    const next = place + neuron.spikeCount;
-    neuron.spikeCount = place;
-    place = next;
+    const tally = Tally.of(Entry.at(candidates, q).neuron);
+    const next = index + tally.spikes;
+    tally.spikes = index;
+    index = next;
   }
   const end = Spike.at(spikeCount);
   for (let spike = Spike.at(0); spike != end; spike = spike.next) {
-    const place = spike.neuron.spikeCount++;
-    spike.copyTo(Spike.sortedAt(place));
+    const index = Tally.of(spike.neuron).spikes++;
+    Spike.sortedAt(index).word = spike.word;
   }
   const endOfSorted = Spike.sortedAt(spikeCount);
   for (let spike = Spike.sortedAt(0); spike != endOfSorted; spike = spike.next) {
     const step = spike.step;
-    const place = StepSpikes.of(step).begin++;
-    RasterStep.at(place).step = <u16>step;
-    Word.at(rasterNeurons, place).value = (<u32>changetype<usize>(spike.neuron)) >> NEURON_SHIFT;
+    const index = StepSpikes.of(step).begin++;
+    store<u16>(rasterSteps + ((<usize>index) << 1), step);
+    store<u32>(rasterNeurons + ((<usize>index) << 2), (<u32>changetype<usize>(spike.neuron)) >> NEURON_SHIFT);
   }
   return count;
 }
@@ -63,9 +86,9 @@ function listSpiked(spikeCount: u32): u32 {
   for (let spike = Spike.at(0); spike != end; spike = spike.next) {
     const neuron = spike.neuron;
     spiked.neuron = neuron;
-    spiked = spiked.plus(neuron.countSpike());
+    spiked = spiked.plus(Tally.of(neuron).count());
   }
-  return spiked.placeIn(candidates);
+  return spiked.indexIn(candidates);
 }
 
 /** Sorts the neurons that spiked. */
@@ -73,22 +96,22 @@ function sortByIndex(count: u32): void {
   clearCursors();
   for (let q: u32 = 0; q < count; q++) {
     const neuron = Entry.at(candidates, q).neuron;
-    Cursor.ofLower(lowerDigitOf(neuron)).advance();
-    Cursor.ofUpper(upperDigitOf(neuron)).advance();
+    Cursor.of(lowerDigitOf(neuron), 0).advance();
+    Cursor.of(upperDigitOf(neuron), 1).advance();
   }
   let lower: u32 = 0;
   let upper: u32 = 0;
   for (let digit: u32 = 0; digit <= DIGIT_MASK; digit++) {
-    lower += Cursor.ofLower(digit).replace(lower);
-    upper += Cursor.ofUpper(digit).replace(upper);
+    lower += Cursor.of(digit, 0).replace(lower);
+    upper += Cursor.of(digit, 1).replace(upper);
   }
   for (let q: u32 = 0; q < count; q++) {
     const neuron = Entry.at(candidates, q).neuron;
-    Entry.at(waitingNeurons, Cursor.ofLower(lowerDigitOf(neuron)).advance()).neuron = neuron;
+    Entry.at(waitingNeurons, Cursor.of(lowerDigitOf(neuron), 0).advance()).neuron = neuron;
   }
   for (let q: u32 = 0; q < count; q++) {
     const neuron = Entry.at(waitingNeurons, q).neuron;
-    Entry.at(candidates, Cursor.ofUpper(upperDigitOf(neuron)).advance()).neuron = neuron;
+    Entry.at(candidates, Cursor.of(upperDigitOf(neuron), 1).advance()).neuron = neuron;
   }
 }
 

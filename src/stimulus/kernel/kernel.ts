@@ -1,9 +1,9 @@
 /**
- * Draws trains as thinned-train.ts does, event for event, where a product of 64 bits is one instruction.
+ * Draws trains as input-events.ts does, event for event, where a product of 64 bits is one instruction.
  *
  * Memory is a row of sections: for each step the number of the last train that has an event in it; for each step
- * the places of its first and of its next event; the tables of intervals; at the end the events of the trial, first
- * in the order of the trains, then in their own.
+ * the index of its next event; the tables of intervals; at the end the events of the trial, first in the order of the
+ * trains, then in the order of the steps.
  */
 const PAGE_BYTES: usize = 65536;
 const ALIGNMENT: usize = 16;
@@ -17,12 +17,10 @@ const ROUNDS: u32 = 10;
 
 /** A table: the guide, a half word for each first byte of a random word, then the cumulative distribution. */
 const GUIDE_BYTES: usize = 256 * sizeof<u16>();
-/** Moves by insertion for each event of a step, before a heap takes over. */
-const MOVES_OF_EACH: u64 = 32;
 
 let longestTrial: u32;
 let marks: usize;
-let places: usize;
+let nextOfStep: usize;
 let endOfTables: usize;
 
 let durationSteps: u32;
@@ -37,8 +35,8 @@ export let eventNeurons: usize;
 export function layOut(steps: u32): void {
   longestTrial = steps;
   marks = ALIGNMENT;
-  places = aligned(marks + ((<usize>steps) << 2));
-  endOfTables = aligned(places + ((<usize>steps) << 3));
+  nextOfStep = aligned(marks + ((<usize>steps) << 2));
+  endOfTables = aligned(nextOfStep + ((<usize>steps) << 2));
   reach(endOfTables);
 }
 
@@ -59,7 +57,10 @@ export function beginTrial(steps: u32): void {
   train = 0;
 }
 
-/** Begins a train: whatever its layers are, it has one event a step at most. */
+/**
+ * Begins a train: whatever its layers are, it has one event a step at most. Trains come in the order of their neurons, so
+ * that of the events of a step.
+ */
 export function beginTrain(): void {
   train++;
 }
@@ -123,109 +124,40 @@ function intervalOf(word: u32, table: usize, length: u32): u32 {
   return k == length ? longestTrial + 1 : k + 1;
 }
 
-/** Orders the events by step, then by neuron. @returns how many there are */
+/** Orders the events by step, those of a step by train. @returns how many there are */
 export function endTrial(): u32 {
   eventSteps = aligned(drawnEvents + ((<usize>eventCount) << 3));
   eventNeurons = aligned(eventSteps + ((<usize>eventCount) << 1));
   reach(eventNeurons + ((<usize>eventCount) << 2));
-  placeSteps();
-  let isOrdered = true;
+  memory.fill(nextOfStep, 0, (<usize>durationSteps) << 2);
   for (let q: u32 = 0; q < eventCount; q++) {
-    const drawn = drawnEvents + ((<usize>q) << 3);
-    if (!append(load<u32>(drawn), load<u32>(drawn, 4))) isOrdered = false;
-  }
-  // The neurons of one input ascend as a rule.
-  if (isOrdered) return eventCount;
-  for (let step: u32 = 0; step < durationSteps; step++) {
-    const place = places + ((<usize>step) << 3);
-    orderNeurons(load<u32>(place), load<u32>(place, 4));
-  }
-  return eventCount;
-}
-
-/** Sets both places of each step to that of its first event. */
-function placeSteps(): void {
-  memory.fill(places, 0, (<usize>durationSteps) << 3);
-  for (let q: u32 = 0; q < eventCount; q++) {
-    const place = places + ((<usize>load<u32>(drawnEvents + ((<usize>q) << 3))) << 3);
-    store<u32>(place, load<u32>(place) + 1);
+    const count = nextOfStep + ((<usize>load<u32>(drawnEvents + ((<usize>q) << 3))) << 2);
+    store<u32>(count, load<u32>(count) + 1);
   }
   let begin: u32 = 0;
   for (let step: u32 = 0; step < durationSteps; step++) {
-    const place = places + ((<usize>step) << 3);
-    const count = load<u32>(place);
-    store<u32>(place, begin);
-    store<u32>(place, begin, 4);
+    const next = nextOfStep + ((<usize>step) << 2);
+    const count = load<u32>(next);
+    store<u32>(next, begin);
     begin += count;
   }
-}
-
-/** Puts an event behind those of its step that are there already. @returns whether they ascend up to it */
-function append(step: u32, neuron: u32): bool {
-  const place = places + ((<usize>step) << 3);
-  const at = load<u32>(place, 4);
-  store<u32>(place, at + 1, 4);
-  store<u16>(eventSteps + ((<usize>at) << 1), <u16>step);
-  setNeuron(at, neuron);
-  return at == load<u32>(place) || neuronAt(at - 1) <= neuron;
-}
-
-/**
- * Orders the neurons of a step by insertion: mostly these are few, or in order. Where two inputs kick a whole brain in
- * one step, that would take the square of its size, so after some moves a heap does it.
- */
-function orderNeurons(begin: u32, end: u32): void {
-  let moves = <u64>(end - begin) * MOVES_OF_EACH;
-  for (let next = begin + 1; next < end; next++) {
-    const neuron = neuronAt(next);
-    let at = next;
-    for (; at > begin && neuronAt(at - 1) > neuron; at--) setNeuron(at, neuronAt(at - 1));
-    setNeuron(at, neuron);
-    const moved: u64 = next - at;
-    if (moved > moves) {
-      sortAsHeap(begin, end - begin);
-      return;
-    }
-    moves -= moved;
+  for (let q: u32 = 0; q < eventCount; q++) {
+    const drawn = drawnEvents + ((<usize>q) << 3);
+    const step = load<u32>(drawn);
+    const next = nextOfStep + ((<usize>step) << 2);
+    const at = load<u32>(next);
+    store<u32>(next, at + 1);
+    store<u16>(eventSteps + ((<usize>at) << 1), <u16>step);
+    store<u32>(eventNeurons + ((<usize>at) << 2), load<u32>(drawn, 4));
   }
-}
-
-function sortAsHeap(begin: u32, count: u32): void {
-  for (let root = count >> 1; root > 0; root--) sink(begin, root - 1, count);
-  for (let last = count - 1; last > 0; last--) {
-    const largest = neuronAt(begin);
-    setNeuron(begin, neuronAt(begin + last));
-    setNeuron(begin + last, largest);
-    sink(begin, 0, last);
-  }
-}
-
-/** Moves a neuron down a heap that begins at a place, until none below it is larger. */
-function sink(begin: u32, root: u32, count: u32): void {
-  const neuron = neuronAt(begin + root);
-  let at = root;
-  for (let child: u32 = 2 * at + 1; child < count; child = 2 * at + 1) {
-    if (child + 1 < count && neuronAt(begin + child + 1) > neuronAt(begin + child)) child++;
-    if (neuronAt(begin + child) <= neuron) break;
-    setNeuron(begin + at, neuronAt(begin + child));
-    at = child;
-  }
-  setNeuron(begin + at, neuron);
-}
-
-function neuronAt(event: u32): u32 {
-  return load<u32>(eventNeurons + ((<usize>event) << 2));
-}
-
-function setNeuron(event: u32, neuron: u32): void {
-  store<u32>(eventNeurons + ((<usize>event) << 2), neuron);
+  return eventCount;
 }
 
 function aligned(address: usize): usize {
   return (address + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
 }
 
-/** Makes memory reach up to, not including, an address; traps where there is no more to be had. */
+/** Grows memory up to, not including, an address; traps if that is not possible. */
 function reach(end: usize): void {
   const pages = <i32>((end + PAGE_BYTES - 1) / PAGE_BYTES);
   const missing = pages - memory.size();

@@ -1,7 +1,8 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { apiPath, type ApiVersion } from '../http/api-versions.js';
-import { SAME_ORIGIN } from '../http/public-address.js';
+import { published } from '../../../schema/json-schema.js';
+import { apiPath, type ApiVersion } from '../../http/api-versions.js';
+import { SAME_ORIGIN } from '../../http/public-address.js';
 
 /** The description of a version of the API, except for operations and schemas, which come from its controllers. */
 export interface VersionDescription {
@@ -13,19 +14,19 @@ export interface VersionDescription {
   /** Groups of operations, by name. */
   readonly tags: Readonly<Record<string, string>>;
   /** An example for each member of a response that is not an object, by schema. */
-  readonly examples: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** Schemas whose instances may have further members, all of them numbers. */
-  readonly openSchemas: readonly string[];
-  /** Schemas that are no classes, and those that replace the one of a class. Operations refer to them by name. */
-  readonly schemas?: Readonly<Record<string, object>>;
+  readonly examples?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Schemas of answers. Operations refer to them by name. */
+  readonly schemas: Readonly<Record<string, object>>;
 }
+
+const COMPONENTS = '#/components/schemas/';
 
 type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 
 /** The OpenAPI description of one version. Except for `servers` it is the same for every instance. */
 export function describeApi(
   app: INestApplication,
-  { version, fullVersion, description, tags, examples, openSchemas, schemas: own = {} }: VersionDescription,
+  { version, fullVersion, description, tags, examples = {}, schemas: own }: VersionDescription,
 ): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
@@ -37,12 +38,13 @@ export function describeApi(
   for (const [name, meaning] of Object.entries(tags)) builder.addTag(name, meaning);
   const document = SwaggerModule.createDocument(app, builder.build());
   const ofVersion = Object.entries(document.paths).filter(([path]) => path.startsWith(apiPath(version, '')));
-  const schemas = {
-    ...(toJsonSchema(document.components?.schemas ?? {}) as object),
-    ...own,
-  } as Readonly<Record<string, Schema>>;
+  const ofAnswers = Object.entries(published(own, COMPONENTS) as Record<string, Schema>);
+  const schemas: Readonly<Record<string, Schema>> = {
+    ...(toJsonSchema(document.components?.schemas ?? {}) as Record<string, Schema>),
+    ...Object.fromEntries(ofAnswers.map(([name, schema]) => [name, withExamples(schema, examples[name])])),
+  };
   const paths = toJsonSchema(Object.fromEntries(ofVersion)) as OpenAPIObject['paths'];
-  for (const { post } of Object.values(paths)) describeRequestInPlace(post?.requestBody, schemas);
+  for (const { post } of Object.values(paths)) describeRequestInPlace(post, schemas);
   const used = schemasUsedBy(paths, schemas);
   return {
     openapi: document.openapi,
@@ -52,40 +54,24 @@ export function describeApi(
     tags: document.tags,
     paths,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(schemas)
-          .filter(([name]) => used.has(name))
-          .map(([name, schema]) => [
-            name,
-            name in own
-              ? schema
-              : {
-                  ...withExamples(schema, examples[name]),
-                  ...(openSchemas.includes(name) ? { additionalProperties: { type: 'number' } } : {}),
-                },
-          ]),
-      ) as Schemas,
+      schemas: Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name))) as Schemas,
     },
   };
 }
 
-type Schema = { readonly properties: Readonly<Record<string, object>> };
+type RequestBody = { readonly content?: Readonly<Record<string, { schema: object }>> };
+type Schema = { readonly properties?: Readonly<Record<string, object>> };
 
 /** The names of all schemas that something refers to, directly or through other schemas. */
 function schemasUsedBy(
-  node: unknown,
+  something: unknown,
   schemas: Readonly<Record<string, unknown>>,
   used = new Set<string>(),
 ): ReadonlySet<string> {
-  if (typeof node !== 'object' || node === null) return used;
-  for (const [key, value] of Object.entries(node)) {
-    const name = key === '$ref' ? String(value).split('/').at(-1)! : undefined;
-    if (name === undefined) {
-      schemasUsedBy(value, schemas, used);
-    } else if (!used.has(name)) {
-      used.add(name);
-      schemasUsedBy(schemas[name], schemas, used);
-    }
+  for (const [, name] of JSON.stringify(something).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)) {
+    if (used.has(name!)) continue;
+    used.add(name!);
+    schemasUsedBy(schemas[name!], schemas, used);
   }
   return used;
 }
@@ -94,21 +80,18 @@ function schemasUsedBy(
  * Inlines the schema of a request into its operation: in a component, openapi-typescript makes every field that has a
  * default a required one.
  */
-function describeRequestInPlace(
-  requestBody: object | undefined,
-  schemas: Readonly<Record<string, Schema>>,
-): void {
-  const content =
-    (requestBody as { content?: Record<string, { schema: unknown }> } | undefined)?.content ?? {};
+function describeRequestInPlace(operation: unknown, schemas: Readonly<Record<string, Schema>>): void {
+  const { content = {} } = (operation as { requestBody?: RequestBody } | undefined)?.requestBody ?? {};
   for (const media of Object.values(content)) {
-    const name = (media.schema as { $ref: string }).$ref.split('/').at(-1)!;
-    media.schema = { title: name, ...schemas[name]! };
+    const title = (media.schema as { $ref: string }).$ref.split('/').at(-1)!;
+    media.schema = { title, ...schemas[title] };
   }
 }
 
 /** Adds values from real responses as examples to the members of a schema. */
-function withExamples(schema: Schema, examples: Readonly<Record<string, unknown>> = {}): Schema {
-  const properties = Object.entries(schema.properties).map(([name, property]) => [
+function withExamples(schema: Schema, examples?: Readonly<Record<string, unknown>>): Schema {
+  if (examples === undefined) return schema;
+  const properties = Object.entries(schema.properties ?? {}).map(([name, property]) => [
     name,
     name in examples ? { ...property, examples: [examples[name]] } : property,
   ]);

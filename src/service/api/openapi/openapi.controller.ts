@@ -1,16 +1,14 @@
-import { promisify } from 'node:util';
-import { gzip as gzipCallback } from 'node:zlib';
-import { Controller, Get, Req, Res } from '@nestjs/common';
+import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags, type OpenAPIObject } from '@nestjs/swagger';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { Environment } from '../config/environment.js';
-import { API_VERSIONS, apiPath, type ApiVersion } from '../http/api-versions.js';
-import { ApiDescription } from '../http/api-description.js';
-import { publicAddress } from '../http/public-address.js';
-import { REVALIDATE, StaticBody } from '../http/static-body.js';
+import { gzip } from '../../../gzip.js';
+import { Environment } from '../../config/environment.js';
+import { API_VERSIONS, apiPath, type ApiVersion } from '../../http/api-versions.js';
+import { ApiRevalidated } from '../../http/api-operation.js';
+import { publicAddress } from '../../http/public-address.js';
+import { JSON_TYPE, REVALIDATE, StaticBody } from '../../http/static-body.js';
 
-const gzip = promisify(gzipCallback);
 /** A service has few addresses; those that somebody makes up in Host must not fill memory. */
 const ADDRESSES = 16;
 
@@ -30,7 +28,7 @@ export class OpenApiController {
   }
 
   @Get()
-  @ApiDescription({
+  @ApiRevalidated({
     operationId: 'getOpenApi',
     summary: 'Describes the interface.',
     description: 'This document: OpenAPI 3.1 as JSON. /docs displays it in the browser.',
@@ -56,26 +54,24 @@ export class OpenApiController {
         components: { type: 'object', description: 'The schemas that operations refer to.' },
       },
     },
+    failures: [],
   })
-  async openapi(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    const address = publicAddress(request, this.environment.PUBLIC_URL);
-    const body = await this.#bodyFor(request.routeOptions.url!, address);
-    body.send(request, reply);
-  }
-
-  /** Made once for all who ask at the same time. */
-  #bodyFor(path: string, url: string): Promise<StaticBody> {
+  async openapi(@Res() reply: FastifyReply): Promise<void> {
+    const path = reply.request.routeOptions.url!;
+    const url = publicAddress(reply.request, this.environment.PUBLIC_URL);
     const key = `${path} ${url}`;
+    // Made once for all who ask at the same time.
     let body = this.#bodies.get(key);
     if (body === undefined) {
-      body = this.#bodyOf({ ...this.#documents.get(path)!, servers: [{ url }] });
+      body = describedAt(url, this.#documents.get(path)!);
       this.#bodies.set(key, body);
     }
-    return body;
+    (await body).send(reply);
   }
+}
 
-  async #bodyOf(document: OpenAPIObject): Promise<StaticBody> {
-    const json = Buffer.from(JSON.stringify(document));
-    return new StaticBody(json, await gzip(json), 'application/json; charset=utf-8', REVALIDATE);
-  }
+/** Compressed off the main thread, because whoever asks may name any address. */
+async function describedAt(url: string, document: OpenAPIObject): Promise<StaticBody> {
+  const json = Buffer.from(JSON.stringify({ ...document, servers: [{ url }] }));
+  return new StaticBody(json, await gzip(json), JSON_TYPE, REVALIDATE);
 }

@@ -1,33 +1,43 @@
-import type { Connectome, SignRule } from '../../../connectome/connectome.js';
-import { modelId } from '../../../connectome/model-id.js';
+import type { Connectome, ConnectomeMetadata, SignRule } from '../../../connectome/connectome.js';
+import { isFlyWire, modelId } from '../../../connectome/model-id.js';
 import type { Population } from '../../../connectome/populations.js';
-import { drivesOf } from '../drives.js';
-import { availableStimuli } from '../presets.js';
-import { NETWORK } from '../../../engine/network.js';
-import { ENGINE_VERSION } from '../experiment.js';
-import { type Field, FIELDS } from '../fields.js';
-import type { Model, Parameters } from './model.dto.js';
+import { drivesOf } from '../../../presets/drives.js';
+import { availableStimuli } from '../../../presets/presets.js';
+import { NETWORK } from '../../../simulation/network.js';
+import { ENGINE_VERSION } from '../../../presets/experiment.js';
+import { type Field, FIELDS } from '../../../presets/fields.js';
 
 const SIGN_RULES: Readonly<Record<SignRule, string>> = {
   predicted:
     'By the transmitter predicted for each neuron: GABA and glutamate are inhibitory, as are photoreceptors ' +
-    '(histamine); all others are excitatory.',
+    '(histamine); all others are excitatory. Where the table names no transmitter, that with the largest mean ' +
+    'probability counts; a neuron without any prediction is excitatory.',
   corrected:
-    'By the predicted transmitter, with three corrections: all photoreceptors, including the ocellar ones, are ' +
+    'By the predicted transmitter (where the table names none, that with the largest mean probability), with three ' +
+    'corrections: all photoreceptors, including the ocellar ones, are ' +
     'inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, ' +
     'because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an ' +
     'inference.',
   'as given':
-    'As given for each neuron by the source of the wiring: the column Excitatory in the connectivity file of Shiu et al. 2024.',
+    'As given for each neuron by the source of the wiring: the column Excitatory of a connectivity file in the form of ' +
+    'Shiu et al. 2024.',
 };
 
-const CITATIONS = [
+/** In addition to those of the network model itself. */
+const FLYWIRE_CITATIONS = [
   { text: 'Dorkenwald et al. 2024', doi: '10.1038/s41586-024-07558-y', subject: 'the connectome' },
   { text: 'Schlegel et al. 2024', doi: '10.1038/s41586-024-07686-5', subject: 'the cell types' },
   { text: 'Eckstein, Bates et al. 2024', doi: '10.1016/j.cell.2024.03.016', subject: 'the transmitters' },
-  { text: 'Shiu et al. 2024', doi: '10.1038/s41586-024-07763-9', subject: 'the network model' },
 ];
+const MODEL_CITATION = {
+  text: 'Shiu et al. 2024',
+  doi: '10.1038/s41586-024-07763-9',
+  subject: 'the network model',
+};
 
+const SILENT_CHANNELS =
+  'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +
+  'groom stays below 1 Hz.';
 const LIMITATIONS = [
   'All neurons are identical leaky integrate-and-fire points: morphology, ion channels and graded potentials are not modelled.',
   'Gap junctions, neuromodulators, glia, plasticity and learning are not modelled.',
@@ -36,12 +46,15 @@ const LIMITATIONS = [
   'All synapses have the same strength, which was fitted once, to feeding (Shiu et al. 2024).',
   'Stimuli are Poisson trains to whole populations of neurons at once, not images, tones or odours.',
   'Channels have few neurons and runs are short, so rates are discrete; quanta lists the step sizes.',
-  'The channels backward and courtship stay silent: none of the ten stimuli reaches their neurons in this model. ' +
-    'groom stays below 1 Hz.',
+  SILENT_CHANNELS,
   'Drives are engineered readings of channels for animation, not biology. If the neurons that command an action stay ' +
     'silent, they read neurons upstream of these: a channel of kind station represents a cue, not an action.',
 ];
-const SYNTHETIC =
+const CUSTOM =
+  'The connections are those that whoever compiled the model gave; whether they were measured is not known here.';
+const SYNTHETIC_NETWORK =
+  'The wiring is synthetic, sampled from cell-type statistics: single neurons and connections have no meaning.';
+const SYNTHETIC_BRAIN =
   'The wiring is synthetic, sampled from cell-type statistics: populations respond as in the measured wiring, but ' +
   'single neurons and connections have no meaning.';
 
@@ -52,13 +65,13 @@ const PARAMETERS = Object.fromEntries(
       ? { allowed: field.allowed, default: field.default }
       : { minimum: field.minimum, maximum: field.maximum, default: field.default },
   ]),
-) as unknown as Parameters;
+);
 
 /**
  * The body of GET /api/v1/model for a connectome.
  * @param atlasUrl path of its atlas
  */
-export function describeModel(connectome: Connectome, atlasUrl: string): Model {
+export function describeModel(connectome: Connectome, atlasUrl: string) {
   const { metadata, digest } = connectome;
   return {
     id: modelId(connectome),
@@ -69,8 +82,8 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
     wiring: metadata.wiring,
     provenance: metadata.provenance,
     sources: metadata.sources,
-    licence: { software: 'Apache-2.0', data: 'CC-BY-NC-4.0' },
-    citations: CITATIONS,
+    licence: { software: 'Apache-2.0', data: isFlyWire(metadata) ? 'CC-BY-NC-4.0' : 'NOASSERTION' },
+    citations: [...(isFlyWire(metadata) ? FLYWIRE_CITATIONS : []), MODEL_CITATION],
     neuron_count: metadata.neuronCount,
     connection_count: metadata.connectionCount,
     synapse_count: metadata.synapseCount,
@@ -111,8 +124,19 @@ export function describeModel(connectome: Connectome, atlasUrl: string): Model {
     ),
     parameters: PARAMETERS,
     network: Object.entries(NETWORK).map(([name, constant]) => ({ name: snakeCase(name), ...constant })),
-    limitations: metadata.wiring === 'synthetic' ? [SYNTHETIC, ...LIMITATIONS] : LIMITATIONS,
+    limitations: limitationsOf(metadata),
   };
+}
+
+/** Findings in the FlyWire brain are not said of another network, or of a wiring that someone changed. */
+function limitationsOf(metadata: ConnectomeMetadata): string[] {
+  const { wiring } = metadata;
+  if (isFlyWire(metadata) && wiring !== 'custom') {
+    return wiring === 'synthetic' ? [SYNTHETIC_BRAIN, ...LIMITATIONS] : LIMITATIONS;
+  }
+  const general = LIMITATIONS.filter((text) => text !== SILENT_CHANNELS);
+  if (wiring === 'synthetic') return [SYNTHETIC_NETWORK, ...general];
+  return wiring === 'custom' ? [CUSTOM, ...general] : general;
 }
 
 function described({ label, description, selectors, neuronCount, citations }: Population) {

@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { Subject } from 'rxjs';
-import { Environment } from '../config/environment.js';
-import type { Experiment, View } from '../answers/v1/experiment.js';
-import { presetOf } from '../answers/v1/presets.js';
-import { runId } from '../answers/v1/run-id.js';
-import { CodedError } from '../errors.js';
-import { ModelHealth } from '../health/model-health.js';
-import type { QueuedResult, QueuedRun } from '../pool/experiment-queue.js';
-import { RunResult } from './run-result.js';
+import { Environment } from '../../config/environment.js';
+import { runId, type Experiment, type View } from '../../../presets/experiment.js';
+import { presetOf } from '../../../presets/presets.js';
+import { CodedError } from '../../../errors.js';
+import { withTimeout } from '../../../with-timeout.js';
+import { ModelHealth } from '../../health/model-health.js';
+import type { QueuedRun } from '../../../scheduling/experiment-queue.js';
+import type { QueuedResult } from '../../../scheduling/queued-run.js';
+import type { RunBody } from '../../../presets/run-body.js';
+import { gzip } from '../../../gzip.js';
 
 export interface RunOrder {
   readonly experiment: Experiment;
@@ -16,9 +19,9 @@ export interface RunOrder {
   readonly gzip: boolean;
   /** Who asks; for the share of the waiting line. */
   readonly client: string;
-  /** Calls the listener when the client has gone, at once where it has; gives a function that ends that. */
+  /** Calls the listener when the client has gone, at once if it has; gives a function that ends that. */
   readonly whenGone: (listener: () => void) => () => void;
-  /** Nobody asked for it: see warm-up.ts. */
+  /** Run of the service itself, which no client asked for: see warm-up.ts. */
   readonly isWarmUp: boolean;
 }
 
@@ -33,6 +36,28 @@ export interface RunAnswer {
 }
 
 export type Timings = Pick<QueuedResult, 'queueMs' | 'timings' | 'spikes' | 'backend'>;
+
+/** Facts of a run request and its answer, for the log and the metrics. */
+export interface RunReport {
+  readonly experiment: Experiment;
+  readonly view: View;
+  /** Undefined until there is one, and for good where the run failed. */
+  answer?: RunAnswer;
+}
+
+const reports = new WeakMap<FastifyRequest, RunReport>();
+
+/** Creates the report of a valid request; the handler adds the result. */
+export function openReport(request: FastifyRequest, experiment: Experiment, view: View): RunReport {
+  const report: RunReport = { experiment, view };
+  reports.set(request, report);
+  return report;
+}
+
+/** Undefined where the request was no run, or none that was valid. */
+export function reportOf(request: FastifyRequest): RunReport | undefined {
+  return reports.get(request);
+}
 
 /** A run under way, and how many still want its result. */
 interface RunInFlight {
@@ -100,7 +125,10 @@ export class RunService {
   #start(key: string, { experiment, view, gzip, client, isWarmUp }: RunOrder): RunInFlight {
     const { queue } = this.health.modelForRuns();
     const run = queue.submit({ kind: 'v1-run', experiment, view, gzip }, client);
-    const result = run.result.then((queued) => ({ result: RunResult.of(queued), timings: queued }));
+    const result = run.result.then((queued) => ({
+      result: new RunResult(queued.body, queued.gzip, queued.backend),
+      timings: queued,
+    }));
     const running: RunInFlight = { run, result, clients: 0 };
     this.#inFlight.set(key, running);
     result.then(
@@ -123,25 +151,18 @@ export class RunService {
   ): Promise<Awaited<RunInFlight['result']>> {
     const { RUN_TIMEOUT_MS } = this.environment;
     running.clients++;
-    let timer: NodeJS.Timeout | undefined;
     let stopListening: (() => void) | undefined;
-    const givenUp = new Promise<never>((_, reject) => {
+    const gone = new Promise<never>((_, reject) => {
       stopListening = whenGone(() => reject(new CodedError('RUN_CANCELLED', 'The client has gone.')));
-      timer = setTimeout(
-        () =>
-          reject(
-            new CodedError(
-              'DEADLINE_PASSED',
-              `The run did not finish within ${RUN_TIMEOUT_MS} ms of its arrival; try again.`,
-            ),
-          ),
-        RUN_TIMEOUT_MS,
-      );
     });
     try {
-      return await Promise.race([running.result, givenUp]);
+      return await withTimeout(RUN_TIMEOUT_MS, Promise.race([running.result, gone]), () => {
+        throw new CodedError(
+          'DEADLINE_PASSED',
+          `The run did not finish within ${RUN_TIMEOUT_MS} ms of its arrival; try again.`,
+        );
+      });
     } finally {
-      clearTimeout(timer);
       stopListening!();
       running.clients--;
       if (running.clients === 0 && running.run.cancel()) this.#forget(key, running);
@@ -155,4 +176,39 @@ export class RunService {
 
 function asView(result: RunResult, key: string, view: View): RunResult {
   return view === 'drive' && key.endsWith(' full') ? result.drive() : result;
+}
+
+/** Memory that an entry of the cache takes beside its bytes, about. */
+const OVERHEAD_BYTES = 512;
+const CLOSING_BRACE = Buffer.from('}');
+
+/** The response to an experiment, in the encodings requested so far. */
+export class RunResult {
+  constructor(
+    private readonly body: RunBody,
+    private compressed: Uint8Array | undefined,
+    readonly backend: string,
+  ) {}
+
+  get identity(): Uint8Array {
+    return this.body.bytes;
+  }
+
+  /** Mostly made by the worker; where a later client is the first to want it, off the main thread too. */
+  async gzip(): Promise<Uint8Array> {
+    this.compressed ??= await gzip(this.identity);
+    return this.compressed;
+  }
+
+  /** Both encodings, as if both were there: an entry must not outgrow its account. */
+  get bytes(): number {
+    return this.identity.length + (this.compressed?.length ?? this.identity.length) + OVERHEAD_BYTES;
+  }
+
+  /** view=drive of the same experiment. */
+  drive(): RunResult {
+    const { bytes, headBytes } = this.body;
+    const drive = Buffer.concat([bytes.subarray(0, headBytes), CLOSING_BRACE]);
+    return new RunResult({ bytes: drive, headBytes }, undefined, this.backend);
+  }
 }

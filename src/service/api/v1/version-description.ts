@@ -1,5 +1,9 @@
-import type { VersionDescription } from '../../../openapi/openapi-document.js';
-import { EXAMPLES } from './openapi-examples.js';
+import type { VersionDescription } from '../openapi/openapi-document.js';
+import { object, oneOf, text } from '../../../schema/json-schema.js';
+import { ERROR_CODES_OF_V1 } from '../../http/error-examples.js';
+import { MODEL_SCHEMAS } from './model.dto.js';
+import { RUN_SCHEMAS } from './run-response.dto.js';
+import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 
 const DESCRIPTION = `Runs bounded, reproducible experiments on a pruned connectome of the fruit fly (FlyWire FAFB,
 release 783). A client posts a stimulus; the service simulates the whole brain and returns its spikes, the firing
@@ -31,6 +35,15 @@ version of the model, which is part of every id. /api/v2 adds open
 experiments and does not replace /api/v1. Should a version be withdrawn, it stays available for at least twelve months,
 and its responses carry the headers Deprecation (RFC 9745) and Sunset (RFC 8594) during that time.`;
 
+const ERROR = object('The body of every error response, from any layer.', {
+  error: text('A sentence for people: the field, the value received and what is allowed.', {
+    examples: ['stimulus must be one of sugar, loom, none, got "salt".'],
+  }),
+  code: oneOf('A constant for programs; docs/errors.md lists them all.', ERROR_CODES_OF_V1, {
+    examples: ['INVALID_PARAMETER'],
+  }),
+});
+
 /** The OpenAPI description of version 1, except its operations. */
 export const DESCRIPTION_OF_V1: VersionDescription = {
   version: '1',
@@ -40,6 +53,6 @@ export const DESCRIPTION_OF_V1: VersionDescription = {
     Experiments: 'Runs of the simulated brain.',
     Descriptions: 'The model and the interface.',
   },
-  examples: EXAMPLES,
-  openSchemas: ['ChannelRates', 'Drives'],
+  examples: EXAMPLES.schemas,
+  schemas: { ...RUN_SCHEMAS, ...MODEL_SCHEMAS, ErrorResponse: ERROR },
 };

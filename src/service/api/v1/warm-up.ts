@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { apiPath } from '../http/api-versions.js';
-import { QUERY_FIELDS } from '../answers/v1/fields.js';
-import { trialExperiment } from '../answers/v1/presets.js';
-import type { LoadedModel } from '../health/model-health.js';
+import { apiPath } from '../../http/api-versions.js';
+import { QUERY_FIELDS } from '../../../presets/fields.js';
+import { trialExperiment } from '../../../presets/presets.js';
+import type { LoadedModel } from '../../health/model-health.js';
 
 /** With half as many, the first run of a client takes up to twice as long as its tenth; see docs/performance.md. */
 const ROUNDS = 8;
@@ -34,7 +34,7 @@ export async function warmUp(fastify: FastifyInstance, { connectome }: LoadedMod
   }
 }
 
-/** Whether a run is one of these: for tests, whose faults are meant for others. */
+/** Tells whether a run is one of these: for tests, whose faults are meant for others. */
 export function isWarmUpSeed(seed: number): boolean {
   return seed >= FIRST_SEED && seed < FIRST_SEED + ROUNDS;
 }

@@ -1,5 +1,5 @@
-import { CodedError } from '../errors.js';
-import { holdBeginning, inTurns, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
+import { CodedError } from '../../../errors.js';
+import { holdBeginning, withFailureLine, withProgress, type Bytes } from './answer-bytes.js';
 
 const NEVER = new Promise<never>(() => undefined);
 
@@ -36,29 +36,6 @@ describe('holdBeginning', () => {
     const held = (await holdBeginning(pieces('abcde', broken()), 4)) as { stream: Bytes };
     await held.stream.next();
     await expect(held.stream.next()).rejects.toBe(failure);
-  });
-});
-
-describe('inTurns', () => {
-  it('lets everything else have its turn between any two pieces', async () => {
-    let turns = 0;
-    const turnsBefore: number[] = [];
-    let isOver = false;
-    const others = () => {
-      turns++;
-      if (!isOver) setImmediate(others);
-    };
-    setImmediate(others);
-    for await (const piece of inTurns(pieces('a', 'b', '', 'c', 'd'))) {
-      turnsBefore.push(turns);
-      expect(piece).toHaveLength(1);
-    }
-    isOver = true;
-    const waits = turnsBefore.slice(1).map((count, at) => count - turnsBefore[at]!);
-    expect(waits.length).toBe(3);
-    for (const wait of waits) expect(wait).toBeGreaterThan(0);
-    // A piece without bytes is a turn for others, and no piece of the answer.
-    expect(waits[1]).toBeGreaterThan(waits[0]!);
   });
 });
 

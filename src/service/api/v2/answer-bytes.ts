@@ -1,7 +1,12 @@
-import { setImmediate } from 'node:timers/promises';
+import { pipeline, Readable } from 'node:stream';
+import { constants, createGzip, type ZlibOptions } from 'node:zlib';
 import { Logger } from '@nestjs/common';
-import { expectedErrorOf, internalError } from '../http/error-of.js';
-import { ErrorResponse } from '../http/error-response.dto.js';
+import type { FastifyReply } from 'fastify';
+import { withTimeout } from '../../../with-timeout.js';
+import { errorBody, expectedErrorOf, internalError } from '../../http/error-of.js';
+import { FORMATS, type Format } from '../../../experiments/formats/formats.js';
+import { gzip, GZIP_LEVEL } from '../../../gzip.js';
+import { acceptsGzip } from '../../http/request-headers.js';
 
 const log = new Logger('experiments');
 
@@ -35,23 +40,12 @@ async function* following(beginning: Uint8Array, rest: Bytes): Bytes {
   yield* rest;
 }
 
-/**
- * Lets everything else have its turn before the next piece is made. Pieces are made without waiting for anything, so a
- * large answer to a fast reader would hold up all other requests until its end.
- */
-export async function* inTurns(bytes: Bytes): Bytes {
-  for await (const piece of bytes) {
-    if (piece.length > 0) yield piece;
-    await setImmediate();
-  }
-}
-
 /** Adds a line of progress wherever nothing else has come for a while. */
 export async function* withProgress(lines: Bytes, progress: () => Uint8Array, everyMs: number): Bytes {
   let next = lines.next();
   try {
     for (;;) {
-      const line = await orAfter(everyMs, next);
+      const line = await withTimeout<Awaited<typeof next> | undefined>(everyMs, next, () => undefined);
       if (line === undefined) {
         yield progress();
       } else if (line.done === true) {
@@ -63,17 +57,6 @@ export async function* withProgress(lines: Bytes, progress: () => Uint8Array, ev
     }
   } finally {
     await lines.return();
-  }
-}
-
-/** @returns undefined where the promise takes longer; it goes on */
-async function orAfter<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), ms)));
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -100,5 +83,37 @@ function failureLine(thrown: unknown): Uint8Array {
   if (error.code === 'INTERNAL') {
     log.error(`An experiment failed: ${String((thrown as Error).stack ?? thrown)}`);
   }
-  return Buffer.from(`${JSON.stringify(new ErrorResponse(error))}\n`);
+  return Buffer.from(`${JSON.stringify(errorBody(error))}\n`);
+}
+
+const TEXT_FORMATS: readonly Format[] = ['json', 'ndjson', 'csv'];
+
+/** Time until an answer begins. */
+export function serverTiming(reply: FastifyReply) {
+  return { 'server-timing': `total;dur=${reply.elapsedTime.toFixed(2)}` };
+}
+
+/** Sends the bytes of an answer; text is gzipped where the client accepts that. */
+export async function sendAnswer(held: HeldAnswer, format: Format, reply: FastifyReply): Promise<void> {
+  const { mediaType, parameters } = FORMATS[format];
+  const gzipped = TEXT_FORMATS.includes(format) && acceptsGzip(reply.request);
+  reply.headers({
+    'content-type': mediaType + parameters,
+    'cache-control': 'no-store',
+    vary: 'Accept, Accept-Encoding',
+    // A proxy that collects lines would take away what they are for.
+    ...(format === 'ndjson' && { 'x-accel-buffering': 'no' }),
+    ...(gzipped && { 'content-encoding': 'gzip' }),
+  });
+  if ('whole' in held) {
+    reply.send(gzipped ? await gzip(held.whole) : held.whole);
+  } else {
+    const bytes = Readable.from(held.stream, { objectMode: false });
+    // Fastify ends the connection over a stream that fails; the callback is there because pipeline wants one.
+    reply.send(gzipped ? pipeline(bytes, createGzip(gzipOptions(format)), () => undefined) : bytes);
+  }
+}
+
+function gzipOptions(format: Format): ZlibOptions {
+  return { level: GZIP_LEVEL, ...(format === 'ndjson' && { flush: constants.Z_SYNC_FLUSH }) };
 }

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from 'fastify';
-import { CLIENT_GONE_STATUS } from '../http/request-watch.js';
-import type { Format } from '../answers/v2/formats/formats.js';
+import { CLIENT_GONE_STATUS } from '../../http/request-watch.js';
+import type { Format } from '../../../experiments/formats/formats.js';
+import type { Work } from '../../../experiments/plan/prices.js';
 
 /** How an experiment ended. `refused`: nothing of it was simulated. `job`: it became a job. */
 export type Outcome = 'done' | 'dry_run' | 'job' | 'refused' | 'failed' | 'cancelled' | 'drained';
 
-/** What a request for an experiment was about and what came of it, for the log and the metrics. */
+/** Facts of a request for an experiment and its answer, for the log and the metrics. */
 export interface ExperimentReport {
   outcome: Outcome | 'under_way';
   format?: Format;
@@ -15,13 +16,21 @@ export interface ExperimentReport {
   /** Trials that were simulated. */
   trials: number;
   brainSeconds: number;
+  /** Work so far, for its price. */
+  work: Readonly<Work>;
 }
 
 const reports = new WeakMap<FastifyRequest, ExperimentReport>();
 
 /** Opens the report of a request; whoever serves it fills in the rest. */
 export function openExperimentReport(request: FastifyRequest): ExperimentReport {
-  const report: ExperimentReport = { outcome: 'refused', conditions: 0, trials: 0, brainSeconds: 0 };
+  const report: ExperimentReport = {
+    outcome: 'refused',
+    conditions: 0,
+    trials: 0,
+    brainSeconds: 0,
+    work: {},
+  };
   reports.set(request, report);
   return report;
 }

@@ -1,34 +1,53 @@
-import { apiPath } from '../http/api-versions.js';
-import { ErrorResponse } from '../http/error-response.dto.js';
-import { CodedError } from '../errors.js';
-import { isFinished, type JobHead, type JobProgress, type JobState, type JobStatus } from '../jobs/job.js';
+import { apiPath } from '../../http/api-versions.js';
+import { errorBody } from '../../http/error-of.js';
+import { CodedError } from '../../../errors.js';
+import { ID } from '../../../experiments/run/result.js';
+import {
+  isFinished,
+  JOB_STATUSES,
+  type JobHead,
+  type JobProgress,
+  type JobState,
+} from '../../../jobs/job.js';
+
+import { count, integer, listOf, number, object, oneOf, ref, text } from '../../../schema/json-schema.js';
 
 const MS_PER_SECOND = 1000;
 const RESULTS_RELATION = 'http://www.opengis.net/def/rel/ogc/1.0/results';
 
-/** The state of a job as clients see it: that of OGC API - Processes, and members of our own. */
-export interface JobStatusInfo {
-  readonly jobID: string;
-  readonly type: 'process';
-  readonly status: JobStatus;
-  /** Per cent, 100 once it has succeeded. */
-  readonly progress: number;
-  readonly created: string;
-  readonly started?: string;
-  readonly updated: string;
-  readonly finished?: string;
-  /** Id of the experiment. */
-  readonly id: string;
-  readonly model: string;
-  readonly conditions: number;
-  readonly conditions_done: number;
-  readonly brain_seconds: number;
-  readonly seconds_left?: number;
-  readonly error?: ErrorResponse;
-  readonly links: readonly { readonly href: string; readonly rel: string; readonly type: string }[];
+export const LINK = object('Where something is.', {
+  href: text('Path on this service.'),
+  rel: text('What it is.'),
+  type: text('Media type.'),
+});
+
+export const JOB_STATUS = object('The state of a job, as in OGC API - Processes, with members of our own.', {
+  jobID: text('Name of the job.', { pattern: '^[\\w-]{24}$' }),
+  type: oneOf('What the job is one of.', ['process']),
+  status: oneOf('accepted: it waits for a worker. dismissed: it was ended.', JOB_STATUSES),
+  progress: integer('Per cent of the simulated time that is done; 100 once it has succeeded.', {
+    minimum: 0,
+    maximum: 100,
+  }),
+  created: time('When it was accepted.'),
+  'started?': time('When it was begun.'),
+  updated: time('When this state last changed.'),
+  'finished?': time('When it succeeded, failed or was dismissed.'),
+  id: ID,
+  model: text('Names the model, as `id` of GET /api/v1/model.'),
+  conditions: count('Conditions that are computed: all of the experiment, unless `from` was given.', 1),
+  conditions_done: count('Of these, the ones that are done.'),
+  brain_seconds: number('Conditions x trials x duration, at most.', { minimum: 0 }),
+  'seconds_left?': count('Estimate of the time left, from the pace so far.', 1),
+  'error?': ref('ErrorResponse', 'What the job failed with.'),
+  links: listOf('Where its state and its results are.', ref('Link')),
+});
+
+function time(description: string) {
+  return text(description, { format: 'date-time' });
 }
 
-export function statusOf({ record, progress }: JobState, nowMs = Date.now()): JobStatusInfo {
+export function statusOf({ record, progress }: JobState, nowMs = Date.now()) {
   const { startedMs, updatedMs, finishedMs, status, failure } = progress;
   const secondsLeft = estimate(record, progress, nowMs);
   const href = `${apiPath('2', 'experiments')}/${record.id}`;
@@ -47,7 +66,7 @@ export function statusOf({ record, progress }: JobState, nowMs = Date.now()): Jo
     conditions_done: progress.conditionsDone,
     brain_seconds: record.brainMs / MS_PER_SECOND,
     ...(secondsLeft !== undefined && { seconds_left: secondsLeft }),
-    ...(failure !== undefined && { error: new ErrorResponse(CodedError.fromFailure(failure)) }),
+    ...(failure !== undefined && { error: errorBody(CodedError.fromFailure(failure)) }),
     links: [
       { href, rel: 'self', type: 'application/json' },
       ...(status === 'failed' || status === 'dismissed'

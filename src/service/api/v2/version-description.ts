@@ -1,6 +1,6 @@
-import type { VersionDescription } from '../../../openapi/openapi-document.js';
+import type { VersionDescription } from '../openapi/openapi-document.js';
 import { ANSWER_SCHEMAS, ERROR_SCHEMA } from './answer-schemas.js';
-import { documentSchemas } from '../document-schema.js';
+import { documentSchemas } from '../../../experiments/document/document.js';
 
 const DESCRIPTION = `Open experiments on a spiking model of the fruit fly brain (FlyWire FAFB, release 783), for
 laboratories: stimulate any neurons, silence any, repeat trials, sweep parameters, read any neurons. /api/v1 gives a fly
@@ -11,8 +11,11 @@ repeated, unless it begins a job. A train of input events depends on the seed, t
 neuron alone: silencing neurons, adding an input or a report, or running more trials never redraws what stays.
 
 **Price.** An experiment costs brain seconds: conditions x trials x duration. dry_run=true says how many, and costs
-nothing; nor does what is refused. A client may have 600 brain seconds simulated in any 60 seconds, unless
-RateLimit-Limit says otherwise. They are charged before the experiment begins; what was not begun is given back.
+nothing; nor does what is refused. What takes more of a core than simulated time ordinarily does costs more: inputs of
+very many neurons, runaway activity, short trials and reports of very many groups or spikes (a brain second buys 20 ms).
+A client may spend 600 brain seconds in any 60 seconds, unless RateLimit-Limit says otherwise. The expected price is
+charged before the experiment begins, and settled at its end: what was not needed is given back, what was needed beyond
+it counts as well.
 
 **Long experiments.** Ask for application/x-ndjson: each condition comes when it is done, and at least every 5 seconds
 there is a line. Where a connection breaks, \`from\` goes on at a condition. A client that disconnects ends its
@@ -39,7 +42,7 @@ began ends with such a line; other formats end without their last bytes, and the
 
 **Versions.** Members may be added to answers; none is removed or changes its meaning within /api/v2.`;
 
-/** What the OpenAPI description of version 2 says beside its operations. */
+/** Texts of the OpenAPI description of version 2 beside its operations. */
 export const DESCRIPTION_OF_V2: VersionDescription = {
   version: '2',
   fullVersion: '2.0.0',
@@ -50,7 +53,5 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
     Neurons: 'What a selector can name.',
     Descriptions: 'How the interface works.',
   },
-  examples: {},
-  openSchemas: [],
   schemas: { ...documentSchemas(), ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA },
 };

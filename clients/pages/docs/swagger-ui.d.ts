@@ -1,0 +1,12 @@
+/** Swagger UI without types of its own: the part of its options that the page uses. */
+declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
+  export default function SwaggerUI(options: {
+    readonly dom_id: string;
+    readonly spec: object;
+    readonly tryItOutEnabled: boolean;
+    readonly displayRequestDuration: boolean;
+    readonly validatorUrl: 'none';
+    readonly syntaxHighlight: { readonly activated: boolean };
+    readonly plugins: readonly object[];
+  }): void;
+}

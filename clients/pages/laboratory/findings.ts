@@ -1,0 +1,60 @@
+/** The lines of an answer as figures and files take them. */
+import { SIDES } from '../../../src/connectome/connectome.js';
+import type { Findings, FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
+import { type TableColumns, spikeTableOf } from '../../../src/experiments/formats/tables.js';
+import type {
+  ExperimentHead,
+  ExperimentTotals,
+  GroupResult,
+  SpikeTable,
+} from '../../../src/experiments/run/result.js';
+import type { NeuronIndex } from '../service/neuron-labels.js';
+import type { ConditionLine } from '../service/open-experiments.js';
+
+/** @param neurons nothing while it is not known which neurons the ids are: rows have their ids then */
+export function findingsOf(
+  head: ExperimentHead,
+  conditions: readonly ConditionLine[],
+  totals: ExperimentTotals | undefined,
+  neurons: NeuronIndex | undefined,
+): Findings {
+  const places = new Map<string, number>();
+  const placeOf = (id: string): number => {
+    const place = places.get(id) ?? places.size;
+    places.set(id, place);
+    return place;
+  };
+  const inputNames = Object.keys(head.experiment.inputs);
+  const tableOf = (columns: TableColumns) =>
+    spikeTableOf(columns, inputNames, neurons === undefined ? placeOf : (id) => neurons.indexOf(id));
+  return {
+    head,
+    conditions: conditions.map((line) => foundCondition(line, tableOf)),
+    unchanged: totals?.unchanged.length ?? 0,
+    labelOf(neuron) {
+      if (neurons === undefined) return [...places.keys()][neuron]!;
+      const type = neurons.metadata.types[neurons.typeIndices[neuron]!]!.name;
+      return `${type || 'untyped'} ${SIDES[neurons.sides[neuron]!]!}`.trim();
+    },
+  };
+}
+
+function foundCondition(
+  { reports, ...condition }: ConditionLine,
+  tableOf: (columns: TableColumns) => SpikeTable,
+): FoundCondition {
+  const entries = Object.entries(reports);
+  const groups = entries.filter((entry): entry is [string, readonly GroupResult[]] =>
+    Array.isArray(entry[1]),
+  );
+  const columns = entries.filter((entry): entry is [string, TableColumns] => !Array.isArray(entry[1]));
+  let tables: Record<string, SpikeTable> | undefined;
+  return {
+    ...condition,
+    groups: Object.fromEntries(groups),
+    // Only those that are drawn are converted.
+    get tables() {
+      return (tables ??= Object.fromEntries(columns.map(([name, table]) => [name, tableOf(table)])));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** Saves what is shown: the figure, and its numbers in the formats of the service, byte for byte the same. */
+import type { Findings } from '../../../src/experiments/figures/figure-kind.js';
+import { type LabelledNeurons, tableOf } from '../../../src/experiments/formats/tables.js';
+import type { NeuronIndex } from '../service/neuron-labels.js';
+
+export type TableFormat = 'csv' | 'arrow';
+
+const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
+  csv: 'text/csv',
+  arrow: 'application/vnd.apache.arrow.stream',
+};
+
+/**
+ * File of one table of the findings. The writers are loaded when they are needed.
+ * @param neurons which tables of spikes and of input events need
+ */
+export async function tableFile(
+  format: TableFormat,
+  table: string,
+  { head, conditions }: Findings,
+  neurons: NeuronIndex | undefined,
+): Promise<Blob> {
+  const { experiment } = head;
+  // Tables of groups have no need of neurons.
+  const { columns, batchesOf } = tableOf({ connectome: neurons as LabelledNeurons, experiment, table });
+  const encoder =
+    format === 'csv'
+      ? new (await import('../../../src/experiments/formats/csv.js')).CsvEncoder(columns, ',')
+      : new (await import('../../../src/experiments/formats/arrow.js')).ArrowEncoder(columns);
+  const pieces = [...encoder.begin(head)];
+  for (const { groups, tables, ...condition } of conditions) {
+    // Without neurons tables of events are left out.
+    const reports = { ...groups, ...(neurons !== undefined && tables) };
+    for (const batch of batchesOf({ ...condition, reports })) pieces.push(...encoder.append(batch));
+  }
+  pieces.push(...encoder.end());
+  return new Blob(pieces as BlobPart[], { type: MEDIA_TYPES[format] });
+}
+
+/** Gives a file to the reader. */
+export function save(blob: Blob, name: string): void {
+  const href = URL.createObjectURL(blob);
+  const link = document.createElement('a');
+  link.href = href;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+/** A name of a file from that of the experiment. */
+export function fileName(experiment: string | undefined, id: string, extension: string): string {
+  const name = (experiment ?? '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '');
+  return `${name || 'experiment'}-${id.slice(0, 8)}.${extension}`;
+}

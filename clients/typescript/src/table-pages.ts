@@ -1,0 +1,60 @@
+import type { paths } from './api-v2.js';
+import type { ExperimentOptions } from './experiment-run.js';
+import { withQuery, type Requests } from './requests.js';
+
+type ExperimentQuery = NonNullable<paths['/api/v2/experiments']['post']['parameters']['query']>;
+
+export interface TableOptions extends ExperimentOptions {
+  readonly format: 'csv' | 'arrow' | 'parquet';
+  /** By default `rates`; where all reports are tables, that of the first of them. */
+  readonly table?: NonNullable<ExperimentQuery['table']>;
+  /** Names of the columns of a table of spikes, as other programs read them. */
+  readonly names?: NonNullable<ExperimentQuery['names']>;
+  /**
+   * Where the table does not fit into one file: only the first rows of each condition. The answer has the header
+   * `Spikes-Truncated` then.
+   */
+  readonly truncate?: boolean;
+}
+
+/** A table of spikes or input events has more rows than one file may have. */
+export class MorePagesError extends Error {
+  override readonly name = 'MorePagesError';
+
+  constructor() {
+    super(
+      'The table has more rows than the service sends in one file: ask for its pages, or with truncate for the first ' +
+        'rows of each condition.',
+    );
+  }
+}
+
+/** Follows the links from one page of a table to the next. */
+export async function* tablePages(
+  requests: Requests,
+  path: string,
+  init: RequestInit,
+  { format, table, names, from, truncate, ...options }: TableOptions,
+): AsyncGenerator<Response, void, void> {
+  let url = withQuery(path, { format, table, names, from, truncate });
+  for (;;) {
+    const response = await requests.begun(url, init, options);
+    const next = nextOf(response);
+    yield response;
+    if (next === undefined) return;
+    url = path + next;
+  }
+}
+
+/** @throws MorePagesError */
+export async function onlyPage(pages: AsyncGenerator<Response, void, void>): Promise<Response> {
+  const { value: response } = await pages.next();
+  if (nextOf(response!) === undefined) return response!;
+  await response!.body?.cancel();
+  throw new MorePagesError();
+}
+
+/** The query of the next page. */
+function nextOf({ headers }: Response): string | undefined {
+  return /<(\?[^>]*)>; *rel="next"/.exec(headers.get('Link') ?? '')?.[1];
+}

@@ -1,0 +1,45 @@
+/** The options of `npm run experiment`. Short, because --help has 80 columns. */
+import { extname } from 'node:path';
+import { COLUMN_NAMES, TABLE_FORMATS } from '../../experiments/formats/formats.js';
+import { TABLES } from '../../experiments/kinds/report-kinds.js';
+import { address, choice, file, flag, integer, text } from '../command.js';
+
+const MAX_WORKERS = 256;
+
+/** @returns the extension of a file, which says in which format it is written */
+export function extensionOf(path: string): string {
+  return extname(path).slice(1).toLowerCase();
+}
+
+const endingIn = (...extensions: readonly string[]) => ({
+  test: (path: string) => extensions.includes(extensionOf(path)),
+  says: `a file that ends in ${extensions.map((each) => `.${each}`).join(', ')}`,
+});
+
+const LIST = { multiple: true } as const;
+
+export const OPTIONS = {
+  // These change the document or add to it.
+  stimulate: text('[NAME=]WHO[@HZ]', 'Neurons that get input events.', LIST),
+  window: text('MS+MS', 'Start and length of these events.', LIST),
+  silence: text('WHO', 'Neurons whose outputs are cut.', LIST),
+  report: text('[NAME=]WHO[/BY]', 'Neurons to read, by neuron,type,side,super_class.', LIST),
+  sweep: text('WHAT=VALUES', 'Values that are tried in turn.', LIST),
+  duration: text('MS', 'Length of a trial.'),
+  trials: text('T', 'Repetitions of each condition.'),
+  seed: text('N', 'Seed of the random input events.'),
+  name: text('TEXT', 'Name of the experiment.'),
+  // All others say where it is run, and what becomes of the answer.
+  from: integer('First condition to run.', { default: 0 }),
+  'dry-run': flag('Say what would be run, and run nothing.'),
+  'print-document': flag('Print the document of these options.'),
+  json: flag('Print the answer as HTTP gives it.'),
+  csv: file('Write the rates as CSV.'),
+  table: text('TABLE', `${TABLES.join(', ')}.`, { choices: TABLES }),
+  spikes: file('Write the spikes (.parquet, .arrow, .csv).', { allowed: endingIn(...TABLE_FORMATS) }),
+  names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.'),
+  plot: file('Write a plot (.svg).', { allowed: endingIn('svg') }),
+  connectome: file('Connectome, by default CONNECTOME_FILE.'),
+  url: address('Let a service compute, as a job if it is large.'),
+  workers: integer('Threads, by default one for each core.', { range: [1, MAX_WORKERS] }),
+};

@@ -1,0 +1,92 @@
+/** npm run preset: what POST /api/v1/run answers, computed here or by a service. */
+import type { Experiment, View } from '../presets/experiment.js';
+import { allowedValuesOf, FIELDS, isAllowed, QUERY_FIELDS, type Field } from '../presets/fields.js';
+import { ExperimentRunner } from '../presets/run-body.js';
+import { describeValue } from '../errors.js';
+import { address, choice, defineCommand, file, flag, integer, text, UsageError } from './command.js';
+import { presetTable, type PresetModel, type PresetRun } from './preset-table.js';
+import { readConnectome, servedFile } from './read-connectome.js';
+import { Service } from './service.js';
+import { compiledSimulators } from './simulators.js';
+
+const { stimulus, duration_ms: duration, intensity, seed } = FIELDS;
+/** Numbers are written without exponents, signs and blanks. */
+const allowedIn = (field: Field) => ({
+  test: (given: string) =>
+    (field.type === 'number' ? /^(\d+\.?\d*|\.\d+)$/ : /^\d{1,16}$/).test(given) &&
+    isAllowed(field, Number(given)),
+  says: allowedValuesOf(field),
+});
+
+export const command = defineCommand({
+  name: 'preset',
+  summary:
+    'Runs a preset of version 1: a stimulus, rates of channels, drives made of them.\n' +
+    `Stimuli: ${stimulus.allowed.join(' ')}`,
+  positionals: { name: 'STIMULUS', help: `One of these; ${stimulus.default} by default.`, maximum: 1 },
+  options: {
+    duration: text('MS', `${duration.label}: ${duration.allowed.join(', ')}.`, {
+      default: duration.default,
+      allowed: allowedIn(duration),
+    }),
+    intensity: text('X', `${intensity.label}, ${intensity.minimum} to ${intensity.maximum}.`, {
+      default: intensity.default,
+      allowed: allowedIn(intensity),
+    }),
+    seed: integer(`${seed.label}, ${seed.minimum} to ${seed.maximum}.`, {
+      default: seed.default,
+      range: [seed.minimum, seed.maximum],
+    }),
+    connectome: file('Connectome to use; by default CONNECTOME_FILE.'),
+    url: address('Use the service at this URL instead.'),
+    json: flag('Print the HTTP body.'),
+    view: choice(QUERY_FIELDS.view.allowed, 'Members of the HTTP body.', {
+      default: QUERY_FIELDS.view.default,
+    }),
+  },
+  async run(options, [name = stimulus.default], { environment, print, progress }) {
+    const { url, connectome, json, view } = options;
+    if (!isAllowed(stimulus, name)) {
+      throw new UsageError(
+        `the stimulus should be ${allowedValuesOf(stimulus)}, found ${describeValue(name)}`,
+      );
+    }
+    if (url !== undefined && connectome !== undefined) {
+      throw new UsageError('--url cannot be combined with --connectome: a service uses its own connectome');
+    }
+    const experiment = {
+      stimulus: name,
+      duration_ms: Number(options.duration),
+      intensity: Number(options.intensity),
+      seed: options.seed,
+    } as Experiment;
+    const answer =
+      url === undefined
+        ? await computed(connectome ?? (await servedFile(environment)), experiment, view)
+        : await asked(new Service(url, progress), experiment, view);
+    if (json) print(answer.body);
+    else print(presetTable(JSON.parse(answer.body) as PresetRun, await answer.model()));
+  },
+});
+
+interface PresetAnswer {
+  /** The body of the answer to POST /api/v1/run. */
+  readonly body: string;
+  model(): Promise<PresetModel>;
+}
+
+async function computed(path: string, experiment: Experiment, view: View): Promise<PresetAnswer> {
+  const { connectome } = await readConnectome(path);
+  const { draw, engineOf } = compiledSimulators();
+  const runner = new ExperimentRunner(connectome, engineOf(connectome), draw);
+  const inputEvents = runner.inputEventsOf(experiment);
+  const raster = runner.simulate(experiment, inputEvents);
+  const { bytes } = runner.body(experiment, view, inputEvents, raster);
+  return { body: new TextDecoder().decode(bytes), model: async () => connectome.metadata };
+}
+
+async function asked(service: Service, experiment: Experiment, view: View): Promise<PresetAnswer> {
+  const { client, patience } = service;
+  const run = await service.asked(client.run(experiment, { ...patience, view }));
+  return { body: JSON.stringify(run), model: () => service.asked(client.model(patience)) };
+}

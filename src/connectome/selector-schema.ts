@@ -1,0 +1,130 @@
+/** The schema of selectors, for documents and wherever else neurons are named; see set-selector.ts. */
+import {
+  anyOf,
+  listOf,
+  object,
+  oneOf,
+  ref,
+  type Schema,
+  type SchemaOf,
+  text,
+  UNPRINTABLE,
+} from '../schema/json-schema.js';
+import {
+  ALL_NEURONS,
+  type LabelSelector,
+  NAMED_SIDES,
+  PUBLISHED_PREFIX,
+  type SetSelector,
+} from './set-selector.js';
+
+/** The longest label of release 783 has 31 characters. */
+export const MAXIMUM_LABEL_LENGTH = 100;
+/** Lists and objects inside one another. */
+export const MAXIMUM_SELECTOR_DEPTH = 16;
+
+const LENGTH = `1 to ${MAXIMUM_LABEL_LENGTH} characters without control characters`;
+
+/** 64 bits without a sign. */
+export const ROOT_ID = text(undefined, {
+  pattern: '^[1-9][0-9]{0,19}$',
+  allowed:
+    'a root id: a string of 1 to 20 decimal digits without a leading zero, because root ids exceed 2^53, beyond which ' +
+    'a number in JSON is not exact',
+});
+
+/** A name, and perhaps a colon and a side: the grammar of nameOnSide(). */
+const NAME = text(undefined, {
+  maxLength: MAXIMUM_LABEL_LENGTH,
+  pattern: `^(?:[^:${UNPRINTABLE}]+|[^${UNPRINTABLE}]+:(?:${NAMED_SIDES.join('|')}))$`,
+  allowed:
+    `the name of a node set or a cell type: ${LENGTH}, alone or followed by one of ` +
+    NAMED_SIDES.map((side) => `:${side}`).join(', '),
+});
+
+/** A label with one value, or with any of several. */
+function valuesOf(description: string, value: Schema, allowed = 'a string or a list of strings') {
+  const list = listOf(undefined, value, {
+    minItems: 1,
+    uniqueItems: true,
+    allowed: 'a list of at least one string',
+  });
+  return anyOf(description, [value, list], { allowed });
+}
+
+function namesOf(label: string, description: string) {
+  const name = text(undefined, {
+    maxLength: MAXIMUM_LABEL_LENGTH,
+    pattern: `^[^${UNPRINTABLE}]+$`,
+    allowed: `a ${label}: ${LENGTH}`,
+  });
+  return valuesOf(description, name);
+}
+
+const LABELS = {
+  'type?': namesOf('type', 'Cell types; * stands for any text.'),
+  'class?': namesOf('class', 'Cell classes; * stands for any text.'),
+  'sub_class?': namesOf('sub_class', 'Sub classes; * stands for any text.'),
+  'super_class?': namesOf('super_class', 'Super classes; * stands for any text.'),
+  'side?': valuesOf(
+    'left, right or center, in the convention of the 783 classification.',
+    oneOf(undefined, NAMED_SIDES),
+  ),
+  'root_id?': valuesOf(
+    'Root ids as strings: they exceed 2^53, beyond which numbers in JSON are not exact.',
+    ROOT_ID,
+    ROOT_ID.allowed,
+  ),
+};
+/** The labels of a selector that is an object, in the order of the complete document. */
+export const SELECTOR_LABELS = Object.keys(LABELS).map((name) => name.slice(0, -1)) as (keyof Omit<
+  LabelSelector,
+  'except'
+>)[];
+
+/** Which neurons, in a schema that has `$defs: SELECTOR_DEFINITIONS`. */
+export function selector(description?: string): SchemaOf<SetSelector> {
+  return ref('Selector', description);
+}
+
+const withoutLabel = { allowed: `an object with at least one of ${SELECTOR_LABELS.join(', ')}` };
+export const LABEL_SELECTOR = object(
+  'Neurons by labels: all members must agree, and a list means any of its values. It must have a member other ' +
+    'than `except`.',
+  { ...LABELS, 'except?': selector('Neurons that are left out again.') },
+  {
+    minProperties: 1,
+    ...withoutLabel,
+    dependentSchemas: { except: { minProperties: 2, ...withoutLabel } },
+    examples: [{ type: ['LC4', 'LPLC2'], side: 'left' }],
+  },
+);
+
+const FORMS = 'a name, an object of labels or a list of selectors';
+const LIST = { minItems: 1, uniqueItems: true, allowed: `${FORMS} with at least one item` };
+const SELECTOR = anyOf(
+  `Which neurons. A string is ${PUBLISHED_PREFIX}${ALL_NEURONS}, the name of a node set of the document, of a published one (${PUBLISHED_PREFIX}sugar, ` +
+    `${PUBLISHED_PREFIX}shiu2024/sugar), of a channel (${PUBLISHED_PREFIX}channel/escape) or a stimulus ` +
+    `(${PUBLISHED_PREFIX}stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or ` +
+    `:center behind it takes one side. An object has labels. A list of selectors is their union. At most ` +
+    `${MAXIMUM_SELECTOR_DEPTH} levels.`,
+  [NAME, LABEL_SELECTOR, listOf(undefined, selector(), LIST)],
+  {
+    allowed: `${FORMS}; ids are strings in root_id`,
+    examples: ['LC4:left', { type: ['LC4', 'LPLC2'], side: 'left' }, ['@sugar', 'CB0701']],
+  },
+);
+
+export const SELECTOR_DEFINITIONS = { Selector: SELECTOR };
+
+/**
+ * The definitions as others may use them. TypeScript has no array type that contains itself outside of an alias, so
+ * generators cannot express lists in lists. They skip `unevaluatedItems`, which validators apply to all items here,
+ * because no other keyword speaks of them.
+ */
+export function publishedSelectors() {
+  const labels = ref('LabelSelector');
+  const inner = { type: 'array', unevaluatedItems: selector(), minItems: 1, uniqueItems: true };
+  const list = listOf(undefined, anyOf(undefined, [NAME, labels, inner]), LIST);
+  return { Selector: { ...SELECTOR, anyOf: [NAME, labels, list] }, LabelSelector: LABEL_SELECTOR };
+}

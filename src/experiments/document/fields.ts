@@ -1,0 +1,74 @@
+/** Fields that several parts of a document have. */
+import { selector } from '../../connectome/selector-schema.js';
+import { integer, listOf, number, oneOf, type SchemaOf } from '../../schema/json-schema.js';
+import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../../stimulus/protocol.js';
+
+export const MAXIMUM_DURATION_MS = MAXIMUM_TRIAL_STEPS / STEPS_PER_MS;
+export const TIME_STEP_MS = 1 / STEPS_PER_MS;
+
+/** Times from the start of a trial, in which something can still happen. */
+export const MOMENT = { multipleOf: TIME_STEP_MS, minimum: 0, maximum: MAXIMUM_DURATION_MS - TIME_STEP_MS };
+export const LENGTH = { multipleOf: TIME_STEP_MS, minimum: TIME_STEP_MS, maximum: MAXIMUM_DURATION_MS };
+
+/** Times of a document are multiples of 0.1 ms, but for the error of a double. */
+export function stepsOf(ms: number): number {
+  return Math.round(ms * STEPS_PER_MS);
+}
+
+export function startMs(description: string) {
+  return number(description, { ...MOMENT, default: 0, examples: [200] });
+}
+
+/** null stands until it is known how long a trial is. */
+export function untilEndMs(description: string): SchemaOf<number | null> {
+  const { minimum, maximum } = LENGTH;
+  return {
+    ...number(description, {
+      ...LENGTH,
+      default: null,
+      examples: [300],
+      allowed: `a multiple of ${TIME_STEP_MS} from ${minimum} to ${maximum}, or null for the end of the trial`,
+    }),
+    type: ['number', 'null'],
+  };
+}
+
+/** Members of the document that a sweep may set. */
+export const SWEPT_OF_DOCUMENT = {
+  duration_ms: integer('Simulated time of one trial in ms.', {
+    minimum: 1,
+    maximum: MAXIMUM_DURATION_MS,
+    default: 1000,
+    examples: [1000],
+  }),
+  seed: integer('Seed of the Poisson trains; the same seed gives the same trains.', {
+    minimum: 0,
+    maximum: 2 ** 32 - 1,
+    default: 42,
+    examples: [42],
+  }),
+};
+
+export const NODE_SET = {
+  ...selector(
+    'Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.',
+  ),
+  examples: ['@sugar'],
+};
+
+export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class'] as const;
+export type GroupLabel = (typeof GROUP_LABELS)[number];
+
+/** Labels that make groups of neurons. */
+export function groupBy(
+  description: string,
+  byDefault: readonly GroupLabel[] = [],
+  maxItems: number = GROUP_LABELS.length,
+) {
+  return listOf(description, oneOf('A label; neurons with equal ones are a group.', GROUP_LABELS), {
+    maxItems,
+    uniqueItems: true,
+    default: byDefault,
+    ...(maxItems > 0 && { examples: [['type', 'side']] }),
+  });
+}

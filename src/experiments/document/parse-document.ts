@@ -1,0 +1,75 @@
+import { SELECTOR_DEFINITIONS } from '../../connectome/selector-schema.js';
+import { checked, checkOf } from '../../schema/check.js';
+import { completed } from '../../schema/completed.js';
+import { hasMember, isObject } from '../../schema/forms.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import { type CheckedDocument, DOCUMENT, type ExperimentDocument } from './document.js';
+import { checkCircles } from './node-set-cycles.js';
+import { parseSweep } from './parse-sweep.js';
+import { SelectorCount } from './selector-count.js';
+import { checkWindows, completeInput, completeReport } from './windows.js';
+
+export interface DocumentLimits {
+  /** Conditions of one sweep at most. */
+  readonly conditions: number;
+  /** Types and root ids in all selectors, and root ids of given times. */
+  readonly ids: number;
+}
+
+const SCHEMA = { ...DOCUMENT, $defs: SELECTOR_DEFINITIONS };
+const check = checkOf(SCHEMA);
+
+/**
+ * Checks a document and completes it: every default is written out, members stand in the order of the schema, `from`,
+ * `to` and `step` become values. Names in node_sets, inputs and reports keep their order, except that whole numbers come
+ * first, as in every object of JavaScript. A complete document stays as it is. What the neurons of a model decide
+ * (unknown names, empty sets, the groups of a sweep) is checked later.
+ *
+ * @param value as JSON.parse gives it
+ * @param channels ids of the channels of the model: by default each is a report
+ * @throws CodedError INVALID_PARAMETER with the path of the first fault
+ */
+export function parseDocument(
+  value: unknown,
+  limits: DocumentLimits,
+  channels: readonly string[],
+): ExperimentDocument {
+  const sets = isObject(value) && isObject(value['node_sets']) ? Object.keys(value['node_sets']) : [];
+  const count = new SelectorCount(new Set(sets), limits.ids);
+  const complete = completed(SCHEMA, withReports(value, channels), (_, selector, path, depth) =>
+    count.add(selector, path, depth),
+  );
+  const draft = checked(check, complete) as CheckedDocument & Pick<ExperimentDocument, 'reports'>;
+  checkCircles(draft.node_sets);
+  const ids = { maximum: limits.ids, used: 0 };
+  const inputs = mapped(
+    draft.inputs,
+    (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], ids) ?? input,
+  );
+  const sweep = parseSweep(draft.sweep ?? [], inputs, limits.conditions);
+  checkWindows({ ...draft, inputs }, sweep.values);
+  return {
+    ...(draft as Omit<typeof draft, 'sweep'>),
+    inputs: mapped(inputs, (input, name) => completeInput(input, name, draft.duration_ms, sweep.values)),
+    reports: mapped(draft.reports, (report) => completeReport(report, draft.duration_ms, sweep.values)),
+    ...(sweep.axes.length > 0 && { sweep: sweep.axes }),
+  };
+}
+
+/** Adds the channels by side, if nothing is reported: as version 1 has them, but for each side. Drops an empty sweep. */
+function withReports(document: unknown, channels: readonly string[]): unknown {
+  if (!isObject(document)) return document;
+  const { sweep } = document;
+  const reports = channels
+    .slice(0, DOCUMENT.properties.reports.maxProperties)
+    .map((id) => [id, { node_set: `@channel/${id}`, group_by: ['side'] }]);
+  return {
+    ...document,
+    ...(!hasMember(document, 'reports') && { reports: Object.fromEntries(reports) as unknown }),
+    ...(Array.isArray(sweep) && sweep.length === 0 && { sweep: undefined }),
+  };
+}
+
+function mapped<T>(record: Readonly<Record<string, T>>, change: (value: T, name: string) => T) {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+}

@@ -1,0 +1,71 @@
+import { MAXIMUM_SELECTOR_DEPTH, SELECTOR_LABELS } from '../../connectome/selector-schema.js';
+import { nameOnSide, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
+import { isObject } from '../../schema/forms.js';
+import { invalid, type JsonPath } from '../../schema/json-path.js';
+
+/**
+ * Objects, lists, names of sets and patterns with `*` in all selectors of a document. Each of them may stand for the
+ * whole brain, so their number bounds what it costs to resolve a document.
+ */
+const MAXIMUM_SELECTORS = 500;
+
+/** Counts what the selectors of one document need in all, before anything of them is checked. */
+export class SelectorCount {
+  #names = 0;
+  #selectors = 0;
+
+  /** @param nodeSets names of the document's own sets  @param maximumNames types and root ids in all selectors */
+  constructor(
+    private readonly nodeSets: ReadonlySet<string>,
+    private readonly maximumNames: number,
+  ) {}
+
+  /**
+   * Counts a selector without those inside it.
+   * @param depth lists and objects around it, with itself
+   * @throws CodedError INVALID_PARAMETER
+   */
+  add(selector: unknown, path: JsonPath, depth: number): void {
+    if (typeof selector === 'string') {
+      const name = nameOnSide(selector)?.name ?? selector;
+      if (name.startsWith(PUBLISHED_PREFIX) || this.nodeSets.has(name)) this.#countSelector(path);
+      else this.#countPattern(name, path);
+    }
+    if (typeof selector !== 'object' || selector === null) return;
+    if (depth > MAXIMUM_SELECTOR_DEPTH) {
+      throw invalid(
+        path,
+        `A selector may have at most ${MAXIMUM_SELECTOR_DEPTH} levels of lists and objects, got more.`,
+      );
+    }
+    this.#countSelector(path);
+    if (!isObject(selector)) return;
+    for (const label of SELECTOR_LABELS) {
+      const values = [selector[label] ?? []].flat() as unknown[];
+      values.forEach((value, i) => {
+        const here = Array.isArray(selector[label]) ? [...path, label, i] : [...path, label];
+        if (typeof value === 'string' && label !== 'side') this.#countPattern(value, here);
+      });
+    }
+  }
+
+  #countPattern(text: string, path: JsonPath): void {
+    if (++this.#names > this.maximumNames) {
+      throw invalid(
+        path,
+        `The selectors of a document may have at most ${this.maximumNames} types and root ids in all, got more.`,
+      );
+    }
+    if (text.includes('*')) this.#countSelector(path);
+  }
+
+  #countSelector(path: JsonPath): void {
+    if (++this.#selectors > MAXIMUM_SELECTORS) {
+      throw invalid(
+        path,
+        `The selectors of a document may have at most ${MAXIMUM_SELECTORS} lists, objects, names of sets and ` +
+          'patterns with * in all, got more.',
+      );
+    }
+  }
+}

@@ -1,0 +1,445 @@
+/** Draws a figure as SVG that stands on its own: the same text on the page, in its files and in those of the commands. */
+import { scaleLinear, scaleLog } from 'd3-scale';
+import {
+  type Axis,
+  type Cell,
+  type Figure,
+  type Mark,
+  type Paint,
+  type Panel,
+  type Section,
+} from './figure.js';
+
+export interface Palette {
+  readonly background: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly line: string;
+  /** One for each series, apart in hue and in lightness. */
+  readonly series: readonly string[];
+  /** Colours of a heat map, from 0 to the highest number. They change steadily in lightness, so a copy in grey reads the same. */
+  readonly heat: readonly string[];
+}
+
+/** For paper: the colours of the light theme on white. */
+export const PAPER: Palette = {
+  background: '#ffffff',
+  text: '#1c1e24',
+  muted: '#59606c',
+  line: '#dcd8cd',
+  series: ['#b93c0a', '#0a5fa8', '#1f6b35', '#7a35b8', '#8a6d00', '#a81f6b'],
+  heat: ['#fff4dd', '#fdc873', '#f08a30', '#c24a10', '#7a2010', '#32090f'],
+};
+
+const FONT_PX = 12;
+/** Wide enough for most characters of the font; names of types have many capitals. */
+const CHARACTER_PX = 7.6;
+/** Digits are narrower. */
+const DIGIT_PX = 6.4;
+const GAP = 10;
+const LINE = 18;
+const MARGIN = { top: 26, right: 18, left: 50, axis: 44 };
+const LARGEST_LABELS = 240;
+/** Where rows are thinner, a label needs a band of several. */
+const SMALLEST_FONT_PX = 8;
+/** A spike has to be seen where rows are thinner than a pixel. */
+const SMALLEST_TICK_PX = 1.5;
+const SCALE = { width: 200, height: 12, top: 26, total: 62 };
+const GRADIENT = 'heat-scale';
+
+type Attributes = Readonly<Record<string, string | number | undefined>>;
+type Scale = ((value: number) => number) & { ticks(count?: number): number[] };
+
+/** @returns one svg element; equal figures give equal text */
+export function drawSvg(figure: Figure, width: number, palette: Palette = PAPER): string {
+  const { title, subtitles = [], sections, label } = figure;
+  const drawn: string[] = [];
+  let top = 0;
+  if (title !== undefined) {
+    drawn.push(text(title, GAP, 22, palette.text, { 'font-size': 15, 'font-weight': 600 }));
+    subtitles.forEach((line, at) => drawn.push(text(line, GAP, 40 + LINE * at, palette.muted)));
+    top = 36 + LINE * subtitles.length;
+  }
+  const hasCells = sections.some(({ scale }) => scale !== undefined);
+  if (hasCells) drawn.push(gradientOf(palette));
+  for (const section of sections) {
+    const { smallestWidth, largestWidth = width, panels, scale } = section;
+    if (scale !== undefined) {
+      drawn.push(groupAt(0, top, scaleOf(scale, palette)));
+      top += SCALE.total;
+    }
+    const columns = Math.max(1, Math.min(panels.length, Math.floor(width / smallestWidth)));
+    const panelWidth = Math.min(largestWidth, width / columns);
+    // Axes below each other begin at one place.
+    const labelWidth = Math.max(...panels.map(({ y }) => labelWidthOf(y)));
+    for (let first = 0; first < panels.length; first += columns) {
+      const row = panels
+        .slice(first, first + columns)
+        .map((panel) => drawPanel(panel, panelWidth, labelWidth, palette));
+      drawn.push(...row.map(({ svg }, column) => groupAt(Math.round(column * panelWidth), top, svg)));
+      top += Math.max(...row.map(({ height }) => height));
+    }
+  }
+  if (title !== undefined && figure.note !== '') {
+    // A file has no page around it that could say this.
+    const lines = linesOf(figure.note, (width - 2 * GAP) / DIGIT_PX);
+    lines.forEach((line, at) => drawn.push(text(line, GAP, top + LINE * (at + 1) - 4, palette.muted)));
+    top += LINE * (lines.length + 1) - GAP;
+  }
+  const size = { width: Math.round(width), height: Math.max(1, Math.ceil(top)) };
+  return element(
+    'svg',
+    {
+      xmlns: 'http://www.w3.org/2000/svg',
+      ...size,
+      viewBox: `0 0 ${size.width} ${size.height}`,
+      // Cells are read one by one, which those of an image are not.
+      role: hasCells ? 'group' : 'img',
+      'aria-label': label,
+      'font-family': 'system-ui, Helvetica, Arial, sans-serif',
+      'font-size': FONT_PX,
+    },
+    element('rect', { ...size, fill: palette.background }),
+    ...drawn,
+  );
+}
+
+function labelWidthOf(axis: Axis): number {
+  if (!('bands' in axis)) return 0;
+  const name = axis.label === '' ? 0 : LINE;
+  return name + Math.min(LARGEST_LABELS, longest(axis.bands.map(({ label }) => label)) * CHARACTER_PX + GAP);
+}
+
+/** @param labelWidth room for the labels of bands, at most */
+function drawPanel(
+  panel: Panel,
+  width: number,
+  labelWidth: number,
+  palette: Palette,
+): { svg: string; height: number } {
+  const { title, x: xAxis, y: yAxis, marks, legend = [] } = panel;
+  const notes = 'bands' in yAxis ? longest(yAxis.bands.map(({ note = '' }) => note)) : 0;
+  const left = 'bands' in yAxis ? GAP + Math.min(0.36 * width, labelWidth) : MARGIN.left;
+  const right = width - (notes === 0 ? MARGIN.right : notes * DIGIT_PX + 2 * GAP);
+  const top = title === '' ? GAP : MARGIN.top;
+  const bottom = top + panel.height;
+  const place: Place = {
+    x: numberScale(xAxis, left, right),
+    y: 'bands' in yAxis ? numberScale(yAxis, top, bottom) : numberScale(yAxis, bottom, top),
+    left,
+    right,
+    top,
+    bottom,
+    width,
+    palette,
+  };
+  const key = legendOf(legend, width, bottom + MARGIN.axis, palette);
+  const svg = [
+    title === ''
+      ? ''
+      : text(shortened(title, right), Math.min(left, GAP), 15, palette.text, { 'font-weight': 600 }),
+    ...xAxisOf(xAxis, place),
+    ...yAxisOf(yAxis, place),
+    ...marks.map((mark) => drawMark(mark, place)),
+    key.svg,
+  ].join('');
+  return { svg, height: bottom + MARGIN.axis + key.height };
+}
+
+interface Place {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly width: number;
+  readonly palette: Palette;
+}
+
+function numberScale(axis: Axis, from: number, to: number): Scale {
+  if ('bands' in axis) return scaleLinear([0, Math.max(1, rowsOf(axis.bands))], [from, to]);
+  if (axis.isLog) return scaleLog(axis.domain, [from, to]);
+  const [low, high] = axis.domain;
+  // A single value stands in the middle.
+  const scale = scaleLinear(low === high ? [low - 1, high + 1] : axis.domain, [from, to]);
+  return axis.hasGrid ? scale.nice(4) : scale;
+}
+
+function xAxisOf(
+  axis: Axis,
+  { x, left, right, top, bottom, width, palette: { muted, line } }: Place,
+): string[] {
+  const middle = { 'text-anchor': 'middle' };
+  const centre = (left + right) / 2;
+  // It may be longer than the axis.
+  const room = 2 * Math.min(centre, width - centre) - GAP;
+  const name = text(shortened(axis.label, room), centre, bottom + 34, muted, middle);
+  if ('bands' in axis) {
+    const needed = longest(axis.bands.map(({ label }) => label)) * CHARACTER_PX + GAP;
+    const step = Math.max(1, Math.ceil(needed / (x(1) - x(0))));
+    const labels = axis.bands.map(({ label }, at) =>
+      at % step === 0 ? text(label, x(at + 0.5), bottom + 15, muted, middle) : '',
+    );
+    return [...labels, name];
+  }
+  const ticks = ticksOf(axis, x, Math.max(2, Math.floor((right - left) / 70))).flatMap((tick) => [
+    axis.hasGrid
+      ? lineAt(x(tick), top, x(tick), bottom, line)
+      : lineAt(x(tick), bottom, x(tick), bottom + 4, muted),
+    text(String(tick), x(tick), bottom + 17, muted, middle),
+  ]);
+  return [axis.hasGrid ? '' : lineAt(left, bottom, right, bottom, muted), ...ticks, name];
+}
+
+function yAxisOf(axis: Axis, { y, left, right, top, bottom, palette }: Place): string[] {
+  const { muted, line } = palette;
+  const end = { 'text-anchor': 'end' };
+  if (!('bands' in axis)) {
+    return ticksOf(axis, y, 4).flatMap((tick) => [
+      lineAt(left, y(tick), right, y(tick), line),
+      text(String(tick), left - 6, y(tick) + 4, muted, end),
+    ]);
+  }
+  const rowPx = y(1) - y(0);
+  // One size for all labels: that of a row, or where rows are thin the usual one, for the bands that have room.
+  const fontPx = rowPx < SMALLEST_FONT_PX ? FONT_PX : Math.min(FONT_PX, rowPx);
+  let from = 0;
+  const bands = axis.bands.flatMap(({ label, note = '', size = 1 }) => {
+    const [above, below] = [y(from), y(from + size)];
+    const isThick = below - above >= fontPx;
+    const base = (above + below) / 2 + 0.35 * fontPx;
+    from += size;
+    if (!isThick) return [];
+    return [
+      size === 1 && rowPx >= fontPx ? '' : lineAt(GAP, above, right, above, line),
+      text(shortened(label, left - GAP), left - 6, base, palette.text, { ...end, 'font-size': fontPx }),
+      note === '' ? '' : text(note, right + GAP, base, muted),
+    ];
+  });
+  if (axis.label === '') return bands;
+  const name = text(shortened(axis.label, bottom - top + MARGIN.axis), 0, 0, muted, {
+    'text-anchor': 'middle',
+  });
+  const turned = `translate(13 ${Math.round((top + bottom) / 2)}) rotate(-90)`;
+  return [...bands, element('g', { transform: turned }, name)];
+}
+
+function ticksOf(axis: Axis, scale: Scale, count: number): number[] {
+  const isLog = !('bands' in axis) && axis.isLog;
+  return scale.ticks(count).filter((tick) => !isLog || Number.isInteger(Math.log10(tick)));
+}
+
+function drawMark(mark: Mark, place: Place): string {
+  const { x, y, palette } = place;
+  if (mark.mark === 'cells') return cellsOf(mark.name, mark.cells, place);
+  const colour = colourOf(mark.paint, palette);
+  switch (mark.mark) {
+    case 'rect': {
+      const [x1, x2] = [x(mark.x[0]), x(mark.x[1])];
+      const [y1, y2] = [y(mark.y[0]), y(mark.y[1])];
+      const box = { class: mark.name, x: x1, y: Math.min(y1, y2), width: x2 - x1, height: Math.abs(y2 - y1) };
+      const fill =
+        mark.paint === 'none'
+          ? { fill: 'none', 'pointer-events': 'all' }
+          : { fill: colour, 'fill-opacity': 0.75 };
+      return element('rect', { ...box, ...fill }, titleOf(mark.title));
+    }
+    case 'line':
+      return element('path', {
+        class: mark.name,
+        d: pathOf(mark.points.map(([px, py]) => [x(px), y(py)])),
+        fill: 'none',
+        stroke: colour,
+        'stroke-width': mark.name === undefined ? 1.2 : 1.8,
+        'stroke-dasharray': mark.dash || undefined,
+        'pointer-events': 'none',
+      });
+    case 'area': {
+      const upper = mark.points.map(([px, , high]) => [x(px), y(high)] as const);
+      const lower = mark.points.map(([px, low]) => [x(px), y(low)] as const).reverse();
+      return element('path', {
+        class: 'band',
+        d: `${pathOf([...upper, ...lower])}Z`,
+        fill: colour,
+        'fill-opacity': 0.2,
+      });
+    }
+    case 'dots': {
+      // With more points the marks would hide the line.
+      const r = mark.isRing ? 2 : mark.points.length > 25 ? 1.5 : 3;
+      const fill = mark.isRing ? { fill: 'none', stroke: colour, 'stroke-opacity': 0.7 } : { fill: colour };
+      return mark.points
+        .map(([px, py, title]) => element('circle', { cx: x(px), cy: y(py), r, ...fill }, titleOf(title)))
+        .join('');
+    }
+    case 'ticks': {
+      const height = Math.max(SMALLEST_TICK_PX, 0.8 * (y(1) - y(0)));
+      const strokes = mark.rows.map(
+        (row, at) =>
+          `M${x(mark.x[at]!).toFixed(1)} ${(y(row + 0.5) - height / 2).toFixed(1)}v${height.toFixed(1)}`,
+      );
+      const pen = { stroke: colour, 'stroke-width': 1.3, 'pointer-events': 'none' };
+      return strokes.length === 0 ? '' : element('path', { class: 'spikes', d: strokes.join(''), ...pen });
+    }
+  }
+}
+
+/** Rows and cells, as assistive technology knows a grid. */
+function cellsOf(name: string, cells: readonly Cell[], { x, y, palette }: Place): string {
+  const { heat, muted } = palette;
+  const shares = heat.map((_, at) => at / (heat.length - 1));
+  const fillOf = scaleLinear<string>(shares, [...heat]);
+  const [width, height] = [x(1) - x(0), y(1) - y(0)];
+  const hasRoom = height >= FONT_PX + 2 && width >= DIGIT_PX * longest(cells.map((cell) => cell.text));
+  const rows = [...new Set(cells.map((cell) => cell.y))].sort((a, b) => a - b);
+  const drawn = rows.map((row) => {
+    const own = cells.filter((cell) => cell.y === row).sort((a, b) => a.x - b.x);
+    const boxes = own.map(({ x: column, share, title }) => {
+      // A cell without a number has an edge alone.
+      const look =
+        share === null ? { fill: 'none', stroke: muted, 'stroke-dasharray': '2 2' } : { fill: fillOf(share) };
+      const box = { x: x(column), y: y(row), width: width - 1, height: height - 1 };
+      return element('rect', { class: 'cell', ...box, ...look }, titleOf(title));
+    });
+    return element('g', { class: 'row' }, ...boxes);
+  });
+  const numbers = cells.map(({ x: column, y: row, share, text: number }) =>
+    share === null || !hasRoom
+      ? ''
+      : text(number, x(column) + (width - 1) / 2, y(row) + height / 2 + 3.5, readableOn(fillOf(share)), {
+          'text-anchor': 'middle',
+          'font-size': 10,
+          'pointer-events': 'none',
+        }),
+  );
+  return element('g', { class: 'map', 'aria-label': name }, ...drawn) + numbers.join('');
+}
+
+/** Black or white, whichever has the higher contrast. @param colour as scales of d3 give it: `rgb(1, 2, 3)` */
+function readableOn(colour: string): string {
+  const [red, green, blue] = (colour.match(/\d+/g) ?? []).map((channel) => {
+    const share = Number(channel) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  // Both have the same contrast at this luminance, after WCAG 2.
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
+}
+
+function gradientOf({ heat }: Palette): string {
+  const stops = heat.map((colour, at) =>
+    element('stop', { offset: `${(100 * at) / (heat.length - 1)}%`, 'stop-color': colour }),
+  );
+  return element('defs', {}, element('linearGradient', { id: GRADIENT }, ...stops));
+}
+
+function scaleOf({ label, highest }: NonNullable<Section['scale']>, palette: Palette): string {
+  const { width, height, top } = SCALE;
+  const x = scaleLinear([0, highest || 1], [GAP, GAP + width]);
+  // Where all is 0 there is one colour.
+  const fill = highest === 0 ? palette.heat[0]! : `url(#${GRADIENT})`;
+  const ticks = (highest === 0 ? [0] : x.ticks(4)).flatMap((tick) => [
+    lineAt(x(tick), top + height, x(tick), top + height + 4, palette.muted),
+    text(String(tick), x(tick), top + height + 16, palette.muted, { 'text-anchor': 'middle' }),
+  ]);
+  return [
+    text(label, GAP, 16, palette.text, { 'font-weight': 600 }),
+    element('rect', { class: 'scale', x: GAP, y: top, width, height, fill, stroke: palette.line }),
+    ...ticks,
+  ].join('');
+}
+
+function legendOf(
+  legend: NonNullable<Panel['legend']>,
+  width: number,
+  top: number,
+  palette: Palette,
+): { svg: string; height: number } {
+  let [x, y] = [GAP, top];
+  const drawn = legend.map(({ label, paint, dash = '' }) => {
+    const shown = shortened(label, width - 50);
+    const needed = 26 + shown.length * 7 + 14;
+    if (x > GAP && x + needed > width) [x, y] = [GAP, y + LINE];
+    const sample = lineAt(x, y + 8, x + 20, y + 8, colourOf(paint, palette), {
+      'stroke-width': 2,
+      'stroke-dasharray': dash || undefined,
+    });
+    const entry = sample + text(shown, x + 26, y + 12, palette.text);
+    x += needed;
+    return entry;
+  });
+  return { svg: drawn.join(''), height: legend.length === 0 ? 0 : y - top + LINE + GAP };
+}
+
+function colourOf(paint: Paint, palette: Palette): string {
+  if (typeof paint === 'number') return palette.series[paint % palette.series.length]!;
+  return paint === 'none' ? 'none' : palette[paint];
+}
+
+function rowsOf(bands: readonly { readonly size?: number }[]): number {
+  return bands.reduce((sum, { size = 1 }) => sum + size, 0);
+}
+
+/** Without arguments of a call, of which there may not be as many as rows. */
+function longest(texts: readonly string[]): number {
+  return texts.reduce((most, { length }) => Math.max(most, length), 0);
+}
+
+/** A text no wider than so many pixels, as far as the font is known. */
+function shortened(content: string, widthPx: number): string {
+  const most = Math.max(3, Math.floor(widthPx / CHARACTER_PX));
+  return content.length <= most ? content : `${content.slice(0, most - 1)}…`;
+}
+
+/** Lines of whole words. @param most characters of a line */
+function linesOf(content: string, most: number): string[] {
+  const lines: string[] = [];
+  for (const word of content.split(' ')) {
+    const line = `${lines.at(-1) ?? ''} ${word}`.trim();
+    if (lines.length > 0 && line.length <= most) lines[lines.length - 1] = line;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function pathOf(points: readonly (readonly [number, number])[]): string {
+  return `M${points.map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join('L')}`;
+}
+
+function lineAt(
+  x1: number,
+  y1: number,
+  x2: number,
+  y2: number,
+  stroke: string,
+  more: Attributes = {},
+): string {
+  return element('line', { x1, x2, y1, y2, stroke, ...more });
+}
+
+function groupAt(x: number, y: number, content: string): string {
+  return element('g', { transform: `translate(${x} ${y})` }, content);
+}
+
+function titleOf(title: string | undefined): string {
+  return title === undefined ? '' : element('title', {}, escaped(title));
+}
+
+function text(content: string, x: number, y: number, fill: string, attributes: Attributes = {}): string {
+  return element('text', { x, y, fill, ...attributes }, escaped(content));
+}
+
+/** @param children as text of SVG */
+function element(tag: string, attributes: Attributes, ...children: string[]): string {
+  const given = Object.entries(attributes).map(([name, value]) => {
+    if (value === undefined) return '';
+    return ` ${name}="${typeof value === 'number' ? Math.round(100 * value) / 100 : escaped(value)}"`;
+  });
+  return `<${tag}${given.join('')}>${children.join('')}</${tag}>`;
+}
+
+/** XML has no control characters, not even escaped ones. */
+function escaped(content: string): string {
+  const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+  return content.replace(/[&<>"\p{Cc}\p{Cs}]/gu, (character) => named[character] ?? '\ufffd');
+}

@@ -1,0 +1,160 @@
+import type { ExperimentDocument } from '../document/document.js';
+import type { ExperimentHead, GroupResult } from '../run/result.js';
+import { drawSvg, PAPER } from './draw.js';
+import { figureOfFile, figuresOf } from './experiment-figures.js';
+import type { Findings, FoundCondition } from './figure-kind.js';
+import type { Cell, Mark, Panel } from './figure.js';
+
+const REPORT = { node_set: '*', group_by: [], start_ms: 0, end_ms: null } as const;
+const DOCUMENT: ExperimentDocument = {
+  node_sets: {},
+  inputs: {},
+  silence: [],
+  duration_ms: 100,
+  trials: 2,
+  seed: 0,
+  reports: { cells: { ...REPORT, type: 'rate' } },
+  on_missing: 'error',
+};
+
+const group = (label: object, mean: number | null): GroupResult => ({
+  ...label,
+  neurons: 1,
+  responding: null,
+  responding_any: null,
+  rate_hz: mean === null ? null : { mean, sd: 1, trials: [mean - 1, mean + 1] },
+});
+
+function findings(
+  experiment: Partial<ExperimentDocument>,
+  conditions: readonly Partial<FoundCondition>[],
+): Findings {
+  return {
+    head: {
+      id: 'id',
+      model: 'model',
+      experiment: { ...DOCUMENT, ...experiment },
+    } as unknown as ExperimentHead,
+    conditions: conditions.map((each, index) => ({
+      index,
+      complete: true,
+      spikes: null,
+      responding_neurons: null,
+      synaptic_events: 0,
+      parameters: {},
+      groups: {},
+      tables: {},
+      ...each,
+    })),
+    unchanged: 0,
+    labelOf: (neuron) => `type ${neuron >> 1}`,
+  };
+}
+
+/** The panels of the first figure, for the first of all choices. */
+function panelsOf(found: Findings): readonly Panel[] {
+  const [kind] = figuresOf(found.head.experiment);
+  return kind!.draw(found, ({ values }) => values[0]!)!.sections.flatMap(({ panels }) => panels);
+}
+
+function marksOf<K extends Mark['mark']>({ marks }: Panel, kind: K): Extract<Mark, { mark: K }>[] {
+  return marks.filter((mark): mark is Extract<Mark, { mark: K }> => mark.mark === kind);
+}
+
+describe('a sweep of two parameters', () => {
+  const sweep = [
+    { set: 'inputs.sugar.rate_hz', values: [100, 50] },
+    { set: 'duration_ms', values: [20, 40] },
+  ];
+  /** A report by neuron; the rate of each is its number times the rate of the input. */
+  const grid = (neurons: number, ratesHz = [100, 50]): Findings =>
+    findings(
+      { sweep },
+      ratesHz.flatMap((rateHz) =>
+        [20, 40].slice(0, ratesHz.length).map((durationMs) => ({
+          parameters: { 'inputs.sugar.rate_hz': rateHz, duration_ms: durationMs },
+          groups: {
+            cells: Array.from({ length: neurons }, (_, neuron) =>
+              group({ root_id: String(neuron) }, neuron * rateHz),
+            ),
+          },
+        })),
+      ),
+    );
+
+  it('is a map for each of the most active groups, in their order, with a cell for each condition', () => {
+    const panels = panelsOf(grid(8));
+    expect(panels.map(({ title }) => title)).toEqual([2, 3, 4, 5, 6, 7].map((neuron) => `cells ${neuron}`));
+    expect(panels[0]!.x).toMatchObject({ bands: [{ label: '50' }, { label: '100' }] });
+    expect(panels[0]!.y).toMatchObject({ bands: [{ label: '40' }, { label: '20' }] });
+    const cells = marksOf(panels[0]!, 'cells')[0]!.cells;
+    // The row of 40 ms is on top; the highest rate of all maps, 700 Hz, ends the scale.
+    expect(cells.map(({ x, y, share, text }: Cell) => [x, y, share, text])).toEqual([
+      [1, 1, 200 / 700, '200'],
+      [1, 0, 200 / 700, '200'],
+      [0, 1, 100 / 700, '100'],
+      [0, 0, 100 / 700, '100'],
+    ]);
+    expect(cells[0]!.title).toBe('cells 2: 200 ± 1.0 Hz (rate of sugar 100 Hz, duration of a trial 20 ms)');
+  });
+
+  it('takes a report of a whole brain by neuron', () => {
+    const found = grid(139_255, [100]);
+    const figure = figuresOf(found.head.experiment)[0]!.draw(found, ({ values }) => values[0]!)!;
+    expect(figure.sections[0]!.panels).toHaveLength(6);
+    expect(figure.note).toContain('139249 less active groups are left out');
+  });
+
+  it('has the lightest colour of the palette for silence, and the darkest for the highest rate', () => {
+    const svg = drawSvg(figureOfFile(grid(2)), 600);
+    for (const colour of [PAPER.heat[0]!, PAPER.heat.at(-1)!]) {
+      const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+      expect(svg).toContain(`class="cell" x="`);
+      expect(svg).toContain(`fill="rgb(${red}, ${green}, ${blue})"`);
+    }
+  });
+
+  it('says of a condition that was stopped that it has no rate', () => {
+    const found = findings({ sweep }, [
+      {
+        complete: false,
+        parameters: { 'inputs.sugar.rate_hz': 50, duration_ms: 20 },
+        groups: { cells: [group({}, null)] },
+      },
+    ]);
+    const [cell] = marksOf(panelsOf(found)[0]!, 'cells')[0]!.cells;
+    expect(cell).toMatchObject({ share: null, text: '' });
+    expect(cell!.title).toMatch(/^cells: stopped /);
+  });
+});
+
+it('draws a raster of the events of a trial: neurons in their order, neighbours of a type in one band', () => {
+  const table = {
+    table: 'spikes',
+    trials: Uint8Array.of(0, 0, 0, 1),
+    steps: Uint16Array.of(10, 25, 30, 990),
+    neurons: Uint32Array.of(3, 2, 5, 4),
+    truncated: false,
+  } as const;
+  const found = findings({ reports: { all: { ...REPORT, type: 'spikes' } }, trials: 100 }, [
+    { tables: { all: table } },
+  ]);
+  const [panel] = panelsOf(found);
+  expect(panel!.title).toBe('all: 3 spikes of 3 neurons');
+  expect(panel!.y).toMatchObject({
+    bands: [
+      { label: 'type 1', size: 2 },
+      { label: 'type 2', size: 1 },
+    ],
+  });
+  expect(marksOf(panel!, 'ticks')).toMatchObject([{ x: [1, 2.5, 3], rows: [1, 0, 2] }]);
+});
+
+it('draws equal figures as equal text, in which names are text', () => {
+  const found = findings({ name: '<a & "b">\u0001' }, [{ groups: { cells: [group({ type: '<x>' }, 2)] } }]);
+  const svg = drawSvg(figureOfFile(found), 600);
+  expect(svg).toBe(drawSvg(figureOfFile(found), 600));
+  expect(svg).toContain('&lt;a &amp; &quot;b&quot;&gt;\ufffd<');
+  expect(svg).toContain('<title>cells &lt;x&gt;: 2.0 ± 1.0 Hz</title>');
+  expect(svg).not.toMatch(/style=|NaN|undefined|Infinity/);
+});

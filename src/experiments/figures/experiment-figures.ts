@@ -1,0 +1,59 @@
+/** The figures that an experiment has, by its sweep and its reports: on the page one by one, in a file together. */
+import type { ExperimentDocument } from '../document/document.js';
+import { groupKindOf } from '../kinds/report-kinds.js';
+import { type Chosen, type FigureKind, type Findings, MAX_FIGURES } from './figure-kind.js';
+import type { Figure } from './figure.js';
+import { courseFigure, measureFigures } from './measure-figures.js';
+import { rasterFigure } from './raster-figure.js';
+import { eventReports } from './report-figures.js';
+
+/** The first is the one that says most. */
+export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[] {
+  const kinds = Object.values(experiment.reports)
+    .map(groupKindOf)
+    .filter((kind) => kind !== undefined);
+  const measures = new Set(kinds.map(({ measure }) => measure));
+  const courses = new Set(kinds.map(({ course }) => course).filter((course) => course !== undefined));
+  const events = eventReports(experiment);
+  return [
+    ...[...measures].flatMap((measure) => measureFigures(experiment, measure)),
+    ...[...courses].map(courseFigure),
+    ...(events.length > 0 ? [rasterFigure(experiment, events)] : []),
+  ];
+}
+
+/** All that is worth a file, in which nobody can choose; of a sweep its first figure. */
+export function figureOfFile(findings: Findings): Figure {
+  const { id, model, experiment } = findings.head;
+  const { name = 'Open experiment', duration_ms: durationMs, trials, sweep = [] } = experiment;
+  const kinds = figuresOf(experiment);
+  const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
+  const figures = (isSwept ? kinds.slice(0, 1) : kinds)
+    .flatMap((kind) => selectionsOf(kind, findings).map((chosen) => kind.draw(findings, chosen)))
+    .filter((figure) => figure !== undefined)
+    .slice(0, MAX_FIGURES);
+  const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
+  return {
+    title: name,
+    subtitles: [
+      `${trials} ${trials === 1 ? 'trial' : 'trials'}${hasOneDuration ? ` of ${durationMs} ms` : ''}, ${model}`,
+      `experiment ${id}`,
+    ],
+    label: figures.map(({ label }) => label).join(' '),
+    sections: figures.flatMap(({ sections }) => sections),
+    note: [...new Set(figures.map(({ note }) => note))].join(' '),
+  };
+}
+
+function selectionsOf(
+  kind: FigureKind,
+  findings: Findings,
+  fixed: Readonly<Record<string, string>> = {},
+): Chosen[] {
+  const chosen: Chosen = ({ name, values }) => fixed[name] ?? values[0] ?? '';
+  const open = kind.choices?.(findings, chosen).find(({ name }) => !(name in fixed));
+  if (open === undefined) return [chosen];
+  return open.values
+    .slice(0, open.inFile)
+    .flatMap((value) => selectionsOf(kind, findings, { ...fixed, [open.name]: value }));
+}

@@ -1,0 +1,60 @@
+/** A kind of figure: what it needs, what its reader may choose, and how it becomes panels. */
+import type { ConditionResult, ExperimentHead, GroupResult, SpikeTable } from '../run/result.js';
+import { otherSettingsText } from './condition-labels.js';
+import type { Figure, Panel, Section } from './figure.js';
+
+/** Figures of a file at most. */
+export const MAX_FIGURES = 6;
+
+/** A condition that is done. */
+export interface FoundCondition extends Omit<ConditionResult, 'reports'> {
+  /** Groups of each report that has groups. */
+  readonly groups: Readonly<Record<string, readonly GroupResult[]>>;
+  /** Rows of each report that is a table of events. */
+  readonly tables: Readonly<Record<string, SpikeTable>>;
+}
+
+/** Conditions that an experiment has given so far; at least one condition. */
+export interface Findings {
+  readonly head: ExperimentHead;
+  readonly conditions: readonly FoundCondition[];
+  /** Lesions that were not run, because they change nothing. */
+  readonly unchanged: number;
+  /** Names of the neurons of tables, such as their type and side. */
+  labelOf(neuron: number): string;
+}
+
+/** Something of a figure that its reader chooses; the first value unless another is chosen. */
+export interface Choice {
+  readonly name: string;
+  readonly label: string;
+  readonly values: readonly string[];
+  /** So many of them are drawn in a file. */
+  readonly inFile: number;
+}
+
+export type Chosen = (choice: Choice) => string;
+
+export interface FigureKind {
+  readonly name: string;
+  /** Has the numbers of the figure. */
+  readonly table: string;
+  choices?(findings: Findings, chosen: Chosen): readonly Choice[];
+  /** @returns nothing where there is nothing to draw yet */
+  draw(findings: Findings, chosen: Chosen): Figure | undefined;
+}
+
+/** The values of the axes beside those that a figure shows, as one text for each choice. */
+export function otherSettingsChoice({ conditions }: Findings, shown: readonly string[]): Choice {
+  const values = [...new Set(conditions.map(({ parameters }) => otherSettingsText(parameters, shown)))];
+  return { name: 'beside', label: 'At', values, inFile: MAX_FIGURES };
+}
+
+/** One panel below the other. */
+export function wide(panels: readonly Panel[]): Section {
+  return { panels, smallestWidth: Infinity };
+}
+
+export function sentences(...all: readonly (string | false)[]): string {
+  return all.filter(Boolean).join(' ');
+}

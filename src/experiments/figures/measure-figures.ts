@@ -1,0 +1,338 @@
+/** Figures of the numbers of groups: bars, curves, heat maps, screens, courses in time. */
+import type { MeanSd } from '../../mean-sd.js';
+import type { ExperimentDocument } from '../document/document.js';
+import type { EachAxis } from '../kinds/axes/each.js';
+import type { SetAxis } from '../kinds/axes/set.js';
+import type { TimeCourse, Measure } from '../kinds/report-kind.js';
+import { groupKindOf } from '../kinds/report-kinds.js';
+import type { GroupResult } from '../run/result.js';
+import {
+  otherSettingsText,
+  groupLabel,
+  groupSuffix,
+  parameterLabel,
+  settingText,
+  valueLabel,
+} from './condition-labels.js';
+import {
+  otherSettingsChoice,
+  type Choice,
+  type FigureKind,
+  type Findings,
+  type FoundCondition,
+  sentences,
+  wide,
+} from './figure-kind.js';
+import { MAX_SERIES, rounded, type Cell, type Figure, type Panel, type Section } from './figure.js';
+import { barsPanel, curvesPanel, meanAndSd, type Bar, type Series } from './panels.js';
+import { measuredReports, measureOf } from './report-figures.js';
+
+const MAX_BARS = 40;
+/** Heat maps of one report at most; more would be too small to read. */
+const MAX_MAPS = 6;
+
+/** Reports whose numbers are drawn in one figure. */
+interface Measured extends Measure {
+  readonly name: string;
+  readonly table: string;
+  readonly reports: readonly string[];
+}
+
+function measuredIn(experiment: ExperimentDocument, measure: Measure): Measured {
+  const reports = measuredReports(experiment).filter((report) => measureOf(experiment, report) === measure);
+  const name = measure.label.charAt(0).toLowerCase() + measure.label.slice(1);
+  const table = groupKindOf(experiment.reports[reports[0]!]!)!.tables[0]!.name;
+  return { ...measure, name, table, reports };
+}
+
+export function measureFigures(experiment: ExperimentDocument, of: Measure): FigureKind[] {
+  const measure = measuredIn(experiment, of);
+  const axes = experiment.sweep ?? [];
+  const each = axes.find((axis): axis is EachAxis => 'each' in axis);
+  if (each !== undefined) return [screenFigure(each, measure)];
+  const sets = axes.filter((axis): axis is SetAxis => 'set' in axis);
+  const [x, y] = sets.filter(({ values }) => values.length > 1);
+  if (x !== undefined && y !== undefined) {
+    return [heatMapFigure(x, y, measure), curvesFigure(x, measure, `${measure.name} as curves`)];
+  }
+  const dose = x ?? sets[0];
+  return [dose === undefined ? groupsFigure(measure) : curvesFigure(dose, measure, measure.name)];
+}
+
+/** The number of a group in a condition. */
+interface Entry {
+  readonly condition: FoundCondition;
+  readonly group: GroupResult;
+  /** null where there is none. */
+  readonly value: ReturnType<Measure['of']>;
+}
+
+function entriesOf(report: string, measure: Measured, conditions: readonly FoundCondition[]): Entry[] {
+  return conditions.flatMap((condition) =>
+    (condition.groups[report] ?? []).map((group) => ({ condition, group, value: measure.of(group) })),
+  );
+}
+
+function byName<T>(all: readonly T[], nameOf: (each: T) => string): Map<string, T[]> {
+  const named = new Map<string, T[]>();
+  for (const each of all) {
+    const name = nameOf(each);
+    const own = named.get(name);
+    if (own === undefined) named.set(name, [each]);
+    else own.push(each);
+  }
+  return named;
+}
+
+/** A map for each of the most active groups of a report, those of a report on one scale. */
+function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): FigureKind {
+  const shown = [xAxis.set, yAxis.set];
+  const [xs, ys] = [ascending(xAxis.values), ascending(yAxis.values)];
+  const panelOf = (name: string, beside: string, entries: readonly Entry[], highest: number): Panel => ({
+    title: [name, beside].filter(Boolean).join(', '),
+    height: ys.length * Math.max(16, Math.min(60, 150 / ys.length)),
+    x: { label: parameterLabel(xAxis.set), bands: xs.map((value) => ({ label: String(value) })) },
+    y: { label: parameterLabel(yAxis.set), bands: ys.map((value) => ({ label: String(value) })).reverse() },
+    marks: [
+      {
+        mark: 'cells',
+        name: `${name}, ${measure.name}`,
+        cells: entries.map(({ condition: { parameters, complete }, value }): Cell => {
+          const number =
+            value === null ? (complete ? 'none' : 'stopped') : `${meanAndSd(value)} ${measure.unit}`;
+          const place = shown.map((set) => settingText(set, parameters[set]!)).join(', ');
+          return {
+            x: xs.indexOf(parameters[xAxis.set] as number),
+            // The highest value is on top.
+            y: ys.length - 1 - ys.indexOf(parameters[yAxis.set] as number),
+            share: value && value.mean / (highest || 1),
+            text: value === null ? '' : value.mean < 9.95 ? rounded(value.mean) : value.mean.toFixed(0),
+            title: `${name}: ${number} (${place})`,
+          };
+        }),
+      },
+    ],
+  });
+  const mapsOf = (report: string, conditions: readonly FoundCondition[], beside: string) => {
+    const entries = entriesOf(report, measure, conditions);
+    const all = [...byName(entries, ({ group }) => nameOf(report, group))].map(([name, own]) => {
+      return { name, own, highest: highestOf(own) };
+    });
+    const ranked = [...all].sort((a, b) => b.highest - a.highest);
+    const most = new Set(ranked.slice(0, MAX_MAPS));
+    const highest = ranked[0]?.highest ?? 0;
+    const section: Section = {
+      panels: all
+        .filter((each) => most.has(each))
+        .map(({ name, own }) => panelOf(name, beside, own, highest)),
+      smallestWidth: 340,
+      largestWidth: Math.min(560, Math.max(230, 80 * (xs.length + 1))),
+      scale: { label: `${measure.label} of ${report} (${measure.unit})`, highest },
+    };
+    const names = [...most].map(({ name }) => name);
+    return { report, section, highest, names, omitted: all.length - most.size };
+  };
+  return {
+    ...measure,
+    choices: (findings) => [otherSettingsChoice(findings, shown)],
+    draw(findings, chosen) {
+      const beside = chosen(otherSettingsChoice(findings, shown));
+      const conditions = findings.conditions.filter(
+        (each) => otherSettingsText(each.parameters, shown) === beside,
+      );
+      const all = measure.reports.map((report) => mapsOf(report, conditions, beside));
+      const { drawn, silent } = withoutSilent(all);
+      const omitted = drawn.reduce((sum, maps) => sum + maps.omitted, 0);
+      return {
+        label: `${measure.label} of ${drawn.flatMap(({ names }) => names).join(', ')} over ${parameterLabel(xAxis.set)} and ${parameterLabel(yAxis.set)}.`,
+        sections: drawn.map(({ section }) => section),
+        note: sentences(
+          'Colours are means over the trials. Point at a cell, tap it or go there with the arrow keys for its mean and population standard deviation.',
+          silent,
+          leftOut(omitted, 'less active'),
+        ),
+      };
+    },
+  };
+}
+
+/** Values over those of a parameter: a series for each group and value of the other axes. */
+function curvesFigure({ set: parameter }: SetAxis, measure: Measured, name: string): FigureKind {
+  const pointOf = ({ condition, value }: Entry) =>
+    value === null ? [] : [{ x: condition.parameters[parameter] as number, mean: value.mean, sd: value.sd }];
+  return {
+    ...measure,
+    name,
+    draw({ conditions }) {
+      const all = measure.reports.map((report) => {
+        const entries = entriesOf(report, measure, conditions).filter(({ value }) => value !== null);
+        const named = byName(entries, (entry) => seriesName(entry, [parameter]));
+        const series = [...named].map(([label, own]) => ({
+          label,
+          points: own.flatMap(pointOf).sort((a, b) => a.x - b.x),
+        }));
+        return { report, series, highest: highestOf(entries) };
+      });
+      const { drawn, silent } = withoutSilent(all);
+      return curves(drawn, parameterLabel(parameter), measure.unit, [
+        'Lines are means over the trials, bands one population standard deviation.',
+        silent,
+      ]);
+    },
+  };
+}
+
+function seriesName({ group, condition }: Pick<Entry, 'group' | 'condition'>, ownAxes: readonly string[]) {
+  return [groupLabel(group), otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
+}
+
+export function courseFigure(course: TimeCourse): FigureKind {
+  return {
+    ...course,
+    draw({ head: { experiment }, conditions }) {
+      const reports = Object.entries(experiment.reports).filter(
+        ([, report]) => groupKindOf(report)?.course === course,
+      );
+      const drawn = reports.map(([report, { start_ms: startMs, bin_ms: binMs = 1 }]) => {
+        const series = conditions.flatMap((condition) =>
+          (condition.groups[report] ?? []).map((group): Series => ({
+            label: seriesName({ group, condition }, []),
+            // The middle of a bin stands for it.
+            points: (course.of(group) ?? []).map((mean, bin) => ({ x: startMs + (bin + 0.5) * binMs, mean })),
+          })),
+        );
+        return { report, series: series.filter(({ points }) => points.length > 0) };
+      });
+      return curves(drawn, 'Time (ms)', course.unit, [course.note]);
+    },
+  };
+}
+
+function curves(
+  drawn: readonly { readonly report: string; readonly series: readonly Series[] }[],
+  xLabel: string,
+  unit: string,
+  notes: readonly (string | false)[],
+): Figure | undefined {
+  const panels = drawn
+    .filter(({ series }) => series.length > 0)
+    .map(({ report, series }) => curvesPanel(`${report} (${unit})`, series, xLabel, unit));
+  if (panels.length === 0) return undefined;
+  const isCut = drawn.some(({ series }) => series.length > MAX_SERIES);
+  return {
+    label: `${panels.map(({ title }) => title).join(', ')} over ${xLabel}; the table has the numbers.`,
+    sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
+    note: sentences(
+      ...notes,
+      isCut && `Of each report the first ${MAX_SERIES} lines are drawn; the table has all.`,
+    ),
+  };
+}
+
+function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
+  const isLesion = as === 'silence';
+  const reportChoice: Choice = { name: 'report', label: 'Report', values: measure.reports, inFile: 3 };
+  const groupChoice = ({ conditions }: Findings, report: string): Choice => {
+    const names = new Set(conditions.flatMap(({ groups }) => (groups[report] ?? []).map(groupLabel)));
+    return { name: 'group', label: 'Group', values: [...names], inFile: 3 };
+  };
+  return {
+    ...measure,
+    choices: (findings, chosen) => [
+      reportChoice,
+      groupChoice(findings, chosen(reportChoice)),
+      otherSettingsChoice(findings, [as]),
+    ],
+    draw(findings, chosen) {
+      const report = chosen(reportChoice);
+      const group = chosen(groupChoice(findings, report));
+      const beside = chosen(otherSettingsChoice(findings, [as]));
+      const all = entriesOf(report, measure, findings.conditions)
+        .filter((each) => groupLabel(each.group) === group)
+        .filter(({ condition }) => otherSettingsText(condition.parameters, [as]) === beside)
+        .flatMap(({ condition, value }) => {
+          const label = valueLabel(condition.parameters[as]!);
+          return value === null
+            ? []
+            : [{ label, mean: value.mean, sd: value.sd, swept: condition.parameters[as] }];
+        });
+      if (all.length === 0) return undefined;
+      const baseline = all.find(({ swept }) => swept === null);
+      const entries = all.filter(({ swept }) => swept !== null);
+      const rank = ({ mean }: MeanSd) => (isLesion ? Math.abs(mean - (baseline?.mean ?? 0)) : mean);
+      const shown = entries.sort((a, b) => rank(b) - rank(a)).slice(0, MAX_BARS);
+      const bars = baseline === undefined ? shown : [baseline, ...shown];
+      const what = group === 'all' ? report : `${report} ${group}`;
+      const label = `${measure.label} of ${what} (${measure.unit}), with a group ${isLesion ? 'silenced' : 'stimulated'}`;
+      const { unchanged } = findings;
+      return {
+        label: `${label}; the table has the numbers.`,
+        sections: [wide([barsPanel(beside, bars, baseline, label, measure.unit)])],
+        note: sentences(
+          `Bars are means over the trials of ${what}, with one population standard deviation; the dashed line is the ${measure.name} without any.`,
+          isLesion ? 'The largest change comes first.' : 'The highest comes first.',
+          entries.length > shown.length &&
+            `${shown.length} of ${entries.length} groups are drawn; the table has all.`,
+          unchanged > 0 &&
+            `Conditions that were not run: ${unchanged}, as silencing a group that never spikes changes nothing.`,
+        ),
+      };
+    },
+  };
+}
+
+function groupsFigure(measure: Measured): FigureKind {
+  return {
+    ...measure,
+    draw({ conditions }) {
+      const bars = measure.reports.flatMap((report) =>
+        entriesOf(report, measure, conditions.slice(0, 1)).flatMap(({ group, value }): Bar[] => {
+          if (value === null) return [];
+          const trials = value.trials.filter((each) => each !== null);
+          return [{ label: nameOf(report, group), mean: value.mean, sd: value.sd, trials }];
+        }),
+      );
+      const active = bars.filter(({ mean }) => mean > 0);
+      const shown = (active.length === 0 ? bars : active).slice(0, MAX_BARS);
+      if (shown.length === 0) return undefined;
+      const silent = active.length === 0 ? 0 : bars.length - active.length;
+      const label = `${measure.label} (${measure.unit})`;
+      return {
+        label: `${label}; the table has the numbers.`,
+        sections: [wide([barsPanel('', shown, undefined, label, measure.unit)])],
+        note: sentences(
+          'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
+          leftOut(silent, 'silent'),
+          active.length > shown.length &&
+            `${shown.length} of ${active.length} groups are drawn; the table has all.`,
+        ),
+      };
+    },
+  };
+}
+
+/** Those that are worth a panel: all that are not silent, or the first where all are. */
+function withoutSilent<T extends { readonly report: string; readonly highest: number }>(all: readonly T[]) {
+  const active = all.filter(({ highest }) => highest > 0);
+  const drawn = active.length > 0 ? active : all.slice(0, 1);
+  const silent = all.filter((each) => !drawn.includes(each)).map(({ report }) => report);
+  return { drawn, silent: silent.length > 0 && `Silent: ${silent.join(', ')}.` };
+}
+
+/** A report of a whole brain by neuron has more values than a call may have arguments. */
+function highestOf(entries: readonly Entry[]): number {
+  return entries.reduce((highest, { value }) => Math.max(highest, value?.mean ?? 0), 0);
+}
+
+function ascending(values: readonly number[]): number[] {
+  return [...new Set(values)].sort((a, b) => a - b);
+}
+
+function nameOf(report: string, group: GroupResult): string {
+  return `${report} ${groupSuffix(group)}`.trim();
+}
+
+function leftOut(groups: number, which: string): string | false {
+  if (groups === 1) return `1 ${which} group is left out; the table has it.`;
+  return groups > 0 && `${groups} ${which} groups are left out; the table has them.`;
+}

@@ -1,0 +1,97 @@
+/** Panels of means and their spread: curves with a band, bars with a line. */
+import { DASHES, MAX_SERIES, rounded, type Mark, type Panel } from './figure.js';
+import type { MeanSd } from '../../mean-sd.js';
+
+const ROW_PX = 22;
+const CURVES_PX = 190;
+
+/** A line; points without `sd` have no spread that is known. */
+export interface Series {
+  readonly label: string;
+  readonly points: readonly { readonly x: number; readonly mean: number; readonly sd?: number }[];
+}
+
+/** The means as lines and a population standard deviation to either side, of the first series. */
+export function curvesPanel(title: string, all: readonly Series[], xLabel: string, unit: string): Panel {
+  const shown = all.slice(0, MAX_SERIES);
+  const points = shown.flatMap((series) => series.points);
+  const xs = points.map(({ x }) => x);
+  const marks = shown.flatMap(({ label, points: own }, paint): Mark[] => {
+    const titleOf = ({ x, mean, sd }: Series['points'][number]) =>
+      `${label} at ${x}: ${sd === undefined ? rounded(mean) : meanAndSd({ mean, sd })} ${unit}`;
+    const ends = own.map(({ x, mean, sd = 0 }) => [x, Math.max(0, mean - sd), mean + sd] as const);
+    const means = own.map(({ x, mean }) => [x, mean] as const);
+    return [
+      ...(own.some(({ sd = 0 }) => sd > 0) ? [{ mark: 'area', points: ends, paint } as const] : []),
+      { mark: 'line', name: 'mean', points: means, paint, dash: DASHES[paint]! },
+      { mark: 'dots', points: own.map((point) => [point.x, point.mean, titleOf(point)]), paint },
+    ];
+  });
+  // A line without a name needs no key.
+  const isUnnamed = shown.length === 1 && shown[0]!.label === 'all';
+  return {
+    title,
+    height: CURVES_PX,
+    x: { label: xLabel, domain: [Math.min(...xs), Math.max(...xs)] },
+    y: { label: '', domain: [0, highestOf(points)], hasGrid: true },
+    marks,
+    legend: isUnnamed ? [] : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! })),
+  };
+}
+
+export interface Bar extends MeanSd {
+  readonly label: string;
+  /** Drawn as rings. */
+  readonly trials?: readonly number[];
+}
+
+/** @param baseline drawn as a line across all bars; bars above it and below have colours of their own */
+export function barsPanel(
+  title: string,
+  bars: readonly Bar[],
+  baseline: MeanSd | undefined,
+  label: string,
+  unit: string,
+): Panel {
+  const marks = bars.flatMap((bar, row): Mark[] => {
+    const { mean, sd, trials = [] } = bar;
+    const middle = row + 0.5;
+    const change = baseline === undefined ? -1 : mean - baseline.mean;
+    const paint = change === 0 ? 'muted' : change < 0 ? 0 : 1;
+    const [x, y] = [[0, mean] as const, [row + 0.18, row + 0.82] as const];
+    const spread = [Math.max(0, mean - sd), mean + sd].map((end) => [end, middle] as const);
+    return [
+      { mark: 'rect', name: 'bar', x, y, paint, title: `${bar.label}: ${meanAndSd(bar)} ${unit}` },
+      { mark: 'line', points: spread, paint: 'text' },
+      { mark: 'dots', isRing: true, points: trials.map((value) => [value, middle]), paint: 'text' },
+    ];
+  });
+  if (baseline !== undefined) {
+    const points = [0, bars.length].map((row) => [baseline.mean, row] as const);
+    marks.push({ mark: 'line', name: 'baseline', points, paint: 'text', dash: '4 3' });
+  }
+  const trials = bars.flatMap((bar) => bar.trials ?? []).map((mean) => ({ mean }));
+  const highest = highestOf([...bars, ...trials, ...(baseline ? [baseline] : [])]);
+  return {
+    title,
+    height: ROW_PX * bars.length,
+    x: { label, domain: [0, highest], hasGrid: true },
+    y: { label: '', bands: bars.map((bar) => ({ label: bar.label, note: noteOf(bar, baseline) })) },
+    marks,
+  };
+}
+
+function noteOf(bar: MeanSd, baseline: MeanSd | undefined): string {
+  const change = bar.mean - (baseline ?? bar).mean;
+  return change === 0
+    ? meanAndSd(bar)
+    : `${meanAndSd(bar)} (${change < 0 ? '−' : '+'}${rounded(Math.abs(change))})`;
+}
+
+export function meanAndSd({ mean, sd }: MeanSd): string {
+  return `${rounded(mean)} ± ${rounded(sd)}`;
+}
+
+function highestOf(values: readonly { readonly mean: number; readonly sd?: number }[]): number {
+  return values.reduce((highest, { mean, sd = 0 }) => Math.max(highest, mean + sd), 1);
+}

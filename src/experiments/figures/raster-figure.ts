@@ -1,0 +1,144 @@
+/** The raster: a stroke for each event of single neurons, over time. */
+import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import type { ExperimentDocument } from '../document/document.js';
+import { eventKindOf } from '../kinds/report-kinds.js';
+import type { SpikeTable } from '../run/result.js';
+import { otherSettingsText } from './condition-labels.js';
+import {
+  otherSettingsChoice,
+  type Choice,
+  type Chosen,
+  type FigureKind,
+  type Findings,
+  type FoundCondition,
+  sentences,
+  wide,
+} from './figure-kind.js';
+import type { Band, Mark, Panel } from './figure.js';
+
+/** Events of a raster at most: with more a figure becomes slow, and single events are not seen. */
+const MAX_EVENTS = 20_000;
+/** With more rows a raster shows one trial at a time. */
+const MAX_ROWS_OF_TRIALS = 120;
+const ALL_TRIALS = 'all';
+
+/** @param reports in the order in which they are drawn; the last one says what the figure is of */
+export function rasterFigure(experiment: ExperimentDocument, reports: readonly string[]): FigureKind {
+  const nounOf = (report: string) => eventKindOf(experiment.reports[report]!)!.noun;
+  const conditionOf = (findings: Findings, chosen: Chosen): FoundCondition => {
+    const beside = chosen(otherSettingsChoice(findings, []));
+    return findings.conditions.find(({ parameters }) => otherSettingsText(parameters, []) === beside)!;
+  };
+  const tablesOf = ({ tables }: FoundCondition) =>
+    reports.flatMap((report) => {
+      const table = tables[report];
+      return table === undefined ? [] : [{ report, table, what: nounOf(report) }];
+    });
+  const trialChoice = (condition: FoundCondition): Choice => {
+    const { trials } = experiment;
+    const neurons = tablesOf(condition).map(({ table }) => new Set(table.neurons).size);
+    const isFew = trials > 1 && Math.max(...neurons) * trials <= MAX_ROWS_OF_TRIALS;
+    const values = Array.from({ length: trials }, (_, trial) => String(trial));
+    return { name: 'trial', label: 'Trial', values: isFew ? [ALL_TRIALS, ...values] : values, inFile: 1 };
+  };
+  const last = reports.at(-1)!;
+  return {
+    name: nounOf(last),
+    // A table of events has the name of its kind.
+    table: experiment.reports[last]!.type,
+    choices: (findings, chosen) => [
+      { ...otherSettingsChoice(findings, []), inFile: 2 },
+      trialChoice(conditionOf(findings, chosen)),
+    ],
+    draw(findings, chosen) {
+      const condition = conditionOf(findings, chosen);
+      const trial = chosen(trialChoice(condition));
+      const isAll = trial === ALL_TRIALS;
+      const trials = isAll ? Array.from({ length: experiment.trials }, (_, at) => at) : [Number(trial)];
+      const durationMs =
+        (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
+      const shown = tablesOf(condition).map(({ report, table, what }) =>
+        rasterPanel(report, what, table, trials, durationMs, findings.labelOf),
+      );
+      const where = isAll ? 'in all trials' : `in trial ${trial}`;
+      return {
+        label: `${shown.map(({ panel }) => panel.title).join('; ')}, ${where}. The files have the time of each.`,
+        sections: [wide(shown.map(({ panel }) => panel))],
+        note: sentences(
+          isAll
+            ? 'Each line is a spike or an input event; each neuron has a row for each trial, the first on top.'
+            : 'Each line is a spike or an input event, each row a neuron. Neurons without any are left out.',
+          ...shown.map(({ note }) => note),
+        ),
+      };
+    },
+  };
+}
+
+/**
+ * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
+ * @param what name of the events
+ * @param labelOf what a neuron is called; neighbours with the same label stand together
+ */
+function rasterPanel(
+  report: string,
+  what: string,
+  { trials: trialOf, steps, neurons, inputs, inputNames = [] }: SpikeTable,
+  trials: readonly number[],
+  durationMs: number,
+  labelOf: (neuron: number) => string,
+): { readonly panel: Panel; readonly note: string | false } {
+  const rowOfTrial = new Map(trials.map((trial, row) => [trial, row]));
+  const events: number[] = [];
+  trialOf.forEach((trial, event) => rowOfTrial.has(trial) && events.push(event));
+  const responding = Uint32Array.from(new Set(events.map((event) => neurons[event]!))).sort();
+  const rowOf = new Map(Array.from(responding, (neuron, at) => [neuron, trials.length * at]));
+  const stride = Math.max(1, Math.ceil(events.length / MAX_EVENTS));
+  const drawn = events.filter((_, at) => at % stride === 0);
+  const kinds = inputs === undefined ? [''] : inputNames;
+  const ticks = kinds.map((_, kind): Mark => {
+    const own = inputs === undefined ? drawn : drawn.filter((event) => inputs[event] === kind);
+    return {
+      mark: 'ticks',
+      x: own.map((event) => steps[event]! / STEPS_PER_MS),
+      rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
+      paint: inputs === undefined ? 'text' : kind,
+    };
+  });
+  const bands = bandsOf(Array.from(responding, labelOf), trials.length);
+  let from = 0;
+  // Where there is no room for its name, a band tells it to those who point at it.
+  const named = bands.map(({ label, size }): Mark => {
+    const y = [from, (from += size)] as const;
+    const title = label === '' ? {} : { title: label };
+    return { mark: 'rect', name: 'neurons', x: [0, durationMs], y, paint: 'none', ...title };
+  });
+  const rows = trials.length * responding.length;
+  return {
+    panel: {
+      title: `${report}: ${grouped(events.length)} ${what} of ${grouped(responding.length)} ${responding.length === 1 ? 'neuron' : 'neurons'}`,
+      height: Math.min(560, Math.max(40, 14 * rows)),
+      x: { label: 'Time (ms)', domain: [0, durationMs] },
+      y: { label: '', bands },
+      marks: [...named, ...ticks],
+      legend: inputs === undefined ? [] : kinds.map((label, paint) => ({ label, paint })),
+    },
+    note: stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
+  };
+}
+
+/** Trials of a neuron are not to be taken for neurons of a type: a neuron that has several rows is a band. */
+function bandsOf(labels: readonly string[], rowsOfNeuron: number): Required<Omit<Band, 'note'>>[] {
+  const bands: { label: string; size: number }[] = [];
+  labels.forEach((label, at) => {
+    const isSame = at > 0 && labels[at - 1] === label;
+    if (isSame && rowsOfNeuron === 1) bands.at(-1)!.size++;
+    else bands.push({ label: isSame ? '' : label, size: rowsOfNeuron });
+  });
+  return bands;
+}
+
+/** A count with thin spaces between groups of three digits. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, '\u2009');
+}

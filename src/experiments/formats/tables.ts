@@ -1,0 +1,419 @@
+/** The tables of an open experiment: their columns, and the rows of a condition as columns of plain arrays. */
+import { SIDES, type Connectome, type ConnectomeMetadata } from '../../connectome/connectome.js';
+import { neuronPopulationName } from '../../connectome/model-id.js';
+import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import { CodedError } from '../../errors.js';
+import { GROUP_LABELS, type ExperimentDocument } from '../document/document.js';
+import { axisKindOf } from '../kinds/axis-kinds.js';
+import {
+  eventKindOf,
+  GROUP_TABLES,
+  REPORT_KINDS,
+  tablesFilledBy,
+  typesThatFill,
+} from '../kinds/report-kinds.js';
+import type { EventKind, GroupRow, GroupTable } from '../kinds/report-kind.js';
+import type { ColumnValues, ParameterColumn, TableColumn } from '../kinds/table-column.js';
+import { labelMember } from '../plan/groups.js';
+import type { ConditionResult, ExperimentHead, SpikeTable } from '../run/result.js';
+import type { Static } from '../../schema/json-schema.js';
+import type { EVENT_TABLE } from '../kinds/report-answers.js';
+import type { ColumnNames, TableName } from './formats.js';
+
+/** Rows of one condition. */
+export interface TableBatch {
+  readonly condition: number;
+  readonly rows: number;
+  /** One array of length `rows` for each column. */
+  readonly values: readonly ColumnValues[];
+  /** Tells whether the condition has more rows than the limit on spikes let through. */
+  readonly truncated: boolean;
+}
+
+export interface Table {
+  readonly name: string;
+  /** Tells whether it has a row for each spike or input event, not for groups of neurons. */
+  readonly isOfEvents: boolean;
+  /** Names of the reports that fill it. */
+  readonly reports: readonly string[];
+  readonly columns: readonly TableColumn[];
+  /** Lazily, none larger than MAXIMUM_BATCH_ROWS. */
+  batchesOf(condition: ConditionResult): Iterable<TableBatch>;
+}
+
+/** From the batches of a table to bytes. */
+export interface TableEncoder {
+  begin(head: ExperimentHead): Iterable<Uint8Array>;
+  /** @param batch rows of one condition; batches of a condition follow one another */
+  append(batch: TableBatch): Iterable<Uint8Array>;
+  end(): Iterable<Uint8Array>;
+}
+
+/** Metadata of a file of Arrow or Parquet, so that it can be understood on its own. */
+export function tableMetadata(head: ExperimentHead): ReadonlyMap<string, string> {
+  return new Map([
+    ['id', head.id],
+    ['model', head.model],
+    ['wiring', head.wiring],
+    ['side_convention', head.side_convention],
+    ['experiment', JSON.stringify(head.experiment)],
+  ]);
+}
+
+/** Beside a batch of Arrow, and in Parquet with the list of conditions: rows are missing beyond the limit. */
+export const TRUNCATED = 'truncated';
+
+/** Bounds how long making and encoding rows keeps the thread: some 10 ms. */
+export const MAXIMUM_BATCH_ROWS = 4096;
+
+/** Labels of neurons in a table; a client of a service has no more of its connectome. */
+export interface LabelledNeurons extends Pick<Connectome, 'typeIndices' | 'sides' | 'neuronId'> {
+  readonly metadata: Pick<ConnectomeMetadata, 'types' | 'wiring' | 'dataset' | 'release'>;
+}
+
+export interface TableRequest {
+  readonly connectome: LabelledNeurons;
+  readonly experiment: ExperimentDocument;
+  readonly table?: TableName | undefined;
+  /** Names of the columns of a table of spikes. */
+  readonly names?: ColumnNames | undefined;
+}
+
+/**
+ * The table that is asked for, or the default one: the first table of groups that a report fills, or where all reports
+ * are tables of events, that of the first.
+ * A table of groups does not read the neurons of the connectome.
+ * @throws CodedError INVALID_PARAMETER where no report fills it, or its columns cannot be named so
+ */
+export function tableOf({ connectome, experiment, table, names }: TableRequest): Table {
+  const name = table ?? defaultTable(experiment, names);
+  const types = typesThatFill(name);
+  const reports = Object.keys(experiment.reports).filter((report) =>
+    types.includes(experiment.reports[report]!.type),
+  );
+  if (reports.length === 0) {
+    throw new CodedError(
+      'INVALID_PARAMETER',
+      `table: ${name} needs a report of type ${types.join(' or ')}; the reports are ${reportTypes(experiment)}.`,
+      { path: '/reports' },
+    );
+  }
+  if (names !== undefined) return namedSpikes(connectome, experiment, name, reports, names);
+  const groups = GROUP_TABLES.get(name);
+  if (groups !== undefined) return groupTable(groups, experiment, reports);
+  return spikesTable(connectome, experiment, eventKindOf({ type: name })!, name, reports);
+}
+
+function defaultTable({ reports }: ExperimentDocument, names: ColumnNames | undefined): string {
+  if (names !== undefined) return NAMED_TABLE;
+  const filled = Object.values(reports).flatMap(({ type }) => tablesFilledBy(type));
+  return [...GROUP_TABLES.keys()].find((name) => filled.includes(name)) ?? filled[0] ?? NAMED_TABLE;
+}
+
+function reportTypes({ reports }: ExperimentDocument): string {
+  return (
+    Object.entries(reports)
+      .map(([name, { type }]) => `${name} (${type})`)
+      .join(', ') || 'none'
+  );
+}
+
+/** Columns that say which condition a row belongs to. */
+function parameterColumns({ sweep = [] }: ExperimentDocument): readonly ParameterColumn[] {
+  return sweep.flatMap((axis) => axisKindOf(axis).columnsOf(axis));
+}
+
+/** The table whose columns can have the names of other programs. */
+const NAMED_TABLE = Object.keys(REPORT_KINDS).find((type) => eventKindOf({ type })?.takesNames)!;
+
+/** Some rows of one condition, before they are columns. */
+interface Piece {
+  readonly condition: ConditionResult;
+  readonly length: number;
+  readonly truncated: boolean;
+}
+
+interface GroupPiece extends Piece {
+  readonly rows: readonly GroupRow[];
+}
+
+/** Rows of one report. */
+interface EventPiece extends Piece, Pick<SpikeTable, 'trials' | 'steps' | 'neurons' | 'inputs'> {
+  /** Place among the reports of the table. */
+  readonly report: number;
+}
+
+interface Column<P extends Piece> {
+  readonly column: TableColumn;
+  valuesOf(piece: P): ColumnValues;
+}
+
+function tableFrom<P extends Piece>(
+  table: Pick<Table, 'name' | 'isOfEvents' | 'reports'>,
+  columns: readonly Column<P>[],
+  piecesOf: (condition: ConditionResult) => Iterable<P>,
+): Table {
+  return {
+    ...table,
+    columns: columns.map(({ column }) => column),
+    *batchesOf(condition) {
+      for (const piece of piecesOf(condition)) {
+        const { length: rows, truncated } = piece;
+        const values = columns.map((column) => column.valuesOf(piece));
+        yield { condition: condition.index, rows, values, truncated };
+      }
+    },
+  };
+}
+
+/** A table of groups of neurons: which group a row is of, columns of its own, the number of trials. */
+function groupTable(
+  { name, columnsOf, rowsOfEach = () => 1 }: GroupTable,
+  experiment: ExperimentDocument,
+  reports: readonly string[],
+): Table {
+  const documents = reports.map((report) => experiment.reports[report]!);
+  const labels = GROUP_LABELS.filter((label) => documents.some(({ group_by: by }) => by.includes(label)));
+  const columns = [
+    inEachRow({ name: 'condition', type: 'int32' }, (_, { index }) => index),
+    ...parameterColumns(experiment).map(({ column, valueIn }) =>
+      inEachRow(column, (_, { parameters }) => valueIn(parameters)),
+    ),
+    inEachRow({ name: 'report', type: 'label', labels: reports }, ({ report }) => report),
+    ...labels
+      .map(labelMember)
+      .map((member) => inEachRow({ name: member, type: 'text' }, ({ group }) => group[member] ?? '')),
+    inEachRow({ name: 'neurons', type: 'int32' }, ({ group }) => group.neurons),
+    ...columnsOf(documents).map(({ column, valueOf }) => inEachRow(column, valueOf)),
+    inEachRow({ name: 'trials', type: 'int32' }, () => experiment.trials),
+  ];
+  return tableFrom({ name, isOfEvents: false, reports }, columns, function* (condition) {
+    let rows: GroupRow[] = [];
+    const piece = () => ({ condition, rows, length: rows.length, truncated: false });
+    for (const [report, reportName] of reports.entries()) {
+      const groups = condition.reports[reportName];
+      if (groups === undefined || 'table' in groups) continue;
+      const rowsOfGroup = rowsOfEach(groups);
+      for (const group of groups) {
+        for (let at = 0; at < rowsOfGroup; at++) {
+          rows.push({ report, group, at });
+          if (rows.length < MAXIMUM_BATCH_ROWS) continue;
+          yield piece();
+          rows = [];
+        }
+      }
+    }
+    if (rows.length > 0) yield piece();
+  });
+}
+
+/** @param valueOf by the type of the column: a number, a text, or a place in `labels` */
+function inEachRow(
+  column: TableColumn,
+  valueOf: (row: GroupRow, condition: ConditionResult) => number | string,
+): Column<GroupPiece> {
+  return {
+    column,
+    valuesOf({ rows, condition }) {
+      const values = emptyColumn(column, rows.length) as (number | string)[];
+      for (const [at, row] of rows.entries()) values[at] = valueOf(row, condition);
+      return values as unknown as ColumnValues;
+    },
+  };
+}
+
+function emptyColumn({ type }: TableColumn, rows: number): unknown {
+  switch (type) {
+    case 'int32':
+    case 'label':
+      return new Int32Array(rows);
+    case 'double':
+      return new Float64Array(rows);
+    default:
+      return new Array<string>(rows);
+  }
+}
+
+/** One row a spike, or input event. Where several reports fill it, a column says which. */
+function spikesTable(
+  connectome: LabelledNeurons,
+  experiment: ExperimentDocument,
+  kind: EventKind,
+  name: string,
+  reports: readonly string[],
+): Table {
+  const { metadata, typeIndices, sides } = connectome;
+  const rootIds = memoized((neuron) => connectome.neuronId(neuron));
+  const report: Column<EventPiece> = {
+    column: { name: 'report', type: 'label', labels: reports },
+    valuesOf: (rows) => new Int32Array(rows.length).fill(rows.report),
+  };
+  return spikeRows(name, reports, [
+    CONDITION,
+    ...(reports.length > 1 ? [report] : []),
+    TRIAL,
+    { column: { name: 't_ms', type: 'double' }, valuesOf: timesMs },
+    ...(kind.columnsOf?.(Object.keys(experiment.inputs)) ?? []),
+    {
+      column: { name: 'root_id', type: 'text' },
+      valuesOf: ({ neurons }) => Array.from(neurons, rootIds),
+    },
+    {
+      column: { name: 'type', type: 'label', labels: metadata.types.map((type) => type.name) },
+      valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => typeIndices[neuron]!),
+    },
+    {
+      column: { name: 'side', type: 'label', labels: SIDES },
+      valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!),
+    },
+  ]);
+}
+
+/** Columns as other programs name them. Their neurons are integers, so only a measured connectome has them. */
+function namedSpikes(
+  connectome: LabelledNeurons,
+  experiment: ExperimentDocument,
+  table: string,
+  reports: readonly string[],
+  names: ColumnNames,
+): Table {
+  const fault = namingFault(connectome.metadata.wiring, table, reports);
+  if (fault !== null) throw new CodedError('INVALID_PARAMETER', `names: ${names} ${fault}`);
+  const ids = memoized((neuron) => BigInt(connectome.neuronId(neuron)));
+  const idColumn = (name: string): Column<EventPiece> => ({
+    column: { name, type: 'int64' },
+    valuesOf: ({ neurons }) => BigInt64Array.from(Array.from(neurons, ids)),
+  });
+  if (names === 'sonata') {
+    return spikeRows(table, reports, [
+      { column: { name: 'timestamps', type: 'double' }, valuesOf: timesMs },
+      {
+        column: { name: 'population', type: 'label', labels: [neuronPopulationName(connectome.metadata)] },
+        valuesOf: ({ length }) => new Int32Array(length),
+      },
+      idColumn('node_ids'),
+      CONDITION,
+      TRIAL,
+    ]);
+  }
+  const parameters = parameterColumns(experiment);
+  return spikeRows(table, reports, [
+    {
+      column: { name: 't', type: 'double' },
+      valuesOf: ({ steps }) => times(steps, 1000 * STEPS_PER_MS),
+    },
+    {
+      column: { name: 'trial', type: 'int64' },
+      valuesOf: ({ trials }) => BigInt64Array.from(Array.from(trials, BigInt)),
+    },
+    idColumn('flywire_id'),
+    {
+      column: { name: 'exp_name', type: 'text' },
+      valuesOf: ({ length, condition }) =>
+        new Array<string>(length).fill(experimentName(experiment, parameters, condition)),
+    },
+  ]);
+}
+
+/** @returns why the columns cannot have the names of another program, or null */
+function namingFault(wiring: string, table: string, reports: readonly string[]): string | null {
+  if (table !== NAMED_TABLE) return `names the columns of the table ${NAMED_TABLE}; found ${table}`;
+  if (reports.length > 1) {
+    return `needs exactly one report of type spikes, so that no spike counts twice; found ${reports.join(', ')}`;
+  }
+  if (wiring === 'synthetic') return 'needs root ids, and the neurons of a synthetic brain have none';
+  return null;
+}
+
+/** Readers of these files tell experiments apart by this name, so each condition has its own. */
+function experimentName(
+  { name = 'experiment' }: ExperimentDocument,
+  parameters: readonly ParameterColumn[],
+  { parameters: values }: ConditionResult,
+): string {
+  return [name, ...parameters.map(({ column, valueIn }) => `${column.name}=${valueIn(values)}`)].join(' ');
+}
+
+const CONDITION: Column<EventPiece> = {
+  column: { name: 'condition', type: 'int32' },
+  valuesOf: ({ length, condition }) => new Int32Array(length).fill(condition.index),
+};
+
+const TRIAL: Column<EventPiece> = {
+  column: { name: 'trial', type: 'int32' },
+  valuesOf: ({ trials }) => Int32Array.from(trials),
+};
+
+function timesMs({ steps }: EventPiece): Float64Array {
+  return times(steps, STEPS_PER_MS);
+}
+
+/** A division gives the double nearest to the decimal fraction. Float64Array.from is several times as slow. */
+function times(steps: Uint16Array, stepsPerUnit: number): Float64Array {
+  const times = new Float64Array(steps);
+  for (let row = 0; row < times.length; row++) times[row]! /= stepsPerUnit;
+  return times;
+}
+
+function spikeRows(name: string, reports: readonly string[], columns: readonly Column<EventPiece>[]): Table {
+  return tableFrom({ name, isOfEvents: true, reports }, columns, function* (condition) {
+    for (const [report, reportName] of reports.entries()) {
+      const spikes = condition.reports[reportName];
+      if (spikes === undefined || !('table' in spikes)) continue;
+      const { trials, steps, neurons, inputs, truncated } = spikes;
+      let from = 0;
+      // A report that was cut before its first row has an empty batch, which tells so.
+      do {
+        const to = Math.min(from + MAXIMUM_BATCH_ROWS, steps.length);
+        if (to > from || truncated) {
+          yield {
+            condition,
+            report,
+            length: to - from,
+            truncated,
+            trials: trials.subarray(from, to),
+            steps: steps.subarray(from, to),
+            neurons: neurons.subarray(from, to),
+            ...(inputs && { inputs: inputs.subarray(from, to) }),
+          };
+        }
+        from = to;
+      } while (from < steps.length);
+    }
+  });
+}
+
+/** A few neurons spike often, and reading an id from the connectome makes a new string. */
+function memoized<T>(make: (neuron: number) => T): (neuron: number) => T {
+  const made = new Map<number, T>();
+  return (neuron) => {
+    let value = made.get(neuron);
+    if (value === undefined) {
+      value = make(neuron);
+      made.set(neuron, value);
+    }
+    return value;
+  };
+}
+
+/** A table of events as JSON has it, for those who read the answer of a service. */
+export type TableColumns = Static<typeof EVENT_TABLE>;
+
+/**
+ * The same as the writers of tables take it.
+ * @param indexOf the place of a neuron in the connectome, by its id
+ */
+export function spikeTableOf(
+  { trial, t_ms: timesMs, root_id: ids, input, truncated }: TableColumns,
+  inputNames: readonly string[],
+  indexOf: (id: string) => number,
+): SpikeTable {
+  return {
+    table: input === undefined ? 'spikes' : 'inputs',
+    trials: Uint8Array.from(trial),
+    steps: Uint16Array.from(timesMs, (ms) => Math.round(ms * STEPS_PER_MS)),
+    neurons: Uint32Array.from(ids, (id) => indexOf(id)),
+    ...(input && { inputs: Uint8Array.from(input, (name) => inputNames.indexOf(name)), inputNames }),
+    truncated: truncated === true,
+  };
+}

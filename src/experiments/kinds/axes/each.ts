@@ -1,0 +1,89 @@
+import { MAXIMUM_LABEL_LENGTH, selector } from '../../../connectome/selector-schema.js';
+import { refused } from '../../../schema/json-path.js';
+import { anyOf, integer, object, oneOf, printable, type Static } from '../../../schema/json-schema.js';
+import { refusedName } from './refused-name.js';
+import { groupBy } from '../../document/fields.js';
+import { groupsOf, labelMember } from '../../plan/groups.js';
+import type { AxisKind } from '../axis-kinds.js';
+import { EDIT_KINDS, editKindOf } from '../edit-kinds.js';
+import { inputKindOf } from '../input-kinds.js';
+import type { ParameterColumn } from '../table-column.js';
+
+const RESPONDERS = object('The groups that responded in the baseline, the most active first.', {
+  responders_of: oneOf('The condition without any group.', ['baseline']),
+  top: integer('Groups at most.', { minimum: 1, maximum: 20_000, default: 200, examples: [200] }),
+});
+
+const SCHEMA = object(
+  'Groups of neurons that are silenced or stimulated in turn, after a condition without any.',
+  {
+    each: anyOf(
+      'The neurons that are grouped: a selector, or those that responded in the baseline.',
+      [RESPONDERS, selector()],
+      { examples: ['CB*'] },
+    ),
+    group_by: groupBy('What makes a group; empty: all neurons are one. By default each neuron is a group.', [
+      'neuron',
+    ]),
+    as: printable(
+      'silence, or inputs.NAME: each group takes the place of the neurons of that input.',
+      MAXIMUM_LABEL_LENGTH,
+      { examples: ['silence'] },
+    ),
+  },
+);
+
+export type EachAxis = Static<typeof SCHEMA>;
+
+/** The value of the axis in its baseline, in a table. No cell type has this name. */
+const NO_GROUP = 'none';
+const ONE_GROUP = 'all';
+const INPUTS = 'inputs.';
+
+/** Groups of neurons that are silenced, or stimulated, in turn, after a condition without any. */
+export const each = {
+  schema: SCHEMA,
+  parameter: 'as',
+  parsed(axis, { inputs, path }) {
+    const edits = Object.keys(EDIT_KINDS).filter((name) => editKindOf(name)!.takesGroups);
+    const names = [...edits, ...Object.keys(inputs).map((name) => `${INPUTS}${name}`)];
+    const here = [...path, 'as'];
+    if (!names.includes(axis.as)) {
+      throw refusedName(here, axis.as, names, `${edits.join(', ')}, or inputs.NAME of an input`);
+    }
+    if (!edits.includes(axis.as)) {
+      const input = inputs[axis.as.slice(INPUTS.length)]!;
+      const allowed = inputKindOf(input).groupsRequirement?.(input);
+      if (allowed !== undefined) throw refused(here, axis.as, allowed);
+    }
+    return { length: 1n, expand: () => axis };
+  },
+  selectorOf: ({ each }) => (isResponders(each) ? undefined : each),
+  planned(connectome, { each, group_by: groupBy, as: name }, neurons, path) {
+    if (!isResponders(each)) return { kind: 'groups', name, groups: groupsOf(connectome, neurons!, groupBy) };
+    if (groupBy.length > 0) return { kind: 'responders', name, top: each.top, groupBy };
+    throw refused(
+      [...path, 'group_by'],
+      groupBy,
+      'a list of at least one label, because groups of responders are ranked',
+    );
+  },
+  columnsOf({ as, group_by: labels }) {
+    const column = (
+      name: string,
+      text: (group: Readonly<Record<string, string>>) => string,
+    ): ParameterColumn => ({
+      column: { name, type: 'text' },
+      valueIn: (parameters) => {
+        const group = parameters[as];
+        return group === null || typeof group !== 'object' ? NO_GROUP : text(group);
+      },
+    });
+    if (labels.length === 0) return [column(as, () => ONE_GROUP)];
+    return labels.map(labelMember).map((label) => column(`${as}.${label}`, (group) => group[label] ?? ''));
+  },
+} satisfies AxisKind<EachAxis, EachAxis>;
+
+function isResponders(each: EachAxis['each']): each is Static<typeof RESPONDERS> {
+  return typeof each === 'object' && 'responders_of' in each;
+}

@@ -1,0 +1,128 @@
+import type { Connectome } from '../../../connectome/connectome.js';
+import { selectionOf } from '../../../connectome/selection.js';
+import { ROOT_ID } from '../../../connectome/selector-schema.js';
+import { firstNotBelow, placeOf } from '../../../connectome/sorted-array.js';
+import { CodedError } from '../../../errors.js';
+import { invalid, nameOf, pointerTo, refused } from '../../../schema/json-path.js';
+import { anyOf, listOf, mapOf, number, type Static } from '../../../schema/json-schema.js';
+import { MOMENT, stepsOf } from '../../document/fields.js';
+import { inputSchema } from '../../document/kind-schemas.js';
+import type { InputKind } from '../input-kinds.js';
+import { sharedStepLists } from '../shared-array.js';
+
+/** Times of one input at most. */
+const MAXIMUM_TIMES = 10_000;
+
+const LIST = listOf(undefined, number('Time of an event in ms from the start of the trial.', MOMENT), {
+  maxItems: MAXIMUM_TIMES,
+  uniqueItems: true,
+  allowed: `a list of at most ${MAXIMUM_TIMES} times`,
+});
+const BY_ID = mapOf(undefined, LIST, {
+  minProperties: 1,
+  propertyNames: ROOT_ID,
+  allowed: 'an object with a list of times for at least one root id',
+});
+const TIMES = anyOf(
+  'Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.',
+  [LIST, BY_ID],
+  { allowed: 'a list of times, or an object with a list for each root id', examples: [[10, 20.5, 31]] },
+);
+const SCHEMA = inputSchema('spikes', 'Each neuron gets events at given times, for replay.', {
+  times_ms: TIMES,
+});
+
+type Times = Static<typeof TIMES>;
+
+const NO_STEPS: readonly number[] = [];
+
+/** Events at given times, for replay: one list for all neurons, or one for each root id. */
+export const spikes = {
+  schema: SCHEMA,
+  /** Ascending times, by ascending root id. */
+  parsed(input, path, ids) {
+    const { times_ms: times } = input;
+    if (isList(times)) return { ...input, times_ms: ascending(times) };
+    const lists = Object.entries(times);
+    ids.used += lists.length;
+    const here = [...path, 'times_ms'];
+    if (ids.used > ids.maximum) {
+      throw invalid(
+        here,
+        `The inputs of a document may have times for at most ${ids.maximum} root ids, got more.`,
+      );
+    }
+    const count = lists.reduce((sum, [, { length }]) => sum + length, 0);
+    if (count > MAXIMUM_TIMES) {
+      throw invalid(here, `An input may have at most ${MAXIMUM_TIMES} times, got ${count}.`);
+    }
+    lists.sort(([a], [b]) => a.length - b.length || (a < b ? -1 : 1));
+    return { ...input, times_ms: Object.fromEntries(lists.map(([id, list]) => [id, ascending(list)])) };
+  },
+  groupsRequirement: ({ times_ms: times }) =>
+    isList(times) ? undefined : 'an input whose times are one list, because the groups have other root ids',
+  checkTrial({ times_ms: times }, longestMs, path) {
+    const lists = isList(times)
+      ? [{ list: times, keys: [] }]
+      : Object.entries(times).map(([id, list]) => ({ list, keys: [id] }));
+    for (const { list, keys } of lists) {
+      const last = list.at(-1);
+      if (last === undefined || last < longestMs) continue;
+      const allowed = `a list of times before the end of the trial at ${longestMs} ms`;
+      throw refused([...path, 'times_ms', ...keys], last, allowed);
+    }
+  },
+  unusedIds(connectome, { times_ms: times }, neurons, path, onMissing) {
+    if (isList(times)) return [];
+    const ofIds = timesOfNeurons(connectome, times);
+    const unused = ofIds.flatMap(({ id, neuron }) => (placeOf(neurons, neuron) < 0 ? [id] : []));
+    if (unused.length > 0 && onMissing === 'error') {
+      const name = nameOf(path);
+      throw new CodedError(
+        'UNKNOWN_NEURONS',
+        `${name}.times_ms may name only neurons of ${name}.node_set, got ${unused.join(', ')}.`,
+        { path: pointerTo([...path, 'times_ms']) },
+      );
+    }
+    return unused;
+  },
+  expectedEvents(connectome, { times_ms: times }, counts) {
+    const isOfAll = isList(times);
+    const given = isOfAll
+      ? times
+      : timesOfNeurons(connectome, times).flatMap(({ neuron, own }) => (counts(neuron) ? own : []));
+    const steps = Uint16Array.from(given, stepsOf).sort();
+    return {
+      of(count, { startStep, endStep }) {
+        const events = firstNotBelow(steps, endStep) - firstNotBelow(steps, startStep);
+        return isOfAll ? count * events : count === 0 ? 0 : events;
+      },
+    };
+  },
+  trainOf(connectome, { input: { times_ms: times }, neurons, startStep, endStep }) {
+    const within = (list: readonly number[]) =>
+      list.map(stepsOf).filter((step) => step >= startStep && step < endStep);
+    if (isList(times)) return { kind: 'spikes', steps: sharedStepLists([within(times)])[0]! };
+    const lists = Array.from(neurons, () => NO_STEPS);
+    for (const { neuron, own } of timesOfNeurons(connectome, times)) {
+      const place = placeOf(neurons, neuron);
+      if (place >= 0) lists[place] = within(own);
+    }
+    return { kind: 'spikes', steps: sharedStepLists(lists) };
+  },
+} satisfies InputKind<Static<typeof SCHEMA>>;
+
+/** Array.isArray does not tell a readonly list from an object. */
+function isList(times: Times): times is readonly number[] {
+  return Array.isArray(times);
+}
+
+function ascending(times: readonly number[]): readonly number[] {
+  return times.toSorted((a, b) => a - b);
+}
+
+/** The neuron is -1 where the model has none of that id. */
+function timesOfNeurons(connectome: Connectome, times: Static<typeof BY_ID>) {
+  const selection = selectionOf(connectome);
+  return Object.entries(times).map(([id, own]) => ({ id, own, neuron: selection.withId(id) ?? -1 }));
+}

@@ -1,0 +1,43 @@
+/** Parts of the schemas of answers that several kinds of report have. */
+import { count, listOf, number, object, oneOf, ref, type Schema, text } from '../../schema/json-schema.js';
+import type { MeanSd } from '../../mean-sd.js';
+
+export const MEAN_SD = ref<MeanSd>('MeanSd');
+
+const LABELS = {
+  'root_id?': text('Root id of the neuron, where groups are neurons.'),
+  'type?': text('Cell type of the group.'),
+  'side?': text('Side of the group.'),
+  'super_class?': text('Super-class of the group.'),
+};
+
+/** A group of neurons: its labels, its size, and what a report says of it. */
+export function groupSchema<const M extends Readonly<Record<string, Schema>>>(description: string, own: M) {
+  return object(description, { ...LABELS, neurons: count('Neurons of the group.', 1), ...own });
+}
+
+/** A number over trials that have a population standard deviation and a value each. */
+export function overTrials<const T extends Schema>(description: string, ofTrials: string, ofTrial: T) {
+  return object(description, {
+    mean: number('Mean.', { minimum: 0 }),
+    sd: number('Population standard deviation (ddof 0).', { minimum: 0 }),
+    trials: listOf(ofTrials, ofTrial),
+  });
+}
+
+export const RATE = overTrials(
+  'A rate in Hz over the trials of a condition.',
+  'Of each trial.',
+  number(undefined, { minimum: 0 }),
+);
+
+export const EVENT_TABLE = object('A table of spikes or input events as columns, by trial, time, neuron.', {
+  trial: listOf('Trial, from 0.', count()),
+  t_ms: listOf('Time from the start of the trial in ms.', number(undefined, { minimum: 0 })),
+  'input?': listOf('Of input events: the name of the input.', text()),
+  root_id: listOf('Root id of the neuron, as text: it exceeds 2^53.', text()),
+  'truncated?': oneOf(
+    'There with truncate=true where the condition has more events; the first ones are given.',
+    [true],
+  ),
+});

@@ -1,0 +1,215 @@
+/**
+ * A kind of report is one object in one file of `reports`; REPORT_KINDS lists them, and nothing else knows one by its
+ * name. There are two shapes: values of groups of neurons (GroupKind), and tables with a row for each event (EventKind).
+ * On its way to an answer a report is, in this order,
+ *
+ * - a document, as `schema` says,
+ * - a task of a worker (`taskOf`),
+ * - the reading of one trial (`read`), in the worker,
+ * - the counts of all trials of a condition (`sum`), which jobs keep,
+ * - values of each group (`valuesOf`) or rows as columns, which JSON, tables and figures show.
+ *
+ * Workers and pages load these files, so they import no formats.
+ */
+import type { MeanSd } from '../../mean-sd.js';
+import type { Schema, SchemaOf } from '../../schema/json-schema.js';
+import type { SpikeRaster } from '../../simulation/simulation.js';
+import type { InputEvents } from '../../stimulus/input-events.js';
+import type { ReportDocument } from '../document/kind-schemas.js';
+import type { Groups } from '../plan/groups.js';
+import type { GroupResult, GroupResults, SpikeTable } from '../run/result.js';
+import type { TableColumn } from './table-column.js';
+
+/** Steps of 0.1 ms: from startStep up to, not including, endStep. */
+export interface ReportWindow {
+  readonly startStep: number;
+  readonly endStep: number;
+}
+
+/** Task of a worker for one report. Plain data, whose arrays lie in shared memory. */
+export interface ReportTask extends ReportWindow {
+  /** The name of its kind. */
+  readonly type: string;
+  /** Ascending indices into the connectome. */
+  readonly neurons: Uint32Array;
+}
+
+/** Reading of a worker. Plain data, whose arrays belong to it alone. */
+export interface ReportReading {
+  readonly type: string;
+}
+
+/** Counts of all trials of a condition. Plain data, which jobs keep. */
+export type ReportCounts = GroupCounts | SpikeTable;
+
+/** Counts of groups of neurons: a row for each one with a spike in any trial, in the order in which they first spiked. */
+export interface GroupCounts extends ReportWindow {
+  /** The group of each row. */
+  readonly groups: Uint32Array;
+}
+
+/** A report of a document on a connectome. */
+export interface PlannedReport {
+  readonly name: string;
+  readonly document: ReportDocument;
+  /** Ascending, in shared memory. */
+  readonly neurons: Uint32Array;
+  readonly groups: Groups;
+  /** The group of each neuron, in shared memory. */
+  readonly groupOfNeuron: Uint32Array;
+}
+
+/** Neurons with at least one spike in a window, ascending, and the number of their spikes. */
+export interface SpikeCounts {
+  readonly neurons: Uint32Array;
+  readonly spikes: Uint32Array;
+}
+
+/** A trial as a worker shows it to the kinds. */
+export interface TrialView {
+  readonly raster: SpikeRaster;
+  /** Events of each input alone; none unless a report of the task reads them. */
+  readonly eventsOfInputs: readonly InputEvents[];
+  /** For each neuron of the connectome a number, 0 before and after every reading. */
+  readonly marks: Uint32Array;
+  /** Rows that the tables of the trial may still return. */
+  readonly rowsLeft: number;
+  /** Counted once for each window. */
+  countsIn(window: ReportWindow): SpikeCounts;
+}
+
+/** Adds readings up, in the order of the trials, whatever order they finished in: so every sum has one order. */
+export interface ReportSum<Reading, Counts> {
+  /** @param keepsRows whether the rows of a table are kept */
+  add(trial: number, reading: Reading, keepsRows: boolean): void;
+  counts(): Counts;
+}
+
+export interface SumOptions {
+  readonly groups: Groups;
+  readonly trials: number;
+  /** In the order of the document. */
+  readonly inputNames: readonly string[];
+}
+
+/** Methods, not functions, so that a kind of special tasks is one of any task. */
+interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts extends ReportCounts> {
+  /** Schema of such a report in a document; see reportSchema. */
+  readonly schema: SchemaOf<ReportDocument>;
+  /** Schemas of its answer by their names in OpenAPI; the first is that of a group, or of the table. */
+  readonly answer: Readonly<Record<string, Schema>>;
+  /** For forms and lists. */
+  readonly label: string;
+  /** True where a worker has to draw the events of each input alone. */
+  readonly readsInputs?: true;
+  /** Members of its task beside neurons and window. */
+  taskOf?(report: PlannedReport, maximumRows: number): Omit<Task, keyof ReportTask>;
+  /** Costs what the spikes cost, not what the report names. */
+  read(task: Task, trial: TrialView): Reading;
+  sum(task: Task, options: SumOptions): ReportSum<Reading, Counts>;
+  /** Tells whether spikes that are the stimulus itself would be taken for a response. */
+  isReadout(report: PlannedReport, neuronCount: number): boolean;
+}
+
+/** Has values of groups of neurons, in one row each. */
+export interface GroupKind<
+  Task extends ReportTask = ReportTask,
+  Reading extends ReportReading = ReportReading,
+  Counts extends GroupCounts = GroupCounts,
+  Own extends object = object,
+> extends AnyKind<Task, Reading, Counts> {
+  readonly shape: 'groups';
+  /** The first is the one that a format of tables holds by default. */
+  readonly tables: readonly GroupTable[];
+  readonly measure: Measure;
+  readonly course?: TimeCourse;
+  /** Numbers of one group in the answer, as the limit on rates counts them. */
+  numbersOfGroup(document: ReportDocument, window: ReportWindow, trials: number): number;
+  valuesOf(counts: Counts, trials: number): GroupValues<Own>;
+}
+
+/** The number of a group that lists and figures show: its mean over the trials and their population standard deviation. */
+export interface Measure {
+  readonly label: string;
+  readonly unit: string;
+  /** @returns null where there is none */
+  of(group: GroupResult): (MeanSd & { readonly trials: readonly (number | null)[] }) | null;
+  /** How many responded, in a few characters; empty where that is not known. */
+  respondingOf(group: GroupResult): string;
+}
+
+/** A mean of a group in each bin of its report, for figures. */
+export interface TimeCourse {
+  readonly name: string;
+  readonly unit: string;
+  readonly table: string;
+  readonly note: string;
+  of(group: GroupResult): readonly number[] | null;
+}
+
+/** Values of the groups of a report in a condition, beside their labels and sizes. */
+export interface GroupValues<Own extends object> {
+  of(row: number, neurons: number): Own;
+  /** Values of every group without a spike. */
+  readonly silent: Own;
+  /** Values of every group where the event budget ended a trial. */
+  readonly stopped: Own;
+}
+
+export interface GroupTable {
+  readonly name: string;
+  /** Columns between the size of a group and the number of trials. */
+  columnsOf(reports: readonly ReportDocument[]): readonly GroupColumn[];
+  /** Rows of each group, 1 by default: those of a report in a condition have equally many. */
+  rowsOfEach?(groups: GroupResults): number;
+}
+
+/** A row of a table of groups. */
+export interface GroupRow {
+  readonly group: GroupResult;
+  /** Place among the rows of the group. */
+  readonly at: number;
+  /** Place among the reports of the table. */
+  readonly report: number;
+}
+
+export interface GroupColumn {
+  readonly column: TableColumn;
+  valueOf(row: GroupRow): number;
+}
+
+/** Is a table with a row for each event: trial, time, neuron. Its rows are divided among pages. */
+export interface EventKind<
+  Task extends ReportTask = ReportTask,
+  Reading extends ReportReading = ReportReading,
+> extends AnyKind<Task, Reading, SpikeTable> {
+  readonly shape: 'events';
+  /** In the note of a figure: `spikes`. */
+  readonly noun: string;
+  /** True where its columns can have the names of other programs. */
+  readonly takesNames?: true;
+  /** Columns between the time and the neuron. */
+  columnsOf?(inputNames: readonly string[]): readonly EventColumn[];
+  /** The member of the cost of a dry run that says how many rows there may be, and its schema. */
+  readonly cost: { readonly member: string; readonly schema: SchemaOf<number> };
+  /** Rows of one trial, as far as they are known before. */
+  expectedRows(trial: ExpectedTrial): number;
+}
+
+export interface EventColumn {
+  readonly column: TableColumn;
+  valuesOf(rows: Pick<SpikeTable, 'inputs'>): Int32Array | Float64Array;
+}
+
+/** A trial of a report before it has run. */
+export interface ExpectedTrial {
+  readonly window: ReportWindow;
+  /** Neurons of the report. */
+  readonly neurons: number;
+  /** Those that an input stimulates, at most. */
+  readonly stimulated: number;
+  /** Expected input events of its neurons in its window. */
+  readonly inputEvents: number;
+}
+
+export type ReportKind = GroupKind | EventKind;

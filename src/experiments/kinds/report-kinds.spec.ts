@@ -1,0 +1,15 @@
+import { REPORT_KINDS, TABLES, tablesFilledBy, typesThatFill } from './report-kinds.js';
+
+it('has each kind under the type that a document gives it', () => {
+  const types = Object.values(REPORT_KINDS).map(
+    ({ schema }) => (schema['properties'] as { type: { const: string } }).type.const,
+  );
+  expect(types).toEqual(Object.keys(REPORT_KINDS));
+});
+
+it('has a table for every kind', () => {
+  expect(TABLES).toEqual(['rates', 'histogram', 'spikes', 'inputs', 'latency']);
+  for (const type of Object.keys(REPORT_KINDS)) {
+    for (const table of tablesFilledBy(type)) expect(typesThatFill(table)).toContain(type);
+  }
+});

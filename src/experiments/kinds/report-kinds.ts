@@ -1,0 +1,51 @@
+import type { ReportDocument } from '../document/kind-schemas.js';
+import type { EventKind, GroupKind, GroupTable, ReportKind } from './report-kind.js';
+import { histogram } from './reports/histogram.js';
+import { inputs } from './reports/inputs.js';
+import { latency } from './reports/latency.js';
+import { rate } from './reports/rate.js';
+import { spikes } from './reports/spikes.js';
+
+/** By the `type` of a report, in the order of messages and descriptions. */
+export const REPORT_KINDS = { rate, histogram, spikes, inputs, latency };
+
+const KINDS: Readonly<Record<string, ReportKind>> = REPORT_KINDS;
+
+type OfType = Pick<ReportDocument, 'type'>;
+
+/** @param report of a complete document, or anything of its type */
+export function kindOf({ type }: OfType): ReportKind {
+  return KINDS[type]!;
+}
+
+/** @returns the kind of a report of groups; undefined of another type, known or not */
+export function groupKindOf({ type }: OfType): GroupKind | undefined {
+  const kind = KINDS[type];
+  return kind?.shape === 'groups' ? kind : undefined;
+}
+
+/** @returns the kind of a report that is a table of events; undefined of another type, known or not */
+export function eventKindOf({ type }: OfType): EventKind | undefined {
+  const kind = KINDS[type];
+  return kind?.shape === 'events' ? kind : undefined;
+}
+
+/** Tables of groups, by name. */
+export const GROUP_TABLES: ReadonlyMap<string, GroupTable> = new Map(
+  Object.keys(KINDS).flatMap(
+    (type) => groupKindOf({ type })?.tables.map((table) => [table.name, table]) ?? [],
+  ),
+);
+
+/** Names of tables; they are those of `?table=`. Events have a table of the name of their kind. */
+export const TABLES: readonly string[] = [...new Set(Object.keys(KINDS).flatMap(tablesFilledBy))];
+
+/** Names of the kinds that fill a table. */
+export function typesThatFill(table: string): string[] {
+  return Object.keys(KINDS).filter((type) => tablesFilledBy(type).includes(table));
+}
+
+/** Names of the tables that a kind fills. */
+export function tablesFilledBy(type: string): string[] {
+  return groupKindOf({ type })?.tables.map(({ name }) => name) ?? [type];
+}

@@ -1,0 +1,54 @@
+import { NO_GROUPS, reportSchema } from '../../document/kind-schemas.js';
+import { firstNotBelow } from '../../../connectome/sorted-array.js';
+import { number } from '../../../schema/json-schema.js';
+import { EVENT_TABLE } from '../report-answers.js';
+import type { EventKind } from '../report-kind.js';
+import { EventSum, readRows, type EventReading, type EventTask } from './event-table.js';
+
+/** Every input event, and the input that it came from. */
+export const inputs = {
+  shape: 'events',
+  schema: reportSchema('inputs', 'Table of the input events.', NO_GROUPS),
+  answer: { EventTable: EVENT_TABLE },
+  label: 'every input event',
+  noun: 'input events',
+  readsInputs: true,
+  cost: {
+    member: 'input_rows' as const,
+    schema: number('Where reports list input events: the expected number of their rows.', { minimum: 0 }),
+  },
+  expectedRows: ({ inputEvents }) => inputEvents,
+  taskOf: (_, maximumRows) => ({ maximumRows }),
+  /** Merges the events of the inputs, each in the order of step, then neuron. */
+  read: (task, trial) => ({
+    type: 'inputs',
+    ...readRows(task, trial, (add) => {
+      const { eventsOfInputs } = trial;
+      const next = eventsOfInputs.map(({ steps }) => firstNotBelow(steps, task.startStep));
+      for (;;) {
+        let first = -1;
+        let firstStep = task.endStep;
+        let firstNeuron = 0;
+        eventsOfInputs.forEach(({ steps, neurons }, input) => {
+          const at = next[input]!;
+          if (at === steps.length) return;
+          const [step, neuron] = [steps[at]!, neurons[at]!];
+          if (step < firstStep || (first >= 0 && step === firstStep && neuron < firstNeuron)) {
+            [first, firstStep, firstNeuron] = [input, step, neuron];
+          }
+        });
+        if (first < 0) return;
+        next[first]!++;
+        add(firstStep, firstNeuron, first);
+      }
+    }),
+  }),
+  sum: ({ maximumRows }, { inputNames }) => new EventSum('inputs', maximumRows, inputNames),
+  isReadout: () => false,
+  columnsOf: (labels) => [
+    {
+      column: { name: 'input', type: 'label', labels },
+      valuesOf: (rows) => Int32Array.from(rows.inputs!),
+    },
+  ],
+} satisfies EventKind<EventTask, EventReading>;

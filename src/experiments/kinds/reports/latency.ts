@@ -1,0 +1,110 @@
+import { firstNotBelow } from '../../../connectome/sorted-array.js';
+import { number, orNull, ref, type SchemaOf, type Static } from '../../../schema/json-schema.js';
+import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
+import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
+import { groupSchema, overTrials } from '../report-answers.js';
+import type { GroupCounts, GroupKind, GroupTable, ReportReading, ReportTask } from '../report-kind.js';
+import { rounded, roundedMeanSd } from '../rounded.js';
+import { Counters, GroupRows, numberColumn, respondingOf } from './group-counts.js';
+
+const LATENCY = overTrials(
+  'A time in ms over the trials that have it.',
+  'Of each trial; null where no neuron of the group spiked.',
+  { type: ['number', 'null'], minimum: 0 } as SchemaOf<number | null>,
+);
+const GROUP = groupSchema('What a report of type latency read of a group of neurons.', {
+  latency_ms: orNull(
+    'Time from start_ms of the report to the first spike of any neuron of the group. Null where there is none in any ' +
+      'trial, or a trial was stopped.',
+    ref<Static<typeof LATENCY>>('Latency'),
+  ),
+  responding_trials: orNull(
+    'Share of the trials in which a neuron of the group spiked. Null where a trial was stopped.',
+    number(undefined, { minimum: 0, maximum: 1 }),
+  ),
+});
+
+type LatencyGroup = Static<typeof GROUP>;
+type LatencyValues = Pick<LatencyGroup, 'latency_ms' | 'responding_trials'>;
+
+interface LatencyReading extends ReportReading {
+  /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
+  readonly places: Uint32Array;
+  /** Steps from the start of the window to the first spike of each of them. */
+  readonly firstSpikes: Uint16Array;
+}
+
+interface LatencyCounts extends GroupCounts {
+  /** 1 more than the steps to the first spike of row r in trial t at r * trials + t; 0 where it has none. */
+  readonly firstSpikes: Uint16Array;
+}
+
+const COLUMNS = [
+  numberColumn<LatencyValues>('latency_ms_mean', ({ latency_ms: latencyMs }) => latencyMs?.mean),
+  numberColumn<LatencyValues>('latency_ms_sd', ({ latency_ms: latencyMs }) => latencyMs?.sd),
+  numberColumn<LatencyValues>('responding_trials', ({ responding_trials: share }) => share),
+];
+
+/** One row a condition, report and group. */
+const LATENCIES: GroupTable = { name: 'latency', columnsOf: () => COLUMNS };
+
+/** Time from the start of the window to the first spike of any neuron of each group. */
+export const latency = {
+  shape: 'groups',
+  schema: reportSchema('latency', 'Time of the first spike of each group, in ms from start_ms.', GROUPS),
+  answer: { LatencyGroup: GROUP, Latency: LATENCY },
+  label: 'time of the first spike',
+  tables: [LATENCIES],
+  measure: {
+    label: 'First spike',
+    unit: 'ms',
+    of: (group) => (group as LatencyGroup).latency_ms,
+    respondingOf(group) {
+      const { responding_trials: share } = group as LatencyGroup;
+      return share === null ? '' : `${Math.round(100 * share)} %`;
+    },
+  },
+  read(task, trial) {
+    const { neurons, startStep, endStep } = task;
+    const { raster, marks } = trial;
+    const { places } = respondingOf(task, trial);
+    places.forEach((place, at) => (marks[neurons[place]!] = at + 1));
+    const firstSpikes = new Uint16Array(places.length);
+    const to = firstNotBelow(raster.steps, endStep);
+    for (let spike = firstNotBelow(raster.steps, startStep); spike < to; spike++) {
+      const neuron = raster.neurons[spike]!;
+      const mark = marks[neuron]!;
+      if (mark === 0) continue;
+      firstSpikes[mark - 1] = raster.steps[spike]! - startStep;
+      marks[neuron] = 0;
+    }
+    return { type: 'latency', places, firstSpikes };
+  },
+  sum(task, { groups, trials }) {
+    const rows = new GroupRows(groups);
+    const first = new Counters(rows, Uint16Array, trials);
+    return {
+      add(trial, { places, firstSpikes }) {
+        places.forEach((place, at) => first.lower(rows.ofPlace(place), trial, firstSpikes[at]! + 1));
+      },
+      counts: () => ({ ...rows.counts(task), firstSpikes: first.values() }),
+    };
+  },
+  isReadout: () => true,
+  numbersOfGroup: (_document, _window, trials) => trials,
+  valuesOf: ({ firstSpikes }, trials) => ({
+    of(row) {
+      const ofTrials = firstSpikes.subarray(row * trials, (row + 1) * trials);
+      const steps = ofTrials.filter((first) => first > 0).map((first) => first - 1);
+      return {
+        latency_ms: {
+          ...roundedMeanSd(steps, STEPS_PER_MS),
+          trials: Array.from(ofTrials, (first) => (first === 0 ? null : (first - 1) / STEPS_PER_MS)),
+        },
+        responding_trials: rounded(steps.length / trials),
+      };
+    },
+    silent: { latency_ms: null, responding_trials: 0 },
+    stopped: { latency_ms: null, responding_trials: null },
+  }),
+} satisfies GroupKind<ReportTask, LatencyReading, LatencyCounts, LatencyValues>;

@@ -1,0 +1,137 @@
+import { count, listOf, number, orNull, ref, type Static } from '../../../schema/json-schema.js';
+import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
+import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
+import { groupSchema, MEAN_SD, type RATE } from '../report-answers.js';
+import type {
+  GroupCounts,
+  GroupKind,
+  GroupTable,
+  GroupValues,
+  ReportReading,
+  ReportSum,
+  ReportTask,
+  SumOptions,
+} from '../report-kind.js';
+import { rounded, roundedMeanSd } from '../rounded.js';
+import { Counters, GroupRows, numberColumn, respondingOf, type RespondingNeurons } from './group-counts.js';
+
+const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
+
+const VALUES = {
+  responding: orNull('Of these, with at least one spike in a trial.', MEAN_SD),
+  responding_any: orNull('Of these, with at least one spike in any trial.', count()),
+  rate_hz: orNull(
+    'Mean rate of the neurons of the group. Null where a trial was stopped.',
+    ref<Static<typeof RATE>>('Rate'),
+  ),
+  'bins_hz?': orNull(
+    'Of a histogram: mean rate in each bin.',
+    listOf(undefined, number(undefined, { minimum: 0 })),
+  ),
+};
+const GROUP = groupSchema(
+  'What a report of type rate or histogram read of a group of neurons. Labels are those of group_by.',
+  VALUES,
+);
+
+/** A group as an answer has it. */
+export type RateGroup = Static<typeof GROUP>;
+export type RateValues = Pick<RateGroup, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
+
+export type RateReading = ReportReading & RespondingNeurons;
+
+export interface RateCounts extends GroupCounts {
+  /** Spikes of row r in trial t at r * trials + t. */
+  readonly spikes: Uint32Array;
+  /** Neurons with at least one spike of row r in trial t at r * trials + t. */
+  readonly responding: Uint32Array;
+  /** Neurons of each row with at least one spike in any trial. */
+  readonly respondingInAny: Uint32Array;
+}
+
+export function rateSum(
+  task: ReportTask,
+  { groups, trials }: SumOptions,
+  rows = new GroupRows(groups),
+): ReportSum<RateReading, RateCounts> {
+  const spikesOf = new Counters(rows, Uint32Array, trials);
+  const responding = new Counters(rows, Uint32Array, trials);
+  const respondingInAny = new Counters(rows, Uint32Array, 1);
+  /** By place. Undefined where there is one trial: it is as large as the report, and no neuron responds twice. */
+  const hasResponded = trials > 1 ? new Uint8Array(groups.ofPlaces.length) : undefined;
+  return {
+    add(trial, { places, spikes }) {
+      places.forEach((place, at) => {
+        const row = rows.ofPlace(place);
+        spikesOf.add(row, trial, spikes[at]!);
+        responding.add(row, trial, 1);
+        if (hasResponded?.[place] === 1) return;
+        if (hasResponded !== undefined) hasResponded[place] = 1;
+        respondingInAny.add(row, 0, 1);
+      });
+    },
+    counts: () => ({
+      ...rows.counts(task),
+      spikes: spikesOf.values(),
+      responding: responding.values(),
+      respondingInAny: respondingInAny.values(),
+    }),
+  };
+}
+
+export function rateValues(counts: RateCounts, trials: number): GroupValues<RateValues> {
+  const ofRow = (values: Uint32Array, row: number) => values.subarray(row * trials, (row + 1) * trials);
+  return {
+    of(row, neurons) {
+      const spikes = ofRow(counts.spikes, row);
+      const seconds = neuronSeconds(neurons, counts.endStep - counts.startStep);
+      return {
+        responding: roundedMeanSd(ofRow(counts.responding, row)),
+        responding_any: counts.respondingInAny[row]!,
+        rate_hz: {
+          ...roundedMeanSd(spikes, seconds),
+          trials: Array.from(spikes, (spikeCount) => rounded(spikeCount / seconds)),
+        },
+      };
+    },
+    silent: {
+      responding: { mean: 0, sd: 0 },
+      responding_any: 0,
+      rate_hz: { mean: 0, sd: 0, trials: new Array<number>(trials).fill(0) },
+    },
+    stopped: { responding: null, responding_any: null, rate_hz: null },
+  };
+}
+
+export function neuronSeconds(neurons: number, steps: number): number {
+  return (neurons * steps) / STEPS_PER_SECOND;
+}
+
+const COLUMNS = [
+  numberColumn<RateValues>('responding', ({ responding }) => responding?.mean),
+  numberColumn<RateValues>('rate_hz_mean', ({ rate_hz: rateHz }) => rateHz?.mean),
+  numberColumn<RateValues>('rate_hz_sd', ({ rate_hz: rateHz }) => rateHz?.sd),
+];
+
+/** One row a condition, report and group. */
+export const RATES: GroupTable = { name: 'rates', columnsOf: () => COLUMNS };
+
+/** Spikes of each group per neuron and second. */
+export const rate = {
+  shape: 'groups',
+  schema: reportSchema('rate', 'Mean rate of each group.', GROUPS),
+  answer: { Group: GROUP },
+  label: 'mean rate',
+  tables: [RATES],
+  measure: {
+    label: 'Mean rate',
+    unit: 'Hz',
+    of: (group) => (group as RateGroup).rate_hz,
+    respondingOf: (group) => (group as RateGroup).responding?.mean.toFixed(1) ?? '',
+  },
+  read: (task, trial) => ({ type: 'rate', ...respondingOf(task, trial) }),
+  sum: (task, options) => rateSum(task, options),
+  isReadout: () => true,
+  numbersOfGroup: (_document, _window, trials) => trials,
+  valuesOf: rateValues,
+} satisfies GroupKind<ReportTask, RateReading, RateCounts, RateValues>;

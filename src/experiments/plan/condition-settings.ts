@@ -1,0 +1,72 @@
+/** The numbers that a sweep may set, in each condition of its grid. */
+import type { ExperimentDocument } from '../document/document.js';
+import { stepsOf } from '../document/fields.js';
+import type { InputDocument } from '../document/kind-schemas.js';
+import { inputKindOf, sweptMembersOf, type InputSettings } from '../kinds/input-kinds.js';
+import { sharedArray } from '../kinds/shared-array.js';
+import type { Grid } from './sweep.js';
+
+export interface PlannedInput {
+  readonly name: string;
+  readonly input: InputDocument;
+  /** In shared memory. */
+  readonly neurons: Uint32Array;
+  /** Place of the axis whose groups take the place of these neurons, -1 for none. */
+  readonly groupAxis: number;
+  /** Members that are swept, with the places of their axes. */
+  readonly swept: readonly (readonly [member: string, axis: number])[];
+}
+
+/** @param resolved neurons of each input, by `inputs.NAME` */
+export function plannedInputs(
+  { inputs }: ExperimentDocument,
+  resolved: ReadonlyMap<string, Uint32Array>,
+  grid: Grid,
+): PlannedInput[] {
+  return Object.entries(inputs).map(([name, input]) => ({
+    name,
+    input,
+    neurons: sharedArray(resolved.get(`inputs.${name}`)!),
+    groupAxis: grid.axisOf(`inputs.${name}`),
+    swept: Object.keys(sweptMembersOf(inputKindOf(input)))
+      .map((member) => [member, grid.axisOf(`inputs.${name}.${member}`)] as const)
+      .filter(([, axis]) => axis >= 0),
+  }));
+}
+
+export interface Settings {
+  /** On the axes of the grid. */
+  readonly places: readonly number[];
+  readonly durationMs: number;
+  readonly seed: number;
+  /** In the order of the document. */
+  readonly inputs: readonly InputSettings[];
+}
+
+/** Asked for every condition before anything is run. */
+export function settingsAt(
+  index: number,
+  document: ExperimentDocument,
+  inputs: readonly PlannedInput[],
+  grid: Grid,
+): Settings {
+  const places = grid.placesOf(index);
+  const valueOn = (at: number): number | undefined => {
+    const axis = grid.axes[at];
+    return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
+  };
+  const durationMs = valueOn(grid.axisOf('duration_ms')) ?? document.duration_ms;
+  return {
+    places,
+    durationMs,
+    seed: valueOn(grid.axisOf('seed')) ?? document.seed,
+    inputs: inputs.map(({ input: given, swept }) => {
+      const values = swept.map(([member, axis]) => [member, valueOn(axis)]);
+      const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };
+      const { delay_ms: delayMs, duration_ms: windowMs } = input;
+      const startStep = stepsOf(delayMs);
+      const endStep = windowMs === null ? stepsOf(durationMs) : startStep + stepsOf(windowMs);
+      return { input, startStep, endStep };
+    }),
+  };
+}

@@ -1,0 +1,81 @@
+/** The head of an answer: what was asked, of which model; and what to cite. */
+import { hash } from 'node:crypto';
+import type { Connectome, ConnectomeMetadata } from '../../connectome/connectome.js';
+import { isFlyWire, modelId } from '../../connectome/model-id.js';
+import type { ExperimentDocument } from '../document/document.js';
+import type { ExperimentHead } from '../run/result.js';
+
+/** Part of every id; changes whenever any result may change. */
+export const ANSWER_VERSION = '1';
+const ID_HEX_DIGITS = 32;
+
+export function experimentHead(
+  connectome: Connectome,
+  document: ExperimentDocument,
+  resolved: ExperimentHead['resolved'],
+): ExperimentHead {
+  return {
+    id: experimentId(connectome.digest, document),
+    model: modelId(connectome),
+    wiring: connectome.metadata.wiring,
+    side_convention: sideConvention(connectome),
+    experiment: document,
+    resolved,
+  };
+}
+
+/**
+ * The first 32 hex digits of the SHA-256 of lines, each ended by a line feed: the connectome's digest, the version of
+ * the answers, the complete document as JSON. Equal experiments have equal ids on every machine.
+ */
+export function experimentId(connectomeDigest: string, document: ExperimentDocument): string {
+  const lines = [connectomeDigest, ANSWER_VERSION, JSON.stringify(document)];
+  return hash('sha256', lines.map((line) => `${line}\n`).join('')).slice(0, ID_HEX_DIGITS);
+}
+
+function sideConvention({ metadata }: Connectome): string {
+  if (!isFlyWire(metadata))
+    return `Left and right are those of ${metadata.dataset}, as the model was compiled.`;
+  const release = metadata.release === null ? '' : ` release ${metadata.release}`;
+  return (
+    `Left and right are those of the classification of ${metadata.dataset}${release}, the fly's ` +
+    'own. Shiu et al. 2024 name them the other way round: their "right" sugar neurons are on the left here.'
+  );
+}
+
+interface Citation {
+  readonly text: string;
+  readonly appliesTo: (metadata: ConnectomeMetadata) => boolean;
+}
+
+const CITATIONS: readonly Citation[] = [
+  {
+    text: 'Dorkenwald et al. 2024, Neuronal wiring diagram of an adult brain, doi:10.1038/s41586-024-07558-y',
+    appliesTo: isFlyWire,
+  },
+  {
+    text: 'Schlegel et al. 2024, Whole-brain annotation and multi-connectome cell typing of Drosophila, doi:10.1038/s41586-024-07686-5',
+    appliesTo: (metadata) => isFlyWire(metadata) && metadata.types.some(({ name }) => name !== ''),
+  },
+  {
+    text: 'Eckstein, Bates et al. 2024, Neurotransmitter classification from electron microscopy images at synaptic sites in Drosophila melanogaster, doi:10.1016/j.cell.2024.03.016',
+    // The file of Shiu et al. gives signs without their rule; they come from the same predictions.
+    appliesTo: isFlyWire,
+  },
+  {
+    text: 'Shiu et al. 2024, A Drosophila computational brain model reveals sensorimotor processing, doi:10.1038/s41586-024-07763-9',
+    // The network itself: equations and constants.
+    appliesTo: () => true,
+  },
+];
+
+/**
+ * References for a result: those of the connectome, then the sources of node sets.
+ * @param sources of the published node sets that the document names
+ */
+export function citationsOf(
+  { metadata }: Pick<Connectome, 'metadata'>,
+  sources: readonly string[],
+): string[] {
+  return [...CITATIONS.filter(({ appliesTo }) => appliesTo(metadata)).map(({ text }) => text), ...sources];
+}

@@ -1,0 +1,16 @@
+/** Limits on one experiment; Infinity where there is no limit. The event budget ends trials, the others refuse. */
+export interface ExperimentLimits {
+  readonly conditions: number;
+  /** Neurons of all selectors together: bounds what it costs to plan, which nobody is charged for. */
+  readonly selectedNeurons: number;
+  /** Conditions x trials x duration. */
+  readonly brainSeconds: number;
+  /** Expected input events of a trial. */
+  readonly inputEventsPerTrial: number;
+  /** The event budget of every trial. */
+  readonly synapticEventsPerTrial: number;
+  /** Rows of the tables `spikes` and `inputs` together: on a page of an answer; of a condition of a job. */
+  readonly tableRows: number;
+  /** Rates in an answer: of each condition and group one for each trial and bin, and 10. */
+  readonly rates: number;
+}

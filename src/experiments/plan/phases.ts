@@ -1,0 +1,19 @@
+/** How a job is divided: into phases, which follow one another, and these into chunks, which do not (jobs/chunks.ts). */
+import type { Grid } from './sweep.js';
+
+/**
+ * The conditions of each phase, ascending, as far as results from a condition on need them. A phase begins when the one
+ * before it is done: then the baselines are known that decide on its conditions. The first conditions of a level are a
+ * phase of their own; what they take says how many of the others make a chunk.
+ */
+export function phasesOf(grid: Pick<Grid, 'neededFrom' | 'levelOf'>, from: number): number[][] {
+  const levels: number[][] = [];
+  grid.neededFrom(from).forEach((isNeeded, index) => {
+    if (isNeeded === 1) (levels[grid.levelOf(index)] ??= []).push(index);
+  });
+  return levels.flatMap((level) => {
+    const samples = [...new Set([0, Math.floor(level.length / 2), level.length - 1])];
+    const others = level.filter((_, at) => !samples.includes(at));
+    return [samples.map((at) => level[at]!), others].filter((phase) => phase.length > 0);
+  });
+}

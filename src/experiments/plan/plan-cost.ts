@@ -1,0 +1,299 @@
+/** Costs of the conditions of a plan, as far as it is known before a trial has run. */
+import type { Connectome } from '../../connectome/connectome.js';
+import { placeOf } from '../../connectome/sorted-array.js';
+import { CodedError } from '../../errors.js';
+import { inputKindOf, type ExpectedEvents, type InputSettings } from '../kinds/input-kinds.js';
+import type { EventKind, PlannedReport, ReportKind, ReportWindow } from '../kinds/report-kind.js';
+import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
+import { rounded } from '../kinds/rounded.js';
+import { stepsOf } from '../document/fields.js';
+import { allNeurons, groupsOf } from './groups.js';
+import type { ExperimentLimits } from './experiment-limits.js';
+import type { ExperimentPlan } from './plan.js';
+import { addWork, trainsOf, type Work } from './prices.js';
+import type { ResponderAxis } from './sweep.js';
+
+const MS_PER_SECOND = 1000;
+/** A group takes so much beside its numbers, as so many of them: labels, counts, means, standard deviations. */
+const RATES_OF_GROUP = 10;
+
+/** The parts of a plan that costs depend on. */
+export type PlannedParts = Pick<ExperimentPlan, 'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt'>;
+
+export class PlanCost {
+  /** Rates of the whole answer, as they are counted for its limit. */
+  readonly rates: number;
+  /** Duration of one trial of each condition of the grid. */
+  readonly #durationsMs: Float64Array;
+  /** Expected in one trial of each condition of the grid, or the most that a group of responders can have. */
+  readonly #inputEvents: Float64Array;
+  /** Drawn in one trial of each condition of the grid, likewise; see prices.ts. */
+  readonly #trains: Float64Array;
+
+  constructor(
+    connectome: Connectome,
+    private readonly parts: PlannedParts,
+  ) {
+    const { grid, reports } = parts;
+    this.#durationsMs = new Float64Array(grid.size);
+    this.#inputEvents = new Float64Array(grid.size);
+    this.#trains = new Float64Array(grid.size);
+    const expected = new ExpectedInputs(connectome, parts);
+    const ratesOf = new Map<number, number>();
+    let rates = 0;
+    for (let index = 0; index < grid.size; index++) {
+      const { durationMs, inputs: settings, places } = parts.settingsAt(index);
+      this.#durationsMs[index] = durationMs;
+      settings.forEach((own, at) => {
+        const neurons = expected.neurons(at, places);
+        this.#inputEvents[index]! += expected.events(at, neurons, own);
+        this.#trains[index]! += trainsOf(neurons, own.endStep - own.startStep);
+      });
+      let own = ratesOf.get(durationMs);
+      if (own === undefined) ratesOf.set(durationMs, (own = this.#ratesOf(durationMs, reports)));
+      rates += own;
+    }
+    this.rates = rates + grid.size * groupsIn(reports) * RATES_OF_GROUP;
+  }
+
+  /**
+   * Simulated time of all that an answer from a condition on has to run, at most: whole milliseconds.
+   * @param fromTrial of this condition, the first that is run
+   */
+  brainMs(from = 0, fromTrial = 0): number {
+    const { grid, trials } = this.parts;
+    const needed = grid.neededFrom(from);
+    const durationMs = this.#durationsMs.reduce((sum, ms, index) => sum + needed[index]! * ms, 0);
+    return durationMs * trials - grid.firstTrial(from, fromTrial) * this.#durationsMs[from]!;
+  }
+
+  brainSeconds(from = 0): number {
+    return this.brainMs(from) / MS_PER_SECOND;
+  }
+
+  /** Simulated time of all trials of a condition, in ms. */
+  brainMsOf(index: number): number {
+    return this.#durationsMs[index]! * this.parts.trials;
+  }
+
+  /** Expected input events of an answer from a condition on. */
+  inputEvents(from: number): number {
+    const needed = this.parts.grid.neededFrom(from);
+    return (
+      this.parts.trials * this.#inputEvents.reduce((sum, events, index) => sum + needed[index]! * events, 0)
+    );
+  }
+
+  /**
+   * Work of an answer from a condition on as far as it is known before, at most; spikes are not.
+   * @param reports that it writes
+   */
+  work(from = 0, fromTrial = 0, reports = this.parts.reports): Work {
+    const { grid, trials } = this.parts;
+    const work = { brainMs: this.brainMs(from, fromTrial), trials: 0, trains: 0, inputEvents: 0 };
+    const written = { groups: 0, rates: 0 };
+    grid.neededFrom(from).forEach((isNeeded, index) => {
+      if (isNeeded === 0) return;
+      const own = trials - (index === from ? grid.firstTrial(index, fromTrial) : 0);
+      work.trials += own;
+      work.trains += own * this.#trains[index]!;
+      work.inputEvents += own * this.#inputEvents[index]!;
+      if (index >= from) addWork(written, this.writtenOf(index, reports));
+    });
+    return { ...work, ...written };
+  }
+
+  /** Work of writing a condition, but for the rows of tables. */
+  writtenOf(index: number, reports = this.parts.reports): Required<Pick<Work, 'groups' | 'rates'>> {
+    return { groups: groupsIn(reports), rates: this.#ratesOf(this.#durationsMs[index]!, reports) };
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  check(limits: ExperimentLimits): void {
+    const { trials, grid } = this.parts;
+    const brainSeconds = this.brainSeconds();
+    if (brainSeconds > limits.brainSeconds) {
+      const fitting = Math.floor((limits.brainSeconds * trials) / brainSeconds);
+      const conditions = grid.size === 1 ? '1 condition' : `${grid.size} conditions`;
+      throw tooExpensive(
+        `The experiment has ${quantity(brainSeconds, 'brain second')} (${conditions} x ${quantity(trials, 'trial')}); ` +
+          `at most ${limits.brainSeconds} are allowed.`,
+        fitting >= 1
+          ? `With ${quantity(fitting, 'trial')} it would fit.`
+          : 'Fewer conditions or a shorter trial would fit.',
+        fitting >= 1 ? '/trials' : grid.size > 1 ? '/sweep' : '/duration_ms',
+      );
+    }
+    const most = this.#inputEvents.reduce((a, b) => Math.max(a, b), 0);
+    if (most > limits.inputEventsPerTrial) {
+      const index = this.#inputEvents.indexOf(most);
+      throw tooExpensive(
+        `A trial of condition ${index} has ${Math.round(most)} input events on average; at most ` +
+          `${limits.inputEventsPerTrial} are allowed.`,
+        `With ${share(limits.inputEventsPerTrial, most)} of the neurons, of the rates or of the duration it would fit.`,
+        '/inputs',
+      );
+    }
+    if (this.rates > limits.rates) {
+      throw tooExpensive(
+        `The reports of the answer have ${this.rates} rates (for each condition and group one for each trial and bin, and ` +
+          `${RATES_OF_GROUP} for the rest of its row); at most ${limits.rates} are allowed.`,
+        `With ${share(limits.rates, this.rates)} of the conditions, groups or trials they would fit.`,
+        '/reports',
+      );
+    }
+  }
+
+  /** Numbers of a condition of this duration: one for each group, trial and bin. */
+  #ratesOf(durationMs: number, reports: readonly PlannedReport[]): number {
+    return reports.reduce((sum, { document, groups }) => {
+      const window = windowOf(document, durationMs);
+      const numbers = groupKindOf(document)?.numbersOfGroup(document, window, this.parts.trials) ?? 0;
+      return sum + groups.count * numbers;
+    }, 0);
+  }
+}
+
+/** Window that a report reads of a trial of this length. */
+export function windowOf(
+  { start_ms: startMs, end_ms: endMs }: PlannedReport['document'],
+  durationMs: number,
+): ReportWindow {
+  return { startStep: stepsOf(startMs), endStep: stepsOf(endMs ?? durationMs) };
+}
+
+/** Neurons and events of each input in each condition; of all neurons, or of those that a report reads. */
+class ExpectedInputs {
+  readonly #inputs: readonly {
+    readonly groupAxis: number;
+    readonly neurons: number;
+    /** Numbers of each group that takes their place. */
+    readonly ofGroups: readonly number[];
+    /** The most that a group of responders can have, as long as the axis has no groups. */
+    readonly most: number;
+    readonly events: ExpectedEvents;
+  }[];
+
+  /** @param report whose neurons alone are looked at */
+  constructor(
+    connectome: Connectome,
+    { grid, inputs }: PlannedParts,
+    report?: Pick<PlannedReport, 'neurons'>,
+  ) {
+    const isRead = report && markedNeurons(connectome, [report.neurons]);
+    const count = (neurons: Uint32Array) =>
+      isRead === undefined ? neurons.length : neurons.reduce((sum, neuron) => sum + isRead[neuron]!, 0);
+    this.#inputs = inputs.map(({ input, neurons, groupAxis }) => {
+      const axis = grid.axes[groupAxis];
+      const groups = axis?.kind === 'groups' ? axis.groups : undefined;
+      const counts = (neuron: number) => isRead?.[neuron] !== 0 && placeOf(neurons, neuron) >= 0;
+      const most = axis?.kind === 'responders' ? largestGroup(connectome, axis) : 0;
+      return {
+        groupAxis,
+        neurons: count(neurons),
+        ofGroups: Array.from({ length: groups?.count ?? 0 }, (_, at) => count(groups!.neuronsOf(at))),
+        most: Math.min(report?.neurons.length ?? Infinity, most),
+        events: inputKindOf(input).expectedEvents(connectome, input, counts),
+      };
+    });
+  }
+
+  /** @param at place of the input  @param places of the condition on the axes */
+  neurons(at: number, places: readonly number[]): number {
+    const { groupAxis, neurons, ofGroups, most } = this.#inputs[at]!;
+    if (groupAxis < 0) return neurons;
+    const place = places[groupAxis]!;
+    return place === 0 ? 0 : (ofGroups[place - 1] ?? most);
+  }
+
+  events(at: number, neurons: number, settings: InputSettings): number {
+    return this.#inputs[at]!.events.of(neurons, settings);
+  }
+}
+
+function largestGroup(connectome: Connectome, { groupBy }: ResponderAxis): number {
+  const { sizes } = groupsOf(connectome, allNeurons(connectome), groupBy);
+  return sizes.reduce((a, b) => Math.max(a, b), 0);
+}
+
+/** Rows that the tables of an answer may have from a condition on, as far as that is known before, by members of its cost. */
+export function expectedRows(
+  connectome: Connectome,
+  parts: PlannedParts,
+  from: number,
+): Readonly<Record<string, number>> {
+  const rows: Record<string, number> = {};
+  for (const kind of Object.values<ReportKind>(REPORT_KINDS)) {
+    const reports = parts.reports.filter(({ document }) => kindOf(document) === kind);
+    if (kind.shape !== 'events' || reports.length === 0) continue;
+    const all = reports.map((report) => rowsOfReport(connectome, parts, report, kind, from));
+    rows[kind.cost.member] = Math.round(all.reduce((sum, own) => sum + own, 0));
+  }
+  return rows;
+}
+
+function rowsOfReport(
+  connectome: Connectome,
+  parts: PlannedParts,
+  report: PlannedReport,
+  kind: EventKind,
+  from: number,
+): number {
+  const { grid, trials, inputs, settingsAt } = parts;
+  const { document, neurons } = report;
+  const expected = new ExpectedInputs(connectome, parts, report);
+  const always = inputs.filter(({ groupAxis }) => groupAxis < 0);
+  const isStimulated = markedNeurons(
+    connectome,
+    always.map((input) => input.neurons),
+  );
+  const alwaysStimulated = neurons.reduce((count, neuron) => count + isStimulated[neuron]!, 0);
+  let rows = 0;
+  for (let index = from; index < grid.size; index++) {
+    const { places, durationMs, inputs: settings } = settingsAt(index);
+    const window = windowOf(document, durationMs);
+    let [stimulated, inputEvents] = [alwaysStimulated, 0];
+    settings.forEach((own, at) => {
+      const count = expected.neurons(at, places);
+      if (inputs[at]!.groupAxis >= 0) stimulated += count;
+      const startStep = Math.max(own.startStep, window.startStep);
+      const endStep = Math.max(startStep, Math.min(own.endStep, window.endStep));
+      inputEvents += expected.events(at, count, { ...own, startStep, endStep });
+    });
+    stimulated = Math.min(neurons.length, stimulated);
+    rows += kind.expectedRows({ window, neurons: neurons.length, stimulated, inputEvents });
+  }
+  return trials * rows;
+}
+
+/** @returns 1 for each neuron that is in one of the sets */
+export function markedNeurons(
+  { neuronCount }: Pick<Connectome, 'neuronCount'>,
+  sets: readonly Uint32Array[],
+): Uint8Array {
+  const marks = new Uint8Array(neuronCount);
+  for (const set of sets) for (const neuron of set) marks[neuron] = 1;
+  return marks;
+}
+
+/** Groups of all reports, for each condition. */
+function groupsIn(reports: readonly PlannedReport[]): number {
+  return reports.reduce(
+    (sum, { document, groups }) => sum + (groupKindOf(document) === undefined ? 0 : groups.count),
+    0,
+  );
+}
+
+function tooExpensive(cost: string, whatFits: string, path: string): CodedError {
+  return new CodedError('TOO_EXPENSIVE', `${cost} ${whatFits}`, { path });
+}
+
+/** In percent, what is allowed of a whole that is more. */
+function share(allowed: number, whole: number): string {
+  const percent = Math.floor((100 * allowed) / whole);
+  return percent > 0 ? `${percent} %` : 'less than 1 %';
+}
+
+function quantity(count: number, noun: string): string {
+  return `${rounded(count)} ${noun}${count === 1 ? '' : 's'}`;
+}

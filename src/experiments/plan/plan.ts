@@ -1,0 +1,249 @@
+/**
+ * A document on a connectome, ready to be run: which conditions there are, what each of their trials is, what they
+ * cost. Nothing is simulated here, and whatever is refused is refused here.
+ */
+import type { Connectome } from '../../connectome/connectome.js';
+import type { NodeSetResolver } from '../../connectome/node-set-resolver.js';
+import { type InParts, withoutPauses } from '../../parts.js';
+import type { ExperimentDocument } from '../document/document.js';
+import { invalid } from '../../schema/json-path.js';
+import { tooManyConditions } from '../document/parse-sweep.js';
+import { axisKindOf } from '../kinds/axis-kinds.js';
+import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import type { PlannedReport, ReportTask } from '../kinds/report-kind.js';
+import { eventKindOf, kindOf } from '../kinds/report-kinds.js';
+import { sharedArray } from '../kinds/shared-array.js';
+import { stepsOf } from '../document/fields.js';
+import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
+import { plannedInputs, settingsAt, type PlannedInput, type Settings } from './condition-settings.js';
+import { citationsOf, experimentHead } from './experiment-head.js';
+import type { ExperimentLimits } from './experiment-limits.js';
+import { groupsOf } from './groups.js';
+import { expectedRows, PlanCost, windowOf } from './plan-cost.js';
+import { resolveDocument, type ResolvedDocument } from './resolve-document.js';
+import { Grid, lengthOf, valueAt, type Axis, type AxisValue } from './sweep.js';
+import type { ConditionInput, ConditionProtocol } from './trial.js';
+import { warningsBefore } from './warnings.js';
+
+const NO_NEURONS = new Uint32Array(0);
+
+/** A condition as it is run. Its arrays lie in shared memory and are the same in all its trials. */
+export interface Condition extends ConditionParameters {
+  readonly durationMs: number;
+  readonly protocol: ConditionProtocol;
+  readonly reports: readonly ReportTask[];
+  /** Rows that all tables of a trial return at most; by default as many as their reports say. */
+  readonly maximumRows?: number;
+}
+
+/** Which part of a condition an answer reads. */
+export interface ConditionExtent {
+  readonly reports: readonly PlannedReport[];
+  /** Cuts each table of a condition at its share of the limit on rows. */
+  readonly cutsTables?: boolean;
+  /** The first condition of the answer. */
+  readonly from?: number;
+}
+
+/**
+ * @param document complete, as parseDocument gives it
+ * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
+ */
+export function planExperiment(...all: Parameters<typeof planInParts>): ExperimentPlan {
+  return withoutPauses(planInParts(...all));
+}
+
+/** As planExperiment, with pauses while neurons are searched. */
+export function* planInParts(
+  connectome: Connectome,
+  document: ExperimentDocument,
+  resolver: Pick<NodeSetResolver, 'resolving'>,
+  limits: ExperimentLimits,
+): InParts<ExperimentPlan> {
+  const resolved = yield* resolveDocument(connectome, document, resolver, limits);
+  return new ExperimentPlan(connectome, document, resolved, limits);
+}
+
+export class ExperimentPlan {
+  readonly head: ExperimentHead;
+  readonly grid: Grid;
+  readonly trials: number;
+  readonly inputs: readonly PlannedInput[];
+  /** In the order of the document. */
+  readonly inputNames: readonly string[];
+  /** In the order of the document. */
+  readonly reports: readonly PlannedReport[];
+  readonly cost: PlanCost;
+  /** Warnings that are known before a trial has run. */
+  readonly warnings: readonly ExperimentWarning[];
+  readonly cite: readonly string[];
+
+  /** @throws CodedError INVALID_PARAMETER, TOO_EXPENSIVE */
+  constructor(
+    readonly connectome: Connectome,
+    private readonly document: ExperimentDocument,
+    private readonly resolved: ResolvedDocument,
+    private readonly limits: ExperimentLimits,
+  ) {
+    this.head = experimentHead(connectome, document, resolved.sets);
+    this.trials = document.trials;
+    this.grid = new Grid(axesOf(connectome, document, resolved));
+    checkConditions(this.grid, limits);
+    this.inputs = plannedInputs(document, resolved.neurons, this.grid);
+    this.inputNames = this.inputs.map(({ name }) => name);
+    this.reports = plannedReports(connectome, document, resolved);
+    this.cost = new PlanCost(connectome, this);
+    this.cost.check(limits);
+    this.warnings = warningsBefore(connectome, resolved, this);
+    this.cite = citationsOf(connectome, resolved.sources);
+  }
+
+  readonly settingsAt = (index: number): Settings => settingsAt(index, this.document, this.inputs, this.grid);
+
+  get conditions(): number {
+    return this.grid.size;
+  }
+
+  /** @throws CodedError INVALID_PARAMETER where an answer cannot begin with this condition */
+  checkFrom(from: number): void {
+    if (from < this.conditions) return;
+    throw invalid(
+      [],
+      `from must be the index of a condition, from 0 to ${this.conditions - 1}, got ${from}.`,
+    );
+  }
+
+  /** Rows of tables that one answer may have; of a job, that one condition may have. */
+  get tableRows(): number {
+    return this.limits.tableRows;
+  }
+
+  /** Rows that each table of a condition has at most, where an answer is cut at its limit. */
+  rowsOfTable(tableRows = this.tableRows): number {
+    const tables = this.reports.filter(({ document }) => eventKindOf(document) !== undefined).length;
+    return Math.max(1, Math.floor(tableRows / Math.max(1, this.grid.size * tables)));
+  }
+
+  /** The answer from a condition on, without results. Of an axis of responders only the baseline is known. */
+  dryRun(from = 0): DryRun {
+    const { axes, size } = this.grid;
+    const conditions: ConditionParameters[] = [];
+    for (let index = from; index < size; index++) {
+      const places = this.grid.placesOf(index);
+      if (places.some((place, at) => place > 0 && axes[at]!.kind === 'responders')) continue;
+      const parameters = this.parametersOf(places.map((place, at) => valueAt(axes[at]!, place)));
+      conditions.push({ index, parameters });
+    }
+    return {
+      ...this.head,
+      conditions,
+      unchanged: [],
+      cost: {
+        brain_seconds: this.cost.brainSeconds(from),
+        input_events: Math.round(this.cost.inputEvents(from)),
+        ...expectedRows(this.connectome, this, from),
+      },
+      warnings: this.warnings,
+      cite: this.cite,
+    };
+  }
+
+  parametersOf(values: readonly AxisValue[]): ConditionParameters['parameters'] {
+    return Object.fromEntries(
+      this.grid.axes.map(({ name }, axis) => {
+        const value = values[axis]!;
+        return [name, typeof value === 'object' && value !== null ? value.labels : value];
+      }),
+    );
+  }
+
+  /** @param values on the axes of the grid */
+  condition(
+    index: number,
+    values: readonly AxisValue[],
+    { reports: read, cutsTables = false }: ConditionExtent = this,
+  ): Condition {
+    const { connectome, limits } = this;
+    const { durationMs, seed, inputs: settings } = this.settingsAt(index);
+    const sweptSets = (name: string): Uint32Array[] =>
+      values.flatMap((value, at) =>
+        typeof value === 'number' || this.grid.axes[at]!.name !== name ? [] : [value?.neurons ?? NO_NEURONS],
+      );
+    const inputs = this.inputs.map(({ name, input, neurons: ofInput }, at): ConditionInput => {
+      const [swept] = sweptSets(`inputs.${name}`);
+      const neurons = swept === undefined ? ofInput : sharedArray(swept);
+      const train = inputKindOf(input).trainOf(connectome, { ...settings[at]!, name, neurons, seed });
+      return { neurons, train };
+    });
+    const edits = Object.keys(EDIT_KINDS).map((name) => {
+      const sets = [this.resolved.neurons.get(name) ?? NO_NEURONS, ...sweptSets(name)];
+      return editKindOf(name)!.edited(connectome, sets, this.document[name as keyof typeof EDIT_KINDS]);
+    });
+    const maximumRows = cutsTables ? this.rowsOfTable() : this.tableRows;
+    const reports = read.map((report): ReportTask => ({
+      type: report.document.type,
+      neurons: report.neurons,
+      ...windowOf(report.document, durationMs),
+      ...kindOf(report.document).taskOf?.(report, maximumRows),
+    }));
+    const eventBudget = limits.synapticEventsPerTrial;
+    return {
+      index,
+      parameters: this.parametersOf(values),
+      durationMs,
+      reports,
+      protocol: {
+        inputs,
+        ...(Object.assign({}, ...edits) as Pick<ConditionProtocol, 'silenced'>),
+        durationSteps: stepsOf(durationMs),
+        ...(eventBudget !== Infinity && { eventBudget }),
+      },
+      ...(!cutsTables && { maximumRows }),
+    };
+  }
+}
+
+/** Reports that read the same groups of the same neurons share their arrays. */
+function plannedReports(
+  connectome: Connectome,
+  { reports }: ExperimentDocument,
+  { neurons: resolved }: ResolvedDocument,
+): PlannedReport[] {
+  const known = new Map<string, Pick<PlannedReport, 'neurons' | 'groups' | 'groupOfNeuron'>>();
+  return Object.entries(reports).map(([name, document]) => {
+    const key = JSON.stringify([document.node_set, document.group_by]);
+    let read = known.get(key);
+    if (read === undefined) {
+      const neurons = sharedArray(resolved.get(`reports.${name}`)!);
+      const groups = groupsOf(connectome, neurons, document.group_by);
+      read = { neurons, groups, groupOfNeuron: sharedArray(groups.ofPlaces) };
+      known.set(key, read);
+    }
+    return { name, document, ...read };
+  });
+}
+
+/** @throws CodedError INVALID_PARAMETER */
+function axesOf(
+  connectome: Connectome,
+  { sweep = [] }: ExperimentDocument,
+  { neurons }: ResolvedDocument,
+): Axis[] {
+  const path = ['sweep'];
+  return sweep.map((axis, at) =>
+    axisKindOf(axis).planned(connectome, axis, neurons.get(`sweep.${at}`), [...path, at]),
+  );
+}
+
+/** @throws CodedError INVALID_PARAMETER; how many groups there are, only the connectome says */
+function checkConditions({ axes, size }: Grid, limits: ExperimentLimits): void {
+  if (size <= limits.conditions) return;
+  const factors = axes.map((axis) => {
+    const length = lengthOf(axis);
+    if (axis.kind === 'values') return `${length} values`;
+    const groups = `${length - 1} groups + 1 without any`;
+    return axes.length > 1 ? `(${groups})` : groups;
+  });
+  throw tooManyConditions(limits.conditions, BigInt(size), factors.join(' x '));
+}

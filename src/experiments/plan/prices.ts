@@ -1,0 +1,108 @@
+/**
+ * Prices of work in brain seconds: the unit of all budgets. A brain second buys some 20 ms of a core, more than an
+ * ordinary one takes (measured on the default and on the measured wiring: the examples 1 to 6 ms, the stimuli of
+ * version 1 for a second each 1 to 40), so ordinary experiments cost the time that they simulate, and nothing beside it.
+ */
+import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
+import { isEventReading } from '../kinds/reports/event-table.js';
+import type { ConditionInput, ConditionTask, TrialReading, TrialTask } from './trial.js';
+
+const MS_PER_SECOND = 1000;
+/** Time of a core that a brain second buys. */
+export const CORE_MS_PER_BRAIN_SECOND = 20;
+
+/** Work that is priced, and how much of it a brain second buys. A test compares docs/operations.md with it. */
+export const BOUGHT_BY_BRAIN_SECOND = {
+  /** Trials, however short: handing them over and reading them. */
+  trials: 100,
+  /** Trains of events that are drawn: for each trial, input and neuron one, and one more for each second of its window. */
+  trains: 16_000,
+  inputEvents: 130_000,
+  synapticEvents: 6_500_000,
+  /** Groups that are written, for each condition and report. */
+  groups: 3_300,
+  /** Their rates: for each group one for each trial and bin. */
+  rates: 80_000,
+  /** Spikes and input events that are written as rows of tables. */
+  tableRows: 13_000,
+} as const;
+
+/** Amounts of work; what is not named is none. */
+export type Work = Partial<Record<keyof typeof BOUGHT_BY_BRAIN_SECOND | 'brainMs', number>>;
+
+/**
+ * Price in whole ms of brain time: the brain time itself, or what the rest costs where that is more, so that simulated
+ * time pays for the events that it ordinarily has.
+ */
+export function priceMs(work: Work): number {
+  return Math.ceil(Math.max(work.brainMs ?? 0, (coreMs(work) * MS_PER_SECOND) / CORE_MS_PER_BRAIN_SECOND));
+}
+
+/** Time of a core that work takes, but for what it simulates. */
+export function coreMs(work: Work): number {
+  let brainSeconds = 0;
+  for (const [name, bought] of Object.entries(BOUGHT_BY_BRAIN_SECOND)) {
+    brainSeconds += (work[name as keyof typeof BOUGHT_BY_BRAIN_SECOND] ?? 0) / bought;
+  }
+  return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
+}
+
+/** Adds to amounts of work. */
+export function addWork(sum: Work, added: Work): void {
+  for (const [name, amount] of Object.entries(added) as [keyof Work, number][]) {
+    sum[name] = (sum[name] ?? 0) + amount;
+  }
+}
+
+/** Trains of events of one input in one trial. */
+export function trainsOf(neurons: number, windowSteps: number): number {
+  return neurons * (1 + secondsOf(windowSteps));
+}
+
+/** Input of a trial, or of all trials of a condition. */
+type AnyInput = Input | ConditionInput;
+
+/** Work of a trial as far as it is known before it is computed: the same for all trials of a condition. */
+export function expectedWork({ protocol: { inputs, durationSteps } }: TrialTask | ConditionTask): Work {
+  let trains = 0;
+  let inputEvents = 0;
+  for (const input of inputs) {
+    trains += trainsOf(input.neurons.length, windowSteps(input.train, durationSteps));
+    inputEvents += expectedEvents(input, durationSteps);
+  }
+  return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents };
+}
+
+/** Work of a trial that was not expected, known afterwards. */
+export function foundWork(reading: TrialReading, { inputEvents: expected = 0 }: Work): Work {
+  const tableRows = reading.reports.reduce(
+    (rows, report) => rows + (isEventReading(report) ? report.steps.length : 0),
+    0,
+  );
+  return { inputEvents: reading.inputEvents - expected, synapticEvents: reading.synapticEvents, tableRows };
+}
+
+function windowSteps(train: AnyInput['train'], durationSteps: number): number {
+  return train.kind === 'poisson'
+    ? Math.max(0, Math.min(durationSteps, train.endStep) - train.startStep)
+    : durationSteps;
+}
+
+/** Events of one input in one trial, on average. */
+export function expectedEvents({ neurons, train }: AnyInput, durationSteps: number): number {
+  const seconds = secondsOf(windowSteps(train, durationSteps));
+  switch (train.kind) {
+    case 'poisson':
+      return neurons.length * train.rateHz * seconds;
+    case 'v1':
+      return neurons.length * train.nominalRateHz * train.intensity * seconds;
+    case 'spikes':
+      return ArrayBuffer.isView(train.steps)
+        ? neurons.length * train.steps.length
+        : train.steps.reduce((sum, { length }) => sum + length, 0);
+  }
+}
+
+function secondsOf(steps: number): number {
+  return steps / (STEPS_PER_MS * MS_PER_SECOND);
+}

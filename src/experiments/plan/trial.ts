@@ -1,0 +1,57 @@
+/**
+ * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
+ * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
+ */
+import type { GivenTrain, Input, PoissonTrain, Protocol } from '../../stimulus/protocol.js';
+import type { ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+
+export interface TrialTask {
+  readonly protocol: Protocol;
+  readonly reports: readonly ReportTask[];
+  /** Tells whether the counts of all neurons are needed: of a baseline, whose responders decide what comes next. */
+  readonly countsAll: boolean;
+  /** Rows that all tables of the trial together return at most; they count all. By default as many as their reports say. */
+  readonly maximumRows?: number;
+}
+
+/** All trials of one condition, which differ in nothing but the number of the trial. Plain data, sent once. */
+export interface ConditionTask extends Omit<TrialTask, 'protocol'> {
+  readonly protocol: ConditionProtocol;
+}
+
+export type ConditionProtocol = Omit<Protocol, 'inputs'> & { readonly inputs: readonly ConditionInput[] };
+
+/** Input of every trial of a condition; a Poisson train lacks the number of the trial. */
+export interface ConditionInput extends Omit<Input, 'train'> {
+  readonly train: GivenTrain | Omit<PoissonTrain, 'trial'>;
+}
+
+export function trialTask({ protocol, ...task }: ConditionTask, trial: number): TrialTask {
+  const inputs = protocol.inputs.map(({ neurons, train }): Input => ({
+    neurons,
+    train: train.kind === 'poisson' ? { ...train, trial } : train,
+  }));
+  return { ...task, protocol: { ...protocol, inputs } };
+}
+
+/** All that is known of a trial afterwards. */
+export interface TrialReading {
+  /** Spikes of all neurons. */
+  readonly spikes: number;
+  /** Neurons with at least one spike. */
+  readonly responding: number;
+  readonly inputEvents: number;
+  readonly synapticEvents: number;
+  /** The last step that was simulated, where the event budget ended the trial. */
+  readonly stoppedAtStep?: number;
+  /** In the order of the task's reports. */
+  readonly reports: readonly ReportReading[];
+  /** Counts of the whole trial, where the task asked for them. */
+  readonly counts?: SpikeCounts;
+}
+
+/** The arrays of a reading, which belong to it alone: their memory may be transferred with it. */
+export function arraysOfReading({ reports, counts }: TrialReading): ArrayBufferView<ArrayBuffer>[] {
+  const arrays = [...reports, counts ?? {}].flatMap((part) => Object.values(part).filter(ArrayBuffer.isView));
+  return arrays as ArrayBufferView<ArrayBuffer>[];
+}

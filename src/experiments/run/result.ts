@@ -1,0 +1,259 @@
+/**
+ * Answer of an open experiment: the parts that every format writes, in order. JSON is these objects as they are,
+ * but for tables of spikes, which stay columns until a format writes them. Types, OpenAPI and clients follow from the
+ * schemas; what a report says is in the schemas of its kind.
+ */
+import { WIRINGS } from '../../connectome/connectome.js';
+import {
+  count,
+  listOf,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  ref,
+  type Schema,
+  type SchemaOf,
+  type Static,
+  text,
+  truth,
+} from '../../schema/json-schema.js';
+import type { ExperimentDocument } from '../document/document.js';
+import { MEAN_SD, RATE } from '../kinds/report-answers.js';
+import type { ReportKind } from '../kinds/report-kind.js';
+import { REPORT_KINDS } from '../kinds/report-kinds.js';
+import type { GroupLabels } from '../plan/groups.js';
+import { PAGE } from './pages.js';
+
+/** Name of an experiment. */
+export const ID = text('32 hex digits of the SHA-256 of the model and the complete document.', {
+  pattern: '^[0-9a-f]{32}$',
+});
+
+/** A number of a swept parameter; of an `each` axis its group, null in its baseline. */
+export type ParameterValue = number | Readonly<Record<string, string>> | null;
+
+const PARAMETER: SchemaOf<ParameterValue> = {
+  description:
+    'The value of a swept parameter; of an axis with `each`, the labels of the group, or null where there is none.',
+  oneOf: [{ type: 'number' }, { type: 'object', additionalProperties: text() }, { type: 'null' }],
+};
+const PARAMETERS = mapOf('What this condition sets, in the order of the axes of the sweep.', PARAMETER);
+const CONDITION_PARAMETERS = {
+  index: count('Place of the condition in the sweep; the last axis varies fastest.'),
+  parameters: PARAMETERS,
+};
+
+const RESOLVED_SET = object('The neurons that a selector stands for.', {
+  neurons: count('How many.'),
+  sides: mapOf('How many on each side.', count(undefined, 1)),
+  types: mapOf('How many of each cell type.', count(undefined, 1)),
+  missing: listOf('Ids and types that the model lacks and that were skipped.', text()),
+});
+
+const HEAD = {
+  id: ID,
+  model: text('Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model.'),
+  wiring: oneOf(
+    'measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as ' +
+      'whoever compiled the model gave it.',
+    WIRINGS,
+  ),
+  side_convention: text('What left and right mean.'),
+  experiment: ref<ExperimentDocument>(
+    'Experiment',
+    'The experiment with every default. Posted again, it gives the same answer.',
+  ),
+  resolved: mapOf(
+    'Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or ' +
+      '`sweep.PLACE` of an axis with `each`.',
+    ref<ResolvedSet>('ResolvedSet'),
+  ),
+};
+
+const EXPECTED_COST = {
+  brain_seconds: number('Conditions x trials x duration, in seconds of simulated time.', { minimum: 0 }),
+  input_events: number('Events that stimulated neurons got.', { minimum: 0 }),
+};
+const COST = object('What an experiment came to.', {
+  ...EXPECTED_COST,
+  synaptic_events: number('Synaptic events delivered.', { minimum: 0 }),
+});
+
+export const WARNING = object('Something to bear in mind about the results.', {
+  code: oneOf('For programs.', [
+    'SYNTHETIC_WIRING',
+    'PARTIAL_WIRING',
+    'RUNAWAY',
+    'READOUT_STIMULATED',
+    'MISSING_SKIPPED',
+    'SUBSTITUTED',
+    'SPIKES_TRUNCATED',
+  ]),
+  message: text('For people.'),
+});
+
+const TOTALS = {
+  unchanged: listOf(
+    'Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their ' +
+      'results are those of the baseline.',
+    PARAMETERS,
+  ),
+  cost: ref<ExperimentCost>('Cost', 'What it came to.'),
+  warnings: listOf('What to bear in mind about the results.', ref<ExperimentWarning>('Warning')),
+  cite: listOf('What to cite.', text()),
+};
+const TOTALS_OF_ANSWER = {
+  ...TOTALS,
+  'partial?': oneOf(
+    'There in the results of a job that is not finished: they are those of the conditions that are done.',
+    [true],
+  ),
+  'next_page?': text(
+    'There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next ' +
+      'answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost ' +
+      'counts in the first.',
+    { pattern: PAGE.source },
+  ),
+};
+
+const answersOf = (shape: ReportKind['shape']) =>
+  Object.values(REPORT_KINDS)
+    .filter((kind) => kind.shape === shape)
+    .map(({ answer }): Readonly<Record<string, Schema>> => answer);
+const [ANSWERS_OF_GROUPS, ANSWERS_OF_EVENTS] = [answersOf('groups'), answersOf('events')];
+
+/** References to the schemas of a group, or a table, of some kinds, each once. */
+function formsOf(answers: readonly Readonly<Record<string, Schema>>[]): Schema[] {
+  return [...new Set(answers.map((answer) => Object.keys(answer)[0]!))].map((name) => ref(name));
+}
+
+const CONDITION = object('A condition that was run.', {
+  ...CONDITION_PARAMETERS,
+  complete: truth('Whether no trial exceeded the limit on synaptic events.'),
+  'stopped_at_ms?': number('When the first trial that exceeded it was stopped.', { minimum: 0 }),
+  'reason?': oneOf('Why a trial was stopped.', ['EVENT_BUDGET']),
+  spikes: orNull('Spikes of all neurons in a trial.', MEAN_SD),
+  responding_neurons: orNull('Neurons with at least one spike in a trial.', MEAN_SD),
+  synaptic_events: count('Synaptic events delivered, of all trials.'),
+  reports: mapOf('What each report read, by its name.', {
+    oneOf: [
+      ...formsOf(ANSWERS_OF_GROUPS).map((items) => ({ type: 'array', items })),
+      ...formsOf(ANSWERS_OF_EVENTS),
+    ],
+  }),
+});
+
+/** Members of the cost of a dry run that say how many rows tables of events may have. */
+type RowsMember = Extract<
+  (typeof REPORT_KINDS)[keyof typeof REPORT_KINDS],
+  { readonly shape: 'events' }
+>['cost']['member'];
+
+const EXPECTED_ROWS = Object.fromEntries(
+  Object.values<ReportKind>(REPORT_KINDS).flatMap((kind) =>
+    kind.shape === 'events' ? [[`${kind.cost.member}?`, kind.cost.schema]] : [],
+  ),
+) as Readonly<Record<`${RowsMember}?`, SchemaOf<number>>>;
+
+const DRY_RUN = object(
+  'The answer to an experiment with dry_run=true: all that is known without simulating.',
+  {
+    ...HEAD,
+    conditions: listOf(
+      'Parameters of the conditions. Of an axis of responders only the baseline is known.',
+      ref<ConditionParameters>('ConditionParameters'),
+    ),
+    ...TOTALS,
+    cost: object('The most that it can come to; input events, and their rows, are the expected number.', {
+      ...EXPECTED_COST,
+      ...EXPECTED_ROWS,
+    }),
+  },
+);
+
+const PROGRESS = object('A line of an NDJSON answer that says how far the experiment is.', {
+  progress: object('How far the experiment is. Totals are upper bounds until the baseline is known.', {
+    conditions_done: count('Conditions that are done.'),
+    conditions: count('Conditions of the experiment.'),
+    trials_done: count('Trials that are done.'),
+    trials: count('Trials of the experiment.'),
+  }),
+});
+
+const HEAD_LINE = object('First line of an NDJSON answer.', HEAD);
+const TOTALS_LINE = object('Last line of an NDJSON answer.', TOTALS_OF_ANSWER);
+const CONDITION_NOT_RUN = object('A condition that was not run.', CONDITION_PARAMETERS);
+
+/** By their names in OpenAPI. */
+export const RESULT_SCHEMAS: Readonly<Record<string, Schema>> = {
+  ExperimentAnswer: object('The answer to an experiment.', {
+    ...HEAD,
+    conditions: listOf('The conditions, in the order of their indices.', ref('Condition')),
+    ...TOTALS_OF_ANSWER,
+  }),
+  DryRunAnswer: DRY_RUN,
+  ExperimentHead: HEAD_LINE,
+  ExperimentProgress: PROGRESS,
+  ExperimentTotals: TOTALS_LINE,
+  ResolvedSet: RESOLVED_SET,
+  ConditionParameters: CONDITION_NOT_RUN,
+  Condition: CONDITION,
+  MeanSd: object('Over the trials of a condition.', {
+    mean: number('Mean.', { minimum: 0 }),
+    sd: number('Population standard deviation (ddof 0).', { minimum: 0 }),
+  }),
+  ...(Object.assign({}, ...ANSWERS_OF_GROUPS) as Readonly<Record<string, Schema>>),
+  Rate: RATE,
+  ...(Object.assign({}, ...ANSWERS_OF_EVENTS) as Readonly<Record<string, Schema>>),
+  Cost: COST,
+};
+
+export type ResolvedSet = Static<typeof RESOLVED_SET>;
+/** First: known before any trial runs. */
+export type ExperimentHead = Static<typeof HEAD_LINE>;
+export type ConditionParameters = Static<typeof CONDITION_NOT_RUN>;
+export type ExperimentCost = Static<typeof COST>;
+export type ExperimentWarning = Static<typeof WARNING>;
+export type ExperimentProgress = Static<typeof PROGRESS>['progress'];
+/** Last: what it came to. */
+export type ExperimentTotals = Static<typeof TOTALS_LINE>;
+/** The answer without results. */
+export type DryRun = Static<typeof DRY_RUN>;
+
+/** A condition that was run. */
+export interface ConditionResult extends Omit<Static<typeof CONDITION>, 'reports'> {
+  readonly reports: Readonly<Record<string, GroupResults | SpikeTable>>;
+}
+
+/** The groups of a report, in their order: an array, or something that makes each of them when it is asked for. */
+export interface GroupResults extends Iterable<GroupResult> {
+  readonly length: number;
+  at(group: number): GroupResult | undefined;
+}
+
+/** A group's labels stand beside what the kind of its report says, by the names of `group_by`; a neuron's is `root_id`. */
+export type GroupResult<Own extends object = Readonly<Record<string, unknown>>> = GroupLabels & {
+  readonly neurons: number;
+} & Own;
+
+/** The rows of the trials of a condition; of a page, those of its trials. */
+export interface SpikeTable {
+  /** The kind of the report. */
+  readonly table: string;
+  readonly trials: Uint8Array;
+  readonly steps: Uint16Array;
+  /** Indices into the connectome. */
+  readonly neurons: Uint32Array;
+  /** Places in `inputNames`, for `inputs`. */
+  readonly inputs?: Uint8Array;
+  readonly inputNames?: readonly string[];
+  readonly truncated: boolean;
+}
+
+/** Events of an experiment while it runs: one head, conditions, one total. */
+export type ExperimentEvent =
+  | { readonly kind: 'head'; readonly head: ExperimentHead }
+  | { readonly kind: 'condition'; readonly condition: ConditionResult }
+  | { readonly kind: 'totals'; readonly totals: ExperimentTotals };

@@ -1,0 +1,47 @@
+-- Creates a job where the bounds allow it. Returns its id, or that of the job that the same request created before, or
+-- false and what is unfinished: jobs of all clients, of this client, and the price of what is left of the latter.
+--- @include "job"
+local requestKey = KEYS[5]
+local client, priceMs, head, work, createdMs = unpack(ARGV, 3, 7)
+local jobsPerClient, brainMsPerClient, isRemembered = unpack(ARGV, 8, 10)
+-- Of a client that has no job, and of one that has some.
+local placesOfNew, placesOfOthers, coreMsPerBrainSecond = unpack(ARGV, 11, 13)
+
+-- The same as heldMs in job-bounds.ts.
+local function heldMs(job, doneMs, timedBrainMs, timedCostMs)
+  local takenMs = timedCostMs * 1000 / (coreMsPerBrainSecond * math.max(1, timedBrainMs))
+  return math.ceil((job.brainMs - doneMs) * math.max((job.priceMs or job.brainMs) / job.brainMs, takenMs))
+end
+
+if isRemembered == '1' then
+  local earlierId = redis.call('GET', requestKey)
+  if earlierId and redis.call('EXISTS', keyOf(earlierId)) == 1 then return { earlierId } end
+end
+
+local jobs, ownJobs, ownMs = 0, 0, 0
+local open = redis.call('HGETALL', openKey)
+for at = 1, #open, 2 do
+  local otherId, otherClient = open[at], open[at + 1]
+  if redis.call('EXISTS', keyOf(otherId)) == 0 then
+    redis.call('HDEL', openKey, otherId)
+  else
+    jobs = jobs + 1
+    if otherClient == client then
+      local fields = redis.call('HMGET', keyOf(otherId), 'head', 'brainMs', 'timedBrainMs', 'timedCostMs')
+      ownJobs = ownJobs + 1
+      ownMs = ownMs + heldMs(cjson.decode(fields[1]), fields[2] or 0, fields[3] or 0, fields[4] or 0)
+    end
+  end
+end
+
+local places = tonumber(ownJobs == 0 and placesOfNew or placesOfOthers)
+local hasPlace = jobs < places and ownJobs < tonumber(jobsPerClient)
+if not hasPlace or ownMs + tonumber(priceMs) > tonumber(brainMsPerClient) then
+  return { false, jobs, ownJobs, ownMs }
+end
+redis.call('HSET', jobKey, 'head', head, 'work', work, 'client', client, 'status', 'accepted', 'updated', createdMs)
+redis.call('HSET', openKey, id, client)
+redis.call('PEXPIRE', openKey, keptMs)
+redis.call('PEXPIRE', jobKey, keptMs)
+if isRemembered == '1' then redis.call('SET', requestKey, id, 'PX', keptMs) end
+return { id }

@@ -1,0 +1,29 @@
+-- Keeps the outcome of a condition, once. Returns 1 where the job is still wanted.
+--- @include "job"
+local index, phase, outcome, brainMs, costMs = unpack(ARGV, 3, 7)
+local conditions, maximumBytes, failure, maximumKept = unpack(ARGV, 8, 11)
+
+if not isUnfinished() then return 0 end
+if redis.call('HSETNX', outcomesKey, index, outcome) == 0 then return 1 end
+if redis.call('HINCRBY', jobKey, 'bytes', #outcome) > tonumber(maximumBytes) then
+  redis.call('DEL', outcomesKey)
+  redis.call('HSET', jobKey, 'failure', failure)
+  finish('failed', maximumKept)
+  return 0
+end
+redis.call('HINCRBY', jobKey, 'phase:' .. phase, 1)
+redis.call('HINCRBY', jobKey, 'brainMs', brainMs)
+if tonumber(costMs) > tonumber(redis.call('HGET', jobKey, 'costMs') or 0) then
+  redis.call('HSET', jobKey, 'costMs', costMs)
+end
+if tonumber(costMs) > 0 then
+  redis.call('HINCRBY', jobKey, 'timedBrainMs', brainMs)
+  redis.call('HINCRBYFLOAT', jobKey, 'timedCostMs', costMs)
+end
+redis.call('HSET', jobKey, 'updated', nowMs)
+if redis.call('HINCRBY', jobKey, 'done', 1) == tonumber(conditions) then
+  finish('successful', maximumKept)
+else
+  expireLater()
+end
+return 1

@@ -1,0 +1,80 @@
+/** Plain data that the service and the thread of experiments exchange. */
+import type { NeuronPatterns } from '../../connectome/neuron-search.js';
+import type { ExperimentDocument } from '../../experiments/document/document.js';
+import type { AnswerOrder } from '../../experiments/formats/answer.js';
+import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
+import type { ConditionTask } from '../../experiments/plan/trial.js';
+
+export interface DocumentLimits extends ExperimentLimits {
+  /** Root ids that a document may name. */
+  readonly ids: number;
+}
+
+export interface NeuronSearch {
+  readonly patterns: NeuronPatterns;
+  readonly from: number;
+  readonly limit: number;
+  readonly format: 'json' | 'csv';
+}
+
+export interface CardSearch {
+  readonly of: 'neuron' | 'type';
+  readonly index: number;
+}
+
+/** An experiment that was found good. Nothing has been simulated. */
+export interface PlannedExperiment {
+  /** Id of the experiment. */
+  readonly id: string;
+  /** Conditions of the answer. */
+  readonly conditions: number;
+  /** All that it may take, in whole milliseconds of simulated time. */
+  readonly brainMs: number;
+  /** Its price as far as that is known before, in milliseconds of simulated time. */
+  readonly priceMs: number;
+}
+
+export interface PlannedJob extends PlannedExperiment {
+  /** Complete. */
+  readonly document: ExperimentDocument;
+  /** Conditions that are computed: of the results, and the baselines that decide on them. */
+  readonly needed: number;
+  readonly phases: readonly (readonly number[])[];
+}
+
+/** A job as it was accepted, which decides every byte of its results. */
+export interface AcceptedJob {
+  readonly id: string;
+  /** Complete. */
+  readonly document: ExperimentDocument;
+  readonly limits: ExperimentLimits;
+  readonly from: number;
+}
+
+export interface ResultsOrder extends AnswerOrder {
+  /** Rows that the tables of an answer in its format may have. */
+  readonly limitRows: number;
+  /** Tells that some of the conditions that the answer needs may be missing. */
+  readonly isPartial: boolean;
+}
+
+export interface DryRunAnswer {
+  /** Id of the experiment. */
+  readonly id: string;
+  readonly json: Uint8Array<ArrayBuffer>;
+}
+
+/** A condition of a job, computed. */
+export interface OutcomePiece {
+  readonly index: number;
+  /** Its outcome. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Simulated time that the plan expected of it. */
+  readonly brainMs: number;
+}
+
+/** Trials that are asked for together; the task is that of the trial before where it is not given. */
+export type TrialBundle = readonly { readonly task?: ConditionTask; readonly trial: number }[];
+
+/** Outcomes of a job's conditions; undefined where there is none. */
+export type Outcomes = readonly (Uint8Array | undefined)[];

@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import type { Connectome } from '../../connectome/connectome.js';
+import { NodeSetResolver } from '../../connectome/node-set-resolver.js';
+import type { ExperimentDocument } from '../../experiments/document/document.js';
+import { parseDocument } from '../../experiments/document/parse-document.js';
+import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
+import { planInParts, type ExperimentPlan } from '../../experiments/plan/plan.js';
+import { ConditionsApart } from '../../experiments/run/run-chunk.js';
+import type { Turn } from '../../experiments/run/turn.js';
+import { parseJson } from '../../json-text.js';
+import { refuseRepeatedMember } from '../../repeated-member.js';
+import type { AcceptedJob, DocumentLimits } from './messages.js';
+
+/** Time after which a plan pauses between two of its parts, so that pieces stay within some 20 ms. */
+const SLICE_MS = 10;
+/** Jobs whose plans are kept: more than are computed in turn, as a rule. */
+const KEPT_JOBS = 8;
+
+/** Work whose turns planning takes. */
+interface PlanningWork {
+  readonly client: string;
+  readonly turn: Turn;
+}
+
+interface PlannedJob {
+  readonly plan: ExperimentPlan;
+  readonly conditions: ConditionsApart;
+}
+
+/** Makes plans of documents, those of one client one after another: a plan that is being made takes memory. */
+export class Planner {
+  /** The last plan of each client that is being made. */
+  readonly #lastOf = new Map<string, Promise<unknown>>();
+  readonly #jobs = new LRUCache<string, Promise<PlannedJob>>({ max: KEPT_JOBS });
+
+  constructor(private readonly connectome: Connectome) {}
+
+  /** @param text undefined where every default is wanted */
+  plan(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<ExperimentPlan> {
+    const { turn } = work;
+    return this.#afterOthers(work.client, async () => {
+      let document: unknown = {};
+      if (text !== undefined) {
+        document = await turn(() => parseJson(text));
+        await turn(() => refuseRepeatedMember(text));
+      }
+      const channels = this.connectome.metadata.channels.map(({ id }) => id);
+      const parsed = await turn(() => parseDocument(document, limits, channels));
+      return this.#planOf(work, parsed, limits);
+    });
+  }
+
+  /** Chunks of a job that begin together wait for one plan. */
+  async planOfJob(work: PlanningWork, job: AcceptedJob): Promise<PlannedJob> {
+    const { id, document, limits } = job;
+    const known = this.#jobs.get(id);
+    // The work whose turns a plan took may have been stopped: the next one makes its own.
+    if (known !== undefined) return known.catch(() => this.planOfJob(work, job));
+    const planning = this.#afterOthers(work.client, async () => {
+      const plan = await this.#planOf(work, document, limits);
+      return { plan, conditions: new ConditionsApart(plan) };
+    });
+    this.#jobs.set(id, planning);
+    planning.catch(() => {
+      if (this.#jobs.peek(id) === planning) this.#jobs.delete(id);
+    });
+    return planning;
+  }
+
+  async #planOf(
+    { turn }: PlanningWork,
+    document: ExperimentDocument,
+    limits: ExperimentLimits,
+  ): Promise<ExperimentPlan> {
+    const { connectome } = this;
+    const computation = planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
+    for (;;) {
+      const part = await turn(() => {
+        const endMs = performance.now() + SLICE_MS;
+        let next = computation.next();
+        while (next.done !== true && performance.now() < endMs) next = computation.next();
+        return next;
+      });
+      if (part.done === true) return part.value;
+    }
+  }
+
+  async #afterOthers<T>(client: string, plan: () => Promise<T>): Promise<T> {
+    const planned = (this.#lastOf.get(client) ?? Promise.resolve()).then(plan);
+    const settled = planned.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#lastOf.set(client, settled);
+    try {
+      return await planned;
+    } finally {
+      if (this.#lastOf.get(client) === settled) this.#lastOf.delete(client);
+    }
+  }
+}

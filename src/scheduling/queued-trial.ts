@@ -1,0 +1,117 @@
+import { coreMs, expectedWork } from '../experiments/plan/prices.js';
+import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
+import type { BatchJob } from './gpu/batch-stage.js';
+import { QueuedJob } from './queued-job.js';
+import type { V2TrialTask } from './task.js';
+import type { WaitingLine } from './waiting-line.js';
+import type { Loss } from './worker-slot.js';
+
+/** A trial that was computed whenever its worker ended, so many times, is taken for the cause. */
+const MAX_WORKERS_KILLED = 2;
+/** A trial is light where, as far as is known before, it takes no more than this of a core. */
+const LIGHT_MS = 3;
+/** And not more synaptic events: some 3 ms. */
+const LIGHT_SYNAPTIC_EVENTS = 750_000;
+
+/** A trial of version 2. */
+export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
+  override readonly batchJob: BatchJob;
+  /** How long its worker took, and its share of a batch on the GPU. */
+  computedMs = 0;
+  /** True where it has, or had, the worker that is kept for runs, with a small event budget. */
+  isOnReservedWorker = false;
+  /** True where it exceeded that budget. */
+  #isHeavy = false;
+  readonly #expectedMs: number;
+  /** Charge of its owner for what is not done. */
+  #chargedMs = 0;
+  #begunMs = 0;
+
+  /** @param group trials of one group are alike */
+  constructor(
+    trial: TrialTask,
+    owner: string,
+    group: object | string,
+    timeoutMs: number,
+    line: WaitingLine<Trial>,
+  ) {
+    super({ kind: 'v2-trial', trial }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
+    this.#expectedMs = coreMs(expectedWork(trial));
+    this.#isHeavy = this.#expectedMs > LIGHT_MS;
+    this.batchJob = { protocol: trial.protocol, group };
+  }
+
+  override get task(): V2TrialTask {
+    if (!this.isOnReservedWorker) return this.ownTask;
+    const { trial } = this.ownTask;
+    const protocol = { ...trial.protocol, eventBudget: this.#triedBudget };
+    return { ...this.ownTask, trial: { ...trial, protocol } };
+  }
+
+  /** True where the worker that is kept for runs may compute it. */
+  get isLight(): boolean {
+    return !this.#isHeavy && !this.isPrepared && this.losses === 0;
+  }
+
+  get #triedBudget(): number {
+    return Math.min(LIGHT_SYNAPTIC_EVENTS, this.#ownBudget);
+  }
+
+  get #ownBudget(): number {
+    return this.ownTask.trial.protocol.eventBudget ?? Infinity;
+  }
+
+  override prepare(simulated: SimulatedTrial | undefined, batchMs: number, batchLength: number): void {
+    this.takeSimulated(simulated);
+    this.computedMs = batchMs / batchLength;
+  }
+
+  override begin(): void {
+    this.#begunMs = performance.now();
+  }
+
+  override resolve(reading: TrialReading): void {
+    this.#endWork();
+    if (
+      this.isOnReservedWorker &&
+      reading.stoppedAtStep !== undefined &&
+      this.#triedBudget < this.#ownBudget
+    ) {
+      this.#isHeavy = true;
+      if (!this.isSettled) this.putBack();
+      return;
+    }
+    this.settle(reading);
+  }
+
+  override putBack(): void {
+    this.settleCharge(0);
+    this.isOnReservedWorker = false;
+    super.putBack();
+  }
+
+  /** Charges its owner what it is expected to take, when a worker gets it. */
+  charge(): void {
+    this.#chargedMs = this.#expectedMs;
+    this.line.charge(this, this.#expectedMs);
+  }
+
+  /** Replaces what was charged by what it took. */
+  settleCharge(tookMs: number): void {
+    this.line.charge(this, tookMs - this.#chargedMs);
+    this.#chargedMs = 0;
+  }
+
+  override lose(loss: Loss): void {
+    if (loss.isUnderWay) this.#endWork();
+    super.lose(loss);
+  }
+
+  /** Its worker computes it no longer. */
+  #endWork(): void {
+    const tookMs = performance.now() - this.#begunMs;
+    this.computedMs += tookMs;
+    this.settleCharge(tookMs);
+  }
+}

@@ -1,0 +1,128 @@
+import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { ThrottlerModule } from '@nestjs/throttler';
+import { AtlasController } from './api/atlas/atlas.controller.js';
+import { OpenApiController } from './api/openapi/openapi.controller.js';
+import { ModelController } from './api/v1/model.controller.js';
+import { RunController } from './api/v1/run.controller.js';
+import { RunService } from './api/v1/run.service.js';
+import { ExperimentsController } from './api/v2/experiments.controller.js';
+import { ExperimentsService } from './api/v2/experiments.service.js';
+import { JobsController } from './api/v2/jobs.controller.js';
+import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
+import { ServedJobs } from './api/v2/served-jobs.js';
+import { Environment } from './config/environment.js';
+import { Degradations } from './health/degradations.js';
+import { HealthController } from './health/health.controller.js';
+import { ModelHealth } from './health/model-health.js';
+import { Admission } from './limits/admission.js';
+import { BrainBudget } from './limits/brain-budget.js';
+import { Limits, MAX_CLIENTS, RATE_WINDOW_MS, SPENDING_SLOT_MS } from './limits/limits.js';
+import { RedisLink } from './limits/redis-link.js';
+import { RedisWindow, type RedisWindowOptions } from './limits/redis-window.js';
+import { RunStorage } from './limits/run-limit.guard.js';
+import { MemoryWindow, type SlidingWindow } from './limits/sliding-window.js';
+import { Metrics } from './metrics/metrics.js';
+import { MetricsServer } from './metrics/metrics-server.js';
+import { ModelLoader } from './model-host/model-loader.js';
+import { PagesController } from './pages/pages.controller.js';
+import { ChunkWorker } from '../jobs/chunk-worker.js';
+import { JobsService } from '../jobs/jobs-service.js';
+
+/** Parts that tests replace. */
+export interface Replacements {
+  readonly workerFile?: URL;
+  readonly windows?: { readonly runs?: SlidingWindow; readonly brainTime?: SlidingWindow };
+  readonly limits?: Partial<Limits>;
+}
+
+/** All parts of the service. Nest makes those that are named by their class alone. */
+@Module({
+  controllers: [
+    HealthController,
+    RunController,
+    ExperimentsController,
+    JobsController,
+    NeuronsController,
+    NodeSetsController,
+    ModelController,
+    OpenApiController,
+    AtlasController,
+    PagesController,
+  ],
+  providers: [
+    Admission,
+    ExperimentsService,
+    Metrics,
+    MetricsServer,
+    ModelHealth,
+    RunService,
+    ServedJobs,
+    { provide: JobsService, inject: [ServedJobs], useFactory: ({ parts }: ServedJobs) => parts.service },
+    { provide: ChunkWorker, inject: [ServedJobs], useFactory: ({ parts }: ServedJobs) => parts.worker },
+  ],
+})
+export class AppModule implements OnApplicationShutdown {
+  constructor(private readonly metricsServer: MetricsServer) {}
+
+  static of(environment: Environment, { workerFile, windows, limits }: Replacements): DynamicModule {
+    const { RATE_LIMIT, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: brainSeconds } = environment;
+    const degradations = new Degradations();
+    const link = redisLink(environment, degradations);
+    const runs = windows?.runs ?? windowOf('runs', RATE_LIMIT, 0, link);
+    const brainTime = windows?.brainTime ?? windowOf('brain', 1000 * brainSeconds, SPENDING_SLOT_MS, link);
+    return {
+      module: AppModule,
+      imports: [
+        ThrottlerModule.forRoot({
+          throttlers: [{ limit: RATE_LIMIT, ttl: RATE_WINDOW_MS, blockDuration: 0 }],
+          skipIf: () => RATE_LIMIT === 0,
+          storage: new RunStorage(runs),
+        }),
+      ],
+      providers: [
+        { provide: Environment, useValue: environment },
+        { provide: Degradations, useValue: degradations },
+        { provide: RedisLink, useValue: link },
+        { provide: Limits, useValue: new Limits(environment, limits) },
+        { provide: BrainBudget, useValue: new BrainBudget(brainSeconds, brainTime) },
+        {
+          provide: ModelLoader,
+          inject: [Environment, Limits, ModelHealth, Degradations],
+          useFactory: (...parts: [Environment, Limits, ModelHealth, Degradations]) =>
+            new ModelLoader(...parts, workerFile),
+        },
+      ],
+    };
+  }
+
+  /** Nest calls this after the same method of all parts, so that a shutdown can be observed to its end. */
+  onApplicationShutdown(): void {
+    this.metricsServer.close();
+  }
+}
+
+/** The connection to Redis; undefined where no limit would use it. */
+function redisLink(environment: Environment, degradations: Degradations): RedisLink | undefined {
+  const { REDIS_URL, RATE_LIMIT, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE } = environment;
+  if (REDIS_URL === '' || (RATE_LIMIT === 0 && EXPERIMENT_BRAIN_SECONDS_PER_MINUTE === 0)) return undefined;
+  return new RedisLink(REDIS_URL, {
+    onAway: (why) =>
+      degradations.begin({
+        part: 'rate_limit',
+        reason: `Redis is unavailable (${why}); each replica counts runs and brain seconds on its own.`,
+      }),
+    onBack: () => degradations.end('rate_limit'),
+  });
+}
+
+function windowOf(
+  kind: RedisWindowOptions['kind'],
+  limit: number,
+  slotMs: number,
+  link: RedisLink | undefined,
+): SlidingWindow {
+  const options = { limit, windowMs: RATE_WINDOW_MS, slotMs };
+  const nowMs = () => performance.now();
+  const local = new MemoryWindow({ ...options, maximumClients: MAX_CLIENTS, nowMs });
+  return link === undefined || limit === 0 ? local : new RedisWindow({ ...options, kind, link, local });
+}

@@ -1,0 +1,180 @@
+/** Decorators that describe an operation for OpenAPI. */
+import { applyDecorators } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
+import { ERRORS } from '../../errors.js';
+import { EXAMPLE_MESSAGES, PUBLIC_ERROR_CODES, type PublicErrorCode } from './error-examples.js';
+
+export type HeaderDescriptions = NonNullable<ApiResponseOptions['headers']>;
+
+interface Answer {
+  readonly description: string;
+  /** By default it is not stored. */
+  readonly caching?: HeaderDescriptions;
+  /** In addition to those of every answer. */
+  readonly headers?: HeaderDescriptions;
+  readonly content?: Readonly<Record<string, object>>;
+}
+
+/** Description of a failure in an operation, where the table of errors and its example speak of runs. */
+export interface FailureDescription {
+  readonly meaning?: string;
+  readonly example?: Readonly<Record<string, unknown>>;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Optional headers of the request. */
+  readonly requestHeaders?: Readonly<Record<string, ReturnType<typeof textHeader>>>;
+  /** By status. */
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** In addition to those that any request can cause. */
+  readonly failures: readonly PublicErrorCode[];
+  /** On failures of a request that was counted. */
+  readonly failureHeaders?: HeaderDescriptions;
+  readonly failureDescriptions?: Partial<Record<PublicErrorCode, FailureDescription>>;
+}
+
+/** Errors that any request can cause, whatever its path. */
+const FAILURES_OF_ANY_REQUEST: readonly PublicErrorCode[] = [
+  'MALFORMED_REQUEST',
+  'REQUEST_TIMEOUT',
+  'EXPECTATION_FAILED',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL',
+];
+
+/** Errors that come before a request is counted, so their answers have no headers for the rate limit. */
+const UNCOUNTED_STATUSES: readonly number[] = [408, 413, 415, 417, 431];
+
+/** On every answer, whatever its status. */
+const COMMON_HEADERS: HeaderDescriptions = {
+  'Access-Control-Allow-Origin': constantHeader('Pages of any origin may read the response.', '*'),
+  'X-Request-Id': textHeader(
+    'Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, ' +
+      'otherwise a new one.',
+  ),
+  Traceparent: textHeader(
+    'Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request.',
+    '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$',
+  ),
+};
+
+const NOT_STORED: HeaderDescriptions = { 'Cache-Control': constantHeader('no-store.', 'no-store') };
+
+/**
+ * Content-Encoding is omitted on purpose. HTTP libraries handle it themselves, and a mock server that follows a
+ * description with this header would announce gzip and send plain text.
+ */
+export const VARY_HEADER: HeaderDescriptions = {
+  Vary: textHeader('The body is compressed with gzip if the client accepts it.'),
+};
+
+const REVALIDATED: HeaderDescriptions = {
+  ETag: textHeader('Identifies the bytes of the body; send it in If-None-Match.'),
+  'Cache-Control': textHeader('no-cache: revalidate with If-None-Match before using a stored copy.'),
+};
+
+export function textHeader(description: string, pattern?: string) {
+  return { description, schema: { type: 'string', ...(pattern !== undefined && { pattern }) } } as const;
+}
+
+export function constantHeader(description: string, value: string) {
+  return { description, schema: { type: 'string', const: value } as object };
+}
+
+export function countHeader(description: string, minimum: number) {
+  return { description, schema: { type: 'integer', minimum } } as const;
+}
+
+/** A schema of the description by its name, for operations. */
+export function component(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** Documents an operation. */
+export function ApiEndpoint({
+  operationId,
+  summary,
+  description,
+  requestHeaders = {},
+  answers,
+  failures,
+  failureHeaders = {},
+  failureDescriptions = {},
+}: Operation): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ operationId, summary, description }),
+    ...Object.entries(requestHeaders).map(([name, header]) =>
+      ApiHeader({ name, required: false, ...header }),
+    ),
+    ...Object.entries(answers).map(([status, { description, caching = NOT_STORED, headers, content }]) =>
+      ApiResponse({
+        status: Number(status),
+        description,
+        headers: { ...COMMON_HEADERS, ...caching, ...headers },
+        content,
+      } as ApiResponseOptions),
+    ),
+    ...describeFailures([...FAILURES_OF_ANY_REQUEST, ...failures], failureHeaders, failureDescriptions),
+  );
+}
+
+/** Documents a JSON body that rarely changes and supports If-None-Match. */
+export function ApiRevalidated({
+  schema,
+  ...operation
+}: Omit<Operation, 'answers'> & { readonly schema: object }): MethodDecorator {
+  const common = { caching: REVALIDATED, headers: VARY_HEADER };
+  return ApiEndpoint({
+    ...operation,
+    requestHeaders: {
+      'If-None-Match': textHeader(
+        'ETags of bodies that the client already has; if one is current, the response is 304.',
+      ),
+    },
+    answers: {
+      200: { ...common, description: 'The description.', content: { 'application/json': { schema } } },
+      304: { ...common, description: 'The client already has the current body; this response has no body.' },
+    },
+  });
+}
+
+/** Describes the failures of each status in the order of their examples. */
+function describeFailures(
+  codes: readonly PublicErrorCode[],
+  headers: HeaderDescriptions,
+  descriptions: NonNullable<Operation['failureDescriptions']>,
+): MethodDecorator[] {
+  const inOrder = PUBLIC_ERROR_CODES.filter((code) => codes.includes(code));
+  const statuses = [...new Set(inOrder.map((code) => ERRORS[code].status))];
+  return statuses.map((status) => {
+    const group = inOrder.filter((code) => ERRORS[code].status === status);
+    const meanings = group.map(
+      (code) => `\`${code}\`: ${descriptions[code]?.meaning ?? ERRORS[code].meaning}`,
+    );
+    const examples = group.map((code) => {
+      const value = { error: EXAMPLE_MESSAGES[code], code, ...descriptions[code]?.example };
+      return [code, { value }] as const;
+    });
+    return ApiResponse({
+      status,
+      description: meanings.join(' '),
+      headers: {
+        ...COMMON_HEADERS,
+        ...NOT_STORED,
+        ...(UNCOUNTED_STATUSES.includes(status) ? {} : headers),
+        ...((status === 429 || status === 503) && {
+          'Retry-After': countHeader('Seconds to wait before trying again.', 1),
+        }),
+      },
+      content: {
+        'application/json': {
+          schema: component('ErrorResponse'),
+          examples: Object.fromEntries(examples),
+        },
+      },
+    });
+  });
+}

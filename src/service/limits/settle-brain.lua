@@ -1,0 +1,26 @@
+--[[
+  Replaces an amount that was spent by what it came to. More counts from now on. Less of a slot that has left is nothing
+  to take back, and no key must be made that never expires.
+
+  KEYS[1]  spending of the client by slot
+  ARGV[1]  slot in which was spent
+  ARGV[2]  change of the amount
+  ARGV[3]  length of the window, in ms
+  ARGV[4]  length of a slot, in ms
+]]
+local key = KEYS[1]
+local spentIn = ARGV[1]
+local change = ARGV[2]
+local window = ARGV[3]
+local slotLength = ARGV[4]
+
+if tonumber(change) > 0 then
+  local time = redis.call('TIME')
+  local current = math.floor((time[1] * 1000 + math.floor(time[2] / 1000)) / tonumber(slotLength))
+  if redis.call('TYPE', key).ok ~= 'hash' then redis.call('DEL', key) end
+  redis.call('HINCRBY', key, string.format('%.0f', current), change)
+  redis.call('PEXPIRE', key, window + slotLength)
+elseif redis.call('HEXISTS', key, spentIn) == 1 then
+  redis.call('HINCRBY', key, spentIn, change)
+end
+return 1

@@ -1,0 +1,617 @@
+/**
+ * The kernels, as JavaScript text that gpu.js translates for the GPU. A kernel writes one float in each thread. Functions
+ * get no arrays and cannot add to the variables of their caller: statements that kernels share are text put into each.
+ *
+ * Every number is an integer below 2^24 or a power of two, so every GPU computes the same bits. gpu.js makes every
+ * variable a float32, but indices of states and of connections may be larger: they are put together with shifts, `|` and
+ * sums of literals inside the brackets. A division is a multiplication of n + 1/2 (see incoming.ts), because WGSL does
+ * not promise a correctly rounded one. A bit loop ends at a constant, since a GPU must see that it ends.
+ *
+ * A window has 18 steps: a spike of one window arrives in the next, so within a window no neuron depends on another. The
+ * state of a neuron in a trial advances in two kernels: nextStatuses says whether and when it spikes, nextStates what its
+ * four floats are in the end. Some arrays hold two or three things, which saves passes and bindings. Arrays:
+ *   statuses   [neuron][trial]            see below
+ *   states     [state >> 3][part][state & 7] u and h of neurons that are free or stimulated, see pipeline-shape.ts. Other
+ *              states are 0 and are not stored: their floats are undefined. Then [neuron]: 1 where it spiked in the
+ *              window in any trial
+ *   silenced   [trial][slot]              neurons, ascending
+ *   inputs     [row][trial][slot]         row 0: stimulated neurons, ascending; then for each window `layers` rows: bits
+ *              of the steps in which the neuron gets an event; with several events in a step, several layers have the bit
+ *   active     [word], [word][trial]      24 bits: neurons that spiked in any trial; and how many spikes they have in each
+ *   masks      [group], [block][trial]    24 bits: connections of the group whose source was active; and how many spikes
+ *              the neurons of a block of words have in each trial
+ *   arrivals   what arrives in a window, in one array, because a kernel can bind no more: masks; then row 0 of inputs
+ *              and the rows of the window; then [chunk][sum][trial], the sums of hubs (see CHUNK_SUMS)
+ *   spikes     [trial][slot]              1 + the number of spikes; then each spike as 1 + step + neuron * 2^STEP_BITS,
+ *              by neuron, then by step; then 1 + their number again. A 0 does not occur
+ *
+ * A status is the bits of the spikes in the window (18) + code * 2^18 + flag * 2^23, with a minus where the neuron is
+ * silenced. Codes: 1 + the steps that the neuron is still refractory after the window, FREE if none; STIMULATED for a
+ * neuron that gets events and has no refractory period; IDLE for one whose state is 0. A status of 0 does not occur: a GPU
+ * that has refused its work gives back zeros. The flag stays once it is set: v came too close to the threshold, or the
+ * state left its range.
+ */
+import { WINDOW_STEPS } from './number-format.js';
+
+export const FLAG_SHIFT = 23;
+export const FREE = 1;
+export const STIMULATED = 30;
+export const IDLE = 31;
+
+/** The bits of a status that are the spikes of the window. */
+export const SPIKE_BITS = 2 ** WINDOW_STEPS - 1;
+
+// ---- shared statements and expressions ---------------------------------------------------------------------
+
+/** Finds `neuron` among ascending entries from `low` to `high`: both become the first that is not below it. */
+const search = (low: string, high: string, entryAtMiddle: string) => `
+  for (let search = 0; search < this.constants.searchSteps; search++) {
+    if (${low} < ${high}) {
+      const middle = Math.floor((${low} + ${high}) * 0.5);
+      if (${entryAtMiddle} < neuron) {
+        ${low} = middle + 1;
+      } else {
+        ${high} = middle;
+      }
+    }
+  }`;
+
+/** Runs the statements once for each bit of `spikes`. */
+const forEachSpike = (statements: string) => `
+  for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+    if (spikes < 0.5) break;
+    spikes = spikes & (spikes - 1);
+    ${statements}
+  }`;
+
+/**
+ * Runs the statements for each connection of `groups` groups from `group` on, but at most a chunk, whose source has spiked
+ * in the window and is not silenced: connection `k` of `group + g`, and `sent`, the status of its source.
+ */
+const forEachActiveConnection = (masks: string, statements: string) => `
+  for (let g = 0; g < this.constants.chunkGroups; g++) {
+    if (g >= groups) break;
+    let mask = ${masks}[group + g];
+    for (let b = 0; b < this.constants.groupConnections; b++) {
+      if (mask < 0.5) break;
+      const k = 31 - Math.clz32(mask);
+      mask = mask - (1 << k);
+      const source = this.constants.sourceOf[k][group + g];
+      const sent = statuses[(source << this.constants.widthShift) | trial];
+      if (sent > 0) {
+        ${statements}
+      }
+    }
+  }`;
+
+const STEPS_WITH_EVENT =
+  'arrivals[this.constants.eventsAt + (((layer + 1) << this.constants.slotsShift) | slot)]';
+
+/** Finds the slot of a stimulated neuron, and how many steps have an input event, summed over layers. */
+const FIND_INPUT_EVENTS = `
+  let slot = trial * this.constants.stimulatedSlots;
+  let events = 0;
+  if (code === this.constants.stimulated) {
+    let end = slot + this.constants.stimulatedSlots - 1;
+    ${search('slot', 'end', 'arrivals[this.constants.eventsAt + (middle | 0)]')}
+    for (let layer = 0; layer < this.constants.layers; layer++) {
+      events = events + ${STEPS_WITH_EVENT};
+    }
+  }`;
+
+/** Counts the input events of `step`. */
+const COUNT_EVENTS_OF_STEP = `
+  let eventsOfStep = 0;
+  if (events > 0.5) {
+    for (let layer = 0; layer < this.constants.layers; layer++) {
+      const bits = ${STEPS_WITH_EVENT};
+      eventsOfStep = eventsOfStep + ((bits >> step) & 1);
+    }
+  }`;
+
+/** A sum of chunk `c` of a hub: the synapses that arrive in a step; at 18 the exciting ones, at 19 all of them. */
+const hubSum = (sum: string) =>
+  `arrivals[this.constants.hubSumsAt + (((sums + ${sum}) << this.constants.widthShift) | trial)]`;
+
+const ADD_TO_STEP = `
+  steps0 = withArrival(steps0, step, synapses);
+  steps4 = withArrival(steps4, step - 4, synapses);
+  steps8 = withArrival(steps8, step - 8, synapses);
+  steps12 = withArrival(steps12, step - 12, synapses);
+  steps16 = withArrival(steps16, step - 16, synapses);`;
+
+/**
+ * Adds up what arrives at a neuron in a window, in up to two passes over its connections, or over the sums of a hub. The
+ * first pass adds what the kernel needs to know in any case. If that does not suffice, the second adds the synapses of
+ * each step, which takes longer.
+ */
+const addArrivals = (kernel: {
+  /** True when the second pass is not needed. */
+  readonly isDone: string;
+  /** First pass: adds `synapses` that arrive in `step`. */
+  readonly addSpike: string;
+  /** Both passes: adds the sums of a chunk of a hub. */
+  readonly addChunk: string;
+  /** After the first pass. */
+  readonly decide: string;
+}) => `
+  let steps0 = [0, 0, 0, 0];
+  let steps4 = [0, 0, 0, 0];
+  let steps8 = [0, 0, 0, 0];
+  let steps12 = [0, 0, 0, 0];
+  let steps16 = [0, 0, 0, 0];
+  const group = this.constants.tables[neuron];
+  const groups = this.constants.tables[neuron + 1] - group;
+  for (let pass = 0; pass < 2; pass++) {
+    if (${kernel.isDone}) break;
+    if (groups > this.constants.chunkGroups) {
+      const chunk = this.constants.tables[this.constants.firstChunkAt + neuron];
+      const chunks = this.constants.tables[this.constants.firstChunkAt + neuron + 1] - chunk;
+      for (let c = 0; c < this.constants.maxChunks; c++) {
+        if (c >= chunks) break;
+        const sums = (chunk + c) * this.constants.chunkSums;
+        ${kernel.addChunk}
+      }
+    } else {
+      ${forEachActiveConnection(
+        'arrivals',
+        `let arriving = sent & this.constants.spikeBits;
+        for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+          if (arriving < 0.5) break;
+          const step = 31 - Math.clz32(arriving);
+          arriving = arriving - (1 << step);
+          const synapses = this.constants.synapsesOf[k][group + g];
+          if (pass < 0.5) {
+            ${kernel.addSpike}
+          } else {
+            ${ADD_TO_STEP}
+          }
+        }`,
+      )}
+    }
+    if (pass < 0.5) {
+      ${kernel.decide}
+    }
+  }`;
+
+/** Runs the statements for each `step` of the window; `sums[k]` are the synapses that arrive in it. */
+const forEachStep = (statements: string) => `
+  for (let quarter = 0; quarter < 5; quarter++) {
+    let sums = [0, 0, 0, 0];
+    if (quarter === 0) sums = steps0;
+    if (quarter === 1) sums = steps4;
+    if (quarter === 2) sums = steps8;
+    if (quarter === 3) sums = steps12;
+    if (quarter === 4) sums = steps16;
+    for (let k = 0; k < 4; k++) {
+      const step = quarter * 4 + k;
+      if (step > this.constants.windowSteps - 0.5) break;
+      ${statements}
+    }
+  }`;
+
+const constantLimbs = (name: string) =>
+  [0, 1, 2, 3].map((limb) => `this.constants.${name}${limb}`).join(', ');
+const tableLimbs = (at: string) =>
+  ['', ' + 1', ' + 2', ' + 3'].map((limb) => `this.constants.tables[${at}${limb}]`).join(', ');
+const NO_LIMBS = '0, 0, 0, 0';
+
+// ---- kernels -----------------------------------------------------------------------------------------------
+
+/** statuses before the first window: all idle or stimulated, and silenced or not. */
+export const restingStatuses = `function restingStatuses(silenced, inputs) {
+  const neuron = this.thread.x >> this.constants.widthShift;
+  const trial = this.thread.x & this.constants.trialBits;
+  let low = trial * this.constants.stimulatedSlots;
+  let high = low + this.constants.stimulatedSlots - 1;
+  ${search('low', 'high', 'inputs[0][middle]')}
+  let code = this.constants.idle;
+  if (inputs[0][low] === neuron) {
+    code = this.constants.stimulated;
+  }
+  low = trial * this.constants.silencedSlots;
+  high = low + this.constants.silencedSlots - 1;
+  ${search('low', 'high', 'silenced[middle]')}
+  let status = code * this.constants.codeFactor;
+  if (silenced[low] === neuron) {
+    status = 0 - status;
+  }
+  return status;
+}`;
+
+/** states before the first window. The argument is not read: gpu.js wants one. */
+export const restingStates = `function restingStates(statuses) {
+  return statuses[0] * 0;
+}`;
+
+/** active: bits in the first threads, in the others the spikes of one trial. */
+export const activeWords = `function activeWords(statuses, states) {
+  if (this.thread.x < this.constants.countsAt) {
+    let bits = 0;
+    let bit = 1;
+    for (let k = 0; k < this.constants.wordNeurons; k++) {
+      const neuron = this.thread.x * this.constants.wordNeurons + k;
+      if (neuron < this.constants.neuronCount) {
+        bits = bits + bit * states[this.constants.activeAt + (neuron | 0)];
+      }
+      bit = bit * 2;
+    }
+    return bits;
+  }
+  const word = (this.thread.x - this.constants.countsAt) >> this.constants.widthShift;
+  const trial = (this.thread.x - this.constants.countsAt) & this.constants.trialBits;
+  let count = 0;
+  for (let k = 0; k < this.constants.wordNeurons; k++) {
+    const neuron = word * this.constants.wordNeurons + k;
+    if (neuron < this.constants.neuronCount) {
+      if (states[this.constants.activeAt + (neuron | 0)] > 0.5) {
+        const status = statuses[(neuron << this.constants.widthShift) | trial];
+        let spikes = Math.abs(status) & this.constants.spikeBits;
+        ${forEachSpike('count = count + 1;')}
+      }
+    }
+  }
+  return count;
+}`;
+
+/** spikes: found by the counts of blocks and words, the bits of a word and the statuses of its neurons. */
+export const spikeLists = `function spikeLists(statuses, active, masks) {
+  const trial = this.thread.x >> this.constants.spikesShift;
+  const slot = this.thread.x & this.constants.spikeSlotBits;
+  let before = 0;
+  let block = 0;
+  for (let k = 0; k < this.constants.blocks; k++) {
+    const after = before + masks[this.constants.groupCount + ((k << this.constants.widthShift) | trial)];
+    if (slot > 0.5 && slot < after + 0.5) break;
+    before = after;
+    block = block + 1;
+  }
+  if (block > this.constants.blocks - 0.5) {
+    // The first slot, and those behind the last spike.
+    return 1 + before;
+  }
+  let word = block * this.constants.blockWords;
+  for (let k = 0; k < this.constants.blockWords; k++) {
+    const after = before + active[this.constants.countsAt + ((word << this.constants.widthShift) | trial)];
+    if (slot < after + 0.5) break;
+    before = after;
+    word = word + 1;
+  }
+  const bits = active[word];
+  for (let k = 0; k < this.constants.wordNeurons; k++) {
+    if (((bits >> k) & 1) > 0) {
+      const neuron = word * this.constants.wordNeurons + k;
+      const status = statuses[(neuron << this.constants.widthShift) | trial];
+      let spikes = Math.abs(status) & this.constants.spikeBits;
+      for (let spike = 0; spike < this.constants.windowSteps; spike++) {
+        if (spikes < 0.5) break;
+        before = before + 1;
+        if (slot < before + 0.5) {
+          const lowest = spikes & (0 - spikes);
+          return neuron * this.constants.neuronFactor + 32 - Math.clz32(lowest);
+        }
+        spikes = spikes & (spikes - 1);
+      }
+    }
+  }
+  // The counts have a spike that no status has: the batch is refused.
+  return 0;
+}`;
+
+/** masks; and how many spikes a trial has, block by block of words. */
+export const connectionMasks = `function connectionMasks(active) {
+  if (this.thread.x >= this.constants.groupCount) {
+    const block = (this.thread.x - this.constants.groupCount) >> this.constants.widthShift;
+    const trial = (this.thread.x - this.constants.groupCount) & this.constants.trialBits;
+    let count = 0;
+    for (let k = 0; k < this.constants.blockWords; k++) {
+      const word = block * this.constants.blockWords + k;
+      if (word < this.constants.words) {
+        count = count + active[this.constants.countsAt + ((word << this.constants.widthShift) | trial)];
+      }
+    }
+    return count;
+  }
+  let mask = 0;
+  let bit = 1;
+  for (let k = 0; k < this.constants.groupConnections; k++) {
+    const source = this.constants.sourceOf[k][this.thread.x];
+    const word = Math.floor((source + 0.5) * this.constants.perWord);
+    const isActive = (active[word] >> (source - word * this.constants.wordNeurons)) & 1;
+    mask = mask + bit * isActive;
+    bit = bit * 2;
+  }
+  return mask;
+}`;
+
+/** arrivals: the masks and the input events of the window are only copied, the sums of hubs are made here. */
+export const windowArrivals = `function windowArrivals(statuses, masks, inputs, window) {
+  if (this.thread.x < this.constants.eventsAt) {
+    return masks[this.thread.x];
+  }
+  if (this.thread.x < this.constants.hubSumsAt) {
+    const row = (this.thread.x - this.constants.eventsAt) >> this.constants.slotsShift;
+    const slot = (this.thread.x - this.constants.eventsAt) & this.constants.slotBits;
+    if (row < 0.5) {
+      return inputs[0][slot];
+    }
+    return inputs[window * this.constants.layers + row][slot];
+  }
+  const record = (this.thread.x - this.constants.hubSumsAt) >> this.constants.widthShift;
+  const trial = (this.thread.x - this.constants.hubSumsAt) & this.constants.trialBits;
+  const chunk = Math.floor((record + 0.5) * this.constants.perChunkSums);
+  const sum = record - chunk * this.constants.chunkSums;
+  const group = this.constants.tables[this.constants.groupOfChunkAt + chunk];
+  const groups = this.constants.tables[this.constants.groupsOfChunkAt + chunk];
+  let total = 0;
+  ${forEachActiveConnection(
+    'masks',
+    `const synapses = this.constants.synapsesOf[k][group + g];
+    let spikes = sent & this.constants.spikeBits;
+    if (sum < this.constants.windowSteps) {
+      total = total + synapses * ((spikes >> sum) & 1);
+    } else {
+      let amount = Math.max(0, synapses);
+      if (sum > this.constants.windowSteps) {
+        amount = Math.abs(synapses);
+      }
+      ${forEachSpike('total = total + amount;')}
+    }`,
+  )}
+  return total;
+}`;
+
+/**
+ * statuses after a window. The first pass sums up the synapses that arrive, which tells whether the neuron may spike. The
+ * few that may have a second pass, for the sums of each step, and are stepped through.
+ */
+export const nextStatuses = `function nextStatuses(statuses, states, arrivals) {
+  const neuron = this.thread.x >> this.constants.widthShift;
+  const trial = this.thread.x & this.constants.trialBits;
+  const before = statuses[this.thread.x];
+  let status = Math.abs(before);
+  let flag = (status >> this.constants.flagShift) & 1;
+  let code = (status >> this.constants.codeShift) & 31;
+  let spikes = 0;
+  let refractory = 0;
+  if (code < this.constants.stimulated) {
+    refractory = code - 1;
+  }
+  if (refractory >= this.constants.windowSteps) {
+    // Refractory throughout the window.
+    code = code - this.constants.windowSteps;
+  } else {
+    ${FIND_INPUT_EVENTS}
+    // Neurons that are idle or refractory begin with 0.
+    let hasState = 0;
+    let uHigh = 0;
+    let hHigh = 0;
+    if (code === this.constants.free || code === this.constants.stimulated) {
+      hasState = 1;
+      uHigh = states[((this.thread.x >> 3) << 5) | (this.thread.x & 7)];
+      hHigh = states[((this.thread.x >> 3) << 5) | 16 | (this.thread.x & 7)];
+    }
+    let exciting = 0;
+    let all = 0;
+    let isIdle = 0;
+    let mayStep = 1;
+    ${addArrivals({
+      isDone: 'mayStep < 0.5',
+      addSpike: `
+        exciting = exciting + Math.max(0, synapses);
+        all = all + Math.abs(synapses);`,
+      addChunk: `
+        if (pass < 0.5) {
+          exciting = exciting + ${hubSum('this.constants.windowSteps')};
+          all = all + ${hubSum('this.constants.windowSteps + 1')};
+        } else {
+          for (let step = 0; step < this.constants.windowSteps; step++) {
+            const synapses = ${hubSum('step')};
+            ${ADD_TO_STEP}
+          }
+        }`,
+      decide: `
+        if (hasState < 0.5 && all < 0.5) {
+          isIdle = 1;
+          mayStep = 0;
+        } else if (
+          events < 0.5 &&
+          all <= this.constants.lightSynapses &&
+          Math.max(Math.abs(uHigh), Math.abs(hHigh)) < this.constants.lightFloatBelow &&
+          potentialBound(uHigh, hHigh, exciting) < this.constants.quietBelow
+        ) {
+          mayStep = 0;
+        }`,
+    })}
+    if (isIdle > 0.5) {
+      code = this.constants.idle;
+    } else {
+      if (mayStep > 0.5) {
+        let u = [0, 0, 0, 0];
+        let h = [0, 0, 0, 0];
+        if (hasState > 0.5) {
+          u = unpacked(uHigh, states[((this.thread.x >> 3) << 5) | 8 | (this.thread.x & 7)]);
+          h = unpacked(hHigh, states[((this.thread.x >> 3) << 5) | 24 | (this.thread.x & 7)]);
+        }
+        let bit = 1;
+        ${forEachStep(`
+          if (refractory > 0.5) {
+            refractory = refractory - 1;
+          } else {
+            u = decayedLimbs(u, ${constantLimbs('uStep')}, ${NO_LIMBS});
+            h = decayedLimbs(h, ${constantLimbs('hStep')}, ${NO_LIMBS});
+            const above = aboveThreshold(u, h, ${constantLimbs('threshold')});
+            if (Math.abs(above) < this.constants.margin) {
+              flag = 1;
+            }
+            if (above > 0.5) {
+              spikes = spikes + bit;
+              u = [0, 0, 0, 0];
+              h = [0, 0, 0, 0];
+              if (code !== this.constants.stimulated) {
+                refractory = this.constants.refractoryAfterSpike;
+              }
+            } else {
+              const synapses = sums[k];
+              ${COUNT_EVENTS_OF_STEP}
+              h = withSynapses(h, synapses);
+              u = withSynapses(u, synapses + eventsOfStep * this.constants.eventSynapses);
+              if (Math.max(Math.abs(u[3]), Math.abs(h[3])) > this.constants.largestTopLimb) {
+                flag = 1;
+                u = inRange(u, this.constants.largestTopLimb);
+                h = inRange(h, this.constants.largestTopLimb);
+              }
+            }
+          }
+          bit = bit * 2;`)}
+      } else {
+        // A refractory neuron took in nothing before its end, and is free now.
+        refractory = 0;
+      }
+      if (code !== this.constants.stimulated) {
+        code = 1 + refractory;
+      }
+    }
+  }
+  status = spikes + code * this.constants.codeFactor + flag * this.constants.flagFactor;
+  if (before < 0) {
+    status = 0 - status;
+  }
+  return status;
+}`;
+
+/** Adds synapses to c0 to c3, multiplied by what decay leaves of them at the end of the window. */
+const ADD_DECAYED = `
+  if (step > first - 0.5) {
+    c0 = c0 + synapses * this.constants.tables[arrivalAt + step * 4];
+    c1 = c1 + synapses * this.constants.tables[arrivalAt + step * 4 + 1];
+    c2 = c2 + synapses * this.constants.tables[arrivalAt + step * 4 + 2];
+    c3 = c3 + synapses * this.constants.tables[arrivalAt + step * 4 + 3];
+  }`;
+
+/**
+ * states after a window, a float in each thread: of neurons that are free or stimulated after it, and of no others.
+ * Spikes are known by now, so u and h no longer depend on each other. The first pass sums up what arrives with its decay,
+ * which suffices for a light window. The last threads find the active neurons.
+ */
+export const nextStates = `function nextStates(statuses, statusesAfter, states, arrivals) {
+  if (this.thread.x >= this.constants.activeAt) {
+    const spiking = this.thread.x - this.constants.activeAt;
+    let active = 0;
+    for (let trial = 0; trial < this.constants.width; trial++) {
+      const status = statusesAfter[(spiking << this.constants.widthShift) | trial];
+      const spikes = Math.abs(status) & this.constants.spikeBits;
+      if (spikes > 0) {
+        active = 1;
+      }
+    }
+    return active;
+  }
+  // Bits 3 and 4 of the thread are the part of the state; without them it is the number of the state.
+  const statusAfter = Math.abs(statusesAfter[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]);
+  const code = (statusAfter >> this.constants.codeShift) & 31;
+  if (code === this.constants.free || code === this.constants.stimulated) {
+    const neuron = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) >> this.constants.widthShift;
+    const trial = (((this.thread.x >> 5) << 3) | (this.thread.x & 7)) & this.constants.trialBits;
+    const isLow = (this.thread.x >> 3) & 1;
+    const isH = (this.thread.x >> 4) & 1;
+    // The neuron begins with its state, or with 0, and takes in what arrives from step first on: after its last spike,
+    // if it spikes and goes on, and after the end of its refractory period.
+    let first = 0;
+    let hasState = 1;
+    const before = Math.abs(statuses[((this.thread.x >> 5) << 3) | (this.thread.x & 7)]);
+    const codeBefore = (before >> this.constants.codeShift) & 31;
+    if (codeBefore === this.constants.idle) {
+      hasState = 0;
+    } else {
+      if (codeBefore !== this.constants.stimulated && codeBefore !== this.constants.free) {
+        hasState = 0;
+        first = codeBefore - 1;
+      }
+    }
+    const spikes = statusAfter & this.constants.spikeBits;
+    if (spikes > 0.5) {
+      hasState = 0;
+      first = 32 - Math.clz32(spikes);
+    }
+    let high = 0;
+    let x = [0, 0, 0, 0];
+    if (hasState > 0.5) {
+      high = states[((this.thread.x >> 4) << 4) | (this.thread.x & 7)];
+      x = unpacked(high, states[((this.thread.x >> 4) << 4) | 8 | (this.thread.x & 7)]);
+      const other = states[(((this.thread.x >> 4) ^ 1) << 4) | (this.thread.x & 7)];
+      high = Math.max(Math.abs(high), Math.abs(other));
+    }
+    ${FIND_INPUT_EVENTS}
+    const windowAt = this.constants.decaysAt + isH * this.constants.decayLength;
+    const stepAt = windowAt + 4;
+    const arrivalAt = windowAt + 8;
+    let all = 0;
+    let c0 = 0;
+    let c1 = 0;
+    let c2 = 0;
+    let c3 = 0;
+    let isLight = 0;
+    ${addArrivals({
+      isDone: 'isLight > 0.5',
+      addSpike: `
+        all = all + Math.abs(synapses);
+        ${ADD_DECAYED}`,
+      addChunk: `
+        const allOfChunk = ${hubSum('this.constants.windowSteps + 1')};
+        if (allOfChunk > 0) {
+          if (pass < 0.5) {
+            all = all + allOfChunk;
+          }
+          for (let step = 0; step < this.constants.windowSteps; step++) {
+            const synapses = ${hubSum('step')};
+            if (pass < 0.5) {
+              ${ADD_DECAYED}
+            } else {
+              ${ADD_TO_STEP}
+            }
+          }
+        }`,
+      decide: `
+        if (events < 0.5 && all <= this.constants.lightSynapses && high < this.constants.lightFloatBelow) {
+          isLight = 1;
+        }`,
+    })}
+    if (isLight > 0.5) {
+      x = decayedLimbs(x, ${tableLimbs('windowAt')}, c0, c1, c2, c3);
+    } else {
+      let eventSynapses = 0;
+      if (isH < 0.5) {
+        eventSynapses = this.constants.eventSynapses;
+      }
+      ${forEachStep(`
+        if (step > first - 0.5) {
+          x = decayedLimbs(x, ${tableLimbs('stepAt')}, ${NO_LIMBS});
+          ${COUNT_EVENTS_OF_STEP}
+          x = withSynapses(x, sums[k] + eventsOfStep * eventSynapses);
+          x = inRange(x, this.constants.largestTopLimb);
+        }`)}
+    }
+    if (isLow > 0.5) {
+      return x[1] * this.constants.limbBase + x[0];
+    }
+    return x[3] * this.constants.limbBase + x[2];
+  }
+}`;
+
+/** [chunk of neurons][trial]: how many of them carry no flag. */
+export const unflaggedNeurons = `function unflaggedNeurons(statuses) {
+  const chunk = this.thread.x >> this.constants.widthShift;
+  const trial = this.thread.x & this.constants.trialBits;
+  let unflagged = 0;
+  for (let k = 0; k < this.constants.flagNeurons; k++) {
+    const neuron = chunk * this.constants.flagNeurons + k;
+    if (neuron < this.constants.neuronCount) {
+      const status = Math.abs(statuses[(neuron << this.constants.widthShift) | trial]);
+      if (status > 0.5) {
+        unflagged = unflagged + 1 - ((status >> this.constants.flagShift) & 1);
+      }
+    }
+  }
+  return unflagged;
+}`;

@@ -1,0 +1,226 @@
+/**
+ * Clients that ask for as much of version 2 as they can, and what others notice of it: two workers, two cores. Times are
+ * compared with those of the same service alone.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Agent, request, type ClientRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectomeFile } from '../support/connectomes.js';
+import { sendRun } from '../support/load.js';
+import { startProcess, until, type ServiceProcess } from '../support/service-process.js';
+import { extent, observed, percentile } from './extent.js';
+
+const PATH = '/api/v2/experiments';
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** Time for runs of version 1, one after another. */
+const MEASURE_MS = extent({ short: 3_000, full: 15_000 });
+const SMALL_SAMPLES = extent({ short: 9, full: 30 });
+/** Other programs of a test machine may hold a core for a while; starvation shows in every round. */
+const ROUNDS = 3;
+const MOST_RUN_RATIO = 3;
+const MOST_EXPERIMENT_RATIO = 10;
+const LONGEST_HEALTH_CHECK_MS = 100;
+
+/** A trial of 1 ms that takes a worker about a second: it draws 840,000 trains. */
+const HEAVY = {
+  duration_ms: 1,
+  inputs: Object.fromEntries(
+    [...'abcdef'].map((name) => [name, { module: 'poisson', node_set: '@all', rate_hz: 500 }]),
+  ),
+  reports: {},
+};
+/** 835,530 rows of one trial of 1 ms, which take several seconds to write. */
+const LONG_ANSWER = {
+  duration_ms: 1,
+  trials: 1,
+  inputs: {},
+  reports: Object.fromEntries(
+    [...'abcdef'].map((name) => [name, { node_set: '@all', group_by: ['neuron'] }]),
+  ),
+};
+const SMALL = {
+  duration_ms: 200,
+  trials: 5,
+  inputs: { sugar: { module: 'poisson', node_set: '@sugar', rate_hz: 100 } },
+};
+const BUDGET = 300;
+
+let service: ServiceProcess;
+let attacker: ChildProcess | undefined;
+const open: ClientRequest[] = [];
+/** Statuses of the answers that have begun. */
+const statuses: number[] = [];
+afterEach(async () => {
+  attacker?.kill('SIGKILL');
+  for (const each of open.splice(0)) each.destroy();
+  statuses.length = 0;
+  await service.stop();
+});
+
+async function start(variables: Record<string, string> = {}): Promise<void> {
+  service = await startProcess({
+    CONNECTOME_FILE: await connectomeFile('default'),
+    WORKERS: '2',
+    CACHE_BYTES: '0',
+    LOG_LEVEL: 'warn',
+    TRUST_PROXY: 'loopback',
+    ...variables,
+  });
+  await service.untilReady();
+}
+
+/** Sends a document and reads nothing of its answer. */
+function begin(document: object, client: string): void {
+  const headers = { ...JSON_TYPE, 'x-forwarded-for': client };
+  const sent = request(`${service.url}${PATH}?format=ndjson`, { method: 'POST', agent: false, headers });
+  sent.on('error', () => undefined);
+  sent.on('response', ({ statusCode }) => statuses.push(statusCode!));
+  open.push(sent);
+  sent.end(JSON.stringify(document));
+}
+
+async function post(document: object, client: string, headers: Record<string, string> = {}) {
+  const startedMs = performance.now();
+  const response = await fetch(service.url + PATH, {
+    method: 'POST',
+    headers: { ...JSON_TYPE, 'x-forwarded-for': client, ...headers },
+    body: JSON.stringify(document),
+  });
+  const body = await response.text();
+  const left = Number(response.headers.get('ratelimit-remaining'));
+  return { status: response.status, body, left, ms: performance.now() - startedMs };
+}
+
+interface Times {
+  /** Runs of version 1 that no other client asked for. */
+  readonly runP99Ms: number;
+  /** The longest health check. */
+  readonly healthMs: number;
+  /** A small experiment of another client, the median. */
+  readonly smallMs: number;
+}
+
+async function measure(seed: number): Promise<Times> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const runs: number[] = [];
+  let healthMs = 0;
+  for (const endMs = performance.now() + MEASURE_MS; performance.now() < endMs; seed++) {
+    const run = await sendRun(service.url, { stimulus: 'sugar', duration_ms: 100, seed }, agent);
+    expect(run.status).toBe(200);
+    runs.push(run.ms);
+    if (runs.length % 20 === 0) healthMs = Math.max(healthMs, await healthCheck());
+  }
+  agent.destroy();
+  const small: number[] = [];
+  for (let at = 0; at < SMALL_SAMPLES; at++) {
+    const { status, ms } = await post({ ...SMALL, seed: seed + at }, '203.0.113.1');
+    expect(status).toBe(200);
+    small.push(ms);
+  }
+  return { runP99Ms: percentile(runs, 0.99), healthMs, smallMs: percentile(small, 0.5) };
+}
+
+function healthCheck(): Promise<number> {
+  const startedMs = performance.now();
+  return new Promise((resolve, reject) => {
+    request(`${service.url}/livez`, { agent: false }, (answer) => {
+      answer.resume().on('end', () => resolve(performance.now() - startedMs));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('beside one client that asks for all it can', () => {
+  it.each(['searches', 'cards', 'parquet', 'csv', 'dry-runs', 'heavy'])(
+    'runs, health checks and small experiments of others take about as long as alone: %s',
+    async (name) => {
+      // With a budget most of these would end soon.
+      await start({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' });
+      await measure(0);
+      const rounds: object[] = [];
+      for (let round = 1; round <= ROUNDS; round++) {
+        const alone = await measure(1_000_000 * round);
+        attacker = spawn(process.execPath, ['test/support/attacker.mjs', name, service.url], {
+          stdio: 'inherit',
+        });
+        await sleep(1_000);
+        const beside = await measure(1_000_000 * round + 500_000);
+        attacker.kill('SIGKILL');
+        rounds.push({ alone, beside });
+        observed(
+          `one client: ${name}`,
+          `p99 of runs ${alone.runP99Ms.toFixed(1)} ms alone, ${beside.runP99Ms.toFixed(1)} ms beside; /livez at most ` +
+            `${beside.healthMs.toFixed(0)} ms; a small experiment ${alone.smallMs.toFixed(0)} ms alone, ` +
+            `${beside.smallMs.toFixed(0)} ms beside`,
+        );
+        if (
+          beside.runP99Ms <= MOST_RUN_RATIO * alone.runP99Ms &&
+          beside.healthMs <= LONGEST_HEALTH_CHECK_MS &&
+          beside.smallMs <= MOST_EXPERIMENT_RATIO * alone.smallMs
+        )
+          return;
+      }
+      throw new Error(`Somebody was starved in every round: ${JSON.stringify(rounds)}`);
+    },
+    180_000,
+  );
+});
+
+describe('what takes a core is paid', () => {
+  it.each([
+    ['a trial of 1 ms that takes a worker a second', { ...HEAVY, trials: 1 }],
+    ['an answer of 835,530 rows about a trial of 1 ms', LONG_ANSWER],
+  ])('%s', async (what, document) => {
+    await start({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: String(BUDGET) });
+    const small = await post(SMALL, '203.0.113.1');
+    expect(small.left).toBe(BUDGET - 1);
+    const costly = await post(document, '203.0.113.2');
+    expect(costly.status).toBe(200);
+    const { left } = await post(SMALL, '203.0.113.2');
+    // A brain second buys 20 ms of a core by the price list; the machine may be a few times slower.
+    observed(what, `${(costly.ms / 1000).toFixed(1)} s, ${BUDGET - 1 - left} brain seconds`);
+    expect(BUDGET - 1 - left).toBeGreaterThan(costly.ms / 20 / 10);
+    // The client repeats it until its budget is spent; then it is refused, and others are not.
+    let last = costly;
+    for (let times = 0; times < 30 && last.status === 200; times++)
+      last = await post(document, '203.0.113.2');
+    expect([last.status, JSON.parse(last.body).code]).toEqual([429, 'RATE_LIMITED']);
+    expect((await post(SMALL, '203.0.113.1')).status).toBe(200);
+  });
+});
+
+describe('a few clients that take all they may', () => {
+  it('leave places of experiments to others, however slowly they read', async () => {
+    await start({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' });
+    for (const address of [1, 2, 3, 4]) {
+      for (let at = 0; at < 4; at++) begin({ ...LONG_ANSWER, seed: at }, `198.51.100.${address}`);
+    }
+    await until(() => statuses.length === 16);
+    // The first of each address found a place in any case.
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(12);
+    expect(statuses.filter((status) => status === 200).length).toBeLessThan(16);
+    // Each of these clients has a network of its own, since a network counts as one client.
+    for (const client of ['203.0.113.1', '2001:db8:1:1::1', '2001:db8:2:1::1']) {
+      expect((await post(SMALL, client)).status).toBe(200);
+    }
+    observed('four addresses with four answers each that nobody reads', 'others are answered');
+  });
+
+  it('leave places of jobs to others', async () => {
+    await start();
+    const job = { ...SMALL, duration_ms: 5000, trials: 100 };
+    const asJob = { prefer: 'respond-async' };
+    let begun = 0;
+    for (let address = 1; address <= 16; address++) {
+      for (let at = 0; at < 4; at++) {
+        const { status } = await post({ ...job, seed: at }, `198.51.100.${address}`, asJob);
+        if (status === 202) begun++;
+      }
+    }
+    expect(begun).toBe(48 + 4);
+    expect((await post(job, '203.0.113.1', asJob)).status).toBe(202);
+    expect((await post(SMALL, '203.0.113.1')).status).toBe(200);
+    observed('sixteen addresses with four jobs each', `${begun} begun; others begin theirs`);
+  });
+});

@@ -1,0 +1,13 @@
+import { documentSchemas } from '../../src/experiments/document/document.js';
+import { published, type Schema } from '../../src/schema/json-schema.js';
+
+/** The schema of a document alone, as an editor or a validator takes it. */
+export function documentSchema(): Schema {
+  const { Experiment: experiment, ...definitions } = published(documentSchemas());
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Experiment',
+    ...experiment,
+    $defs: definitions,
+  };
+}
