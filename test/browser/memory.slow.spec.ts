@@ -30,11 +30,11 @@ describeWith(['chromium'], 'what the page keeps', () => {
     const limited = await startReadyService({ RATE_LIMIT: '1' });
     const { page } = await openPage(served.browser, limited, LOOM_HASH);
     await page.locator('#results').waitFor();
-    const numbers = await page.locator('#summary, #identity').allInnerTexts();
+    const numbers = await page.locator('#summary, #identity').allTextContents();
     const asked = runsOf(page);
     await page.reload();
     await expectText(page, '#key', /Stimulus loom/);
-    expect(await page.locator('#summary, #identity').allInnerTexts()).toEqual(numbers);
+    expect(await page.locator('#summary, #identity').allTextContents()).toEqual(numbers);
     expect(await page.locator('#alert').isVisible()).toBe(false);
     expect(asked).toEqual([]);
     await page.close();

@@ -22,7 +22,7 @@ export async function untilBrain(page: Page): Promise<void> {
 
 /** Everything on the page that a run decides. */
 export async function shownNumbers(page: Page): Promise<string[]> {
-  return page.locator('#summary, #channels, #drives, #types, #identity').allInnerTexts();
+  return page.locator('#summary, #channels, #drives, #types, #identity').allTextContents();
 }
 
 /** Picture of the brain, to compare pages of one size. Taken at the top of the page, since scrolling changes its edges. */

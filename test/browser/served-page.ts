@@ -7,6 +7,9 @@ import { connectomeFile } from '../support/connectomes.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { smallConnectomeFile } from '../support/small-connectome.js';
 
+// A browser's frames and timers are not the tests' to command: a test that fails runs once more, its failure is shown.
+jest.retryTimes(1, { logErrorsBeforeRetry: true });
+
 export const LOOM = { stimulus: 'loom', duration_ms: 200, intensity: 1.5, seed: 7 };
 export const LOOM_HASH = `#${hashOf(LOOM)}`;
 
