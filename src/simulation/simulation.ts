@@ -9,8 +9,17 @@ export interface SpikeRaster {
 }
 
 /** Neurons whose outputs are cut integrate and spike as all others do. */
-export type SimulationOptions = Pick<Protocol, 'durationSteps' | 'eventBudget'> &
-  Partial<Pick<Protocol, 'silenced'>>;
+export type SimulationOptions = Omit<Protocol, 'inputs' | 'silenced'> &
+  Partial<Pick<Protocol, 'silenced'>> & { readonly recordings?: readonly MembraneRecording[] };
+
+/** Membrane potentials to be recorded, at the end of steps that are multiples of everySteps, but for step 0. */
+export interface MembraneRecording {
+  readonly neurons: Uint32Array;
+  readonly everySteps: number;
+  /** Samples are taken from this step up to, not including, endStep. */
+  readonly startStep: number;
+  readonly endStep: number;
+}
 
 export interface Trial extends SpikeRaster {
   /**
@@ -20,6 +29,11 @@ export interface Trial extends SpikeRaster {
   readonly deliveredEvents: number;
   /** The last step that was simulated, where the trial ended because it was the first step above the event budget. */
   readonly stoppedAtStep?: number;
+  /**
+   * Of each recording, v in mV: sample s of its neuron n at s * neurons + n. Where the event budget ended the trial,
+   * samples of later steps are absent.
+   */
+  readonly membranes?: readonly Float64Array[];
 }
 
 /** Simulates one network again and again. Trials share no state: equal input events give equal spikes. */

@@ -11,6 +11,18 @@ export interface InputEvents {
   readonly steps: Uint16Array;
   /** Its neuron, one of the stimulated; ascending within a step. A pair stands twice where two inputs meet. */
   readonly neurons: Uint32Array;
+  /** Events of an input of background, which are added after the others of a step. */
+  readonly background?: BackgroundEvents;
+}
+
+/** Events of neurons that keep their refractory period, unless another input stimulates them too. */
+export interface BackgroundEvents {
+  /** As those of InputEvents. */
+  readonly steps: Uint16Array;
+  /** As those of InputEvents, each once in a step. */
+  readonly neurons: Uint32Array;
+  /** Added to v by one event. */
+  readonly eventMv: number;
 }
 
 /** @param neuronId the connectome's; asked for the neurons of trains of the kind poisson alone */

@@ -20,6 +20,46 @@ export interface Protocol {
   readonly durationSteps: number;
   /** The trial ends after the first step with more delivered events in all; see simulation/simulation.ts. */
   readonly eventBudget?: number;
+  /** Those that differ from simulation/network.ts. */
+  readonly constants?: Partial<NetworkConstants>;
+  /** In the order in which weights that meet at a connection are multiplied. */
+  readonly overrides?: readonly ConnectionOverride[];
+  /** Those of one neuron may overlap. */
+  readonly silencedWindows?: readonly SilencedWindow[];
+}
+
+/** Constants of the network that a trial may change; simulation/network.ts has their usual values. */
+export interface NetworkConstants {
+  /** Added to g by one synapse, in mV. */
+  readonly synapseMv: number;
+  /** Multiplies the synapses of every excitatory neuron. */
+  readonly excitatoryScale: number;
+  /** Multiplies the synapses of every inhibitory neuron. */
+  readonly inhibitoryScale: number;
+  readonly thresholdMv: number;
+  /** Steps of 0.1 ms; 0 acts as 1, as it does in stimulated neurons. */
+  readonly refractorySteps: number;
+  /** Steps of 0.1 ms, at least 1. */
+  readonly delaySteps: number;
+  /** Added to v by one input event, in mV. */
+  readonly inputEventMv: number;
+}
+
+/** Multiplies the weight of every connection from a source to a target. */
+export interface ConnectionOverride {
+  /** Ascending. */
+  readonly sources: Uint32Array;
+  /** Ascending. */
+  readonly targets: Uint32Array;
+  /** 0 cuts a connection, which then delivers no synaptic event. */
+  readonly weight: number;
+}
+
+/** Neurons whose spikes from startStep up to, not including, endStep are not delivered, whenever they would arrive. */
+export interface SilencedWindow {
+  readonly neurons: Uint32Array;
+  readonly startStep: number;
+  readonly endStep: number;
 }
 
 /** Neurons that receive events, each from a separate train. None of them has a refractory period in this trial. */
