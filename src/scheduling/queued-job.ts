@@ -43,6 +43,8 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
 
   /** Task for the GPU. */
   abstract readonly batchJob: BatchJob;
+  /** False where only a worker can compute it. */
+  readonly isForGpu: boolean = true;
   abstract begin(): void;
   abstract resolve(result: ResultOf[Task['kind']]): void;
 

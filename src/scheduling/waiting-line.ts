@@ -4,6 +4,8 @@ interface LineJob {
   readonly owner: string;
   /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   readonly isPrepared: boolean;
+  /** False where only a worker can compute it. */
+  readonly isForGpu: boolean;
 }
 
 /**
@@ -52,20 +54,20 @@ export class WaitingLine<Job extends LineJob> {
 
   /** The next job for a worker. */
   peek(): Job | undefined {
-    return this.#next.peek();
+    return this.#forWorkers().peek();
   }
 
   take(): Job | undefined {
-    return this.#next.take();
+    return this.#forWorkers().take();
   }
 
   /** The next job of each owner, in the order of their turns. */
   heads(): Job[] {
-    return this.#next.heads();
+    return this.#forWorkers().heads();
   }
 
   takeOutOfTurn(job: Job): void {
-    this.#next.takeItem(this.#keyOf(job), job);
+    this.#forWorkers().takeItem(this.#keyOf(job), job);
   }
 
   /** Charges the owner of a job. */
@@ -78,7 +80,7 @@ export class WaitingLine<Job extends LineJob> {
     const found: Job[] = [];
     for (const job of this.#waiting.inOrder()) {
       if (found.length === count) break;
-      found.push(job);
+      if (job.isForGpu) found.push(job);
     }
     return found;
   }
@@ -99,7 +101,13 @@ export class WaitingLine<Job extends LineJob> {
     return this.order === 'fair' ? owner : '';
   }
 
-  get #next(): FairQueue<Job> {
-    return this.#prepared.size > 0 || this.gpuComesFirst() ? this.#prepared : this.#waiting;
+  #forWorkers(): FairQueue<Job> {
+    if (!this.gpuComesFirst()) return this.#prepared.size > 0 ? this.#prepared : this.#waiting;
+    // Jobs that are not for the GPU would wait for it in vain.
+    for (const job of [...this.#waiting.inOrder()]) {
+      if (!job.isForGpu && this.#waiting.delete(this.#keyOf(job), job))
+        this.#prepared.add(this.#keyOf(job), job);
+    }
+    return this.#prepared;
   }
 }

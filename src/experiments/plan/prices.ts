@@ -19,6 +19,9 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
+  /** Conditions whose connections are edited: 10 ms each, and 1 us for each connection. */
+  editedConditions: 2,
+  editedPairs: 20_000,
   /** Groups that are written, for each condition and report. */
   groups: 3_300,
   /** Their rates: for each group one for each trial and bin. */
@@ -52,6 +55,11 @@ export function addWork(sum: Work, added: Work): void {
   for (const [name, amount] of Object.entries(added) as [keyof Work, number][]) {
     sum[name] = (sum[name] ?? 0) + amount;
   }
+}
+
+/** Work of a worker before the first trial of a condition. @param pairs connections that are edited */
+export function preparationOf(pairs: number): Work {
+  return pairs === 0 ? {} : { editedConditions: 1, editedPairs: pairs };
 }
 
 /** Trains of events of one input in one trial. */
