@@ -3,7 +3,7 @@ import type { DryRun, ResolvedSet } from '../../experiments/run/result.js';
 import { RESOLVED_OF_EDITS } from '../../experiments/kinds/edit-kinds.js';
 import { closingOf, headingOf } from './answer-table.js';
 import { parametersText } from './collected-answer.js';
-import { counted, fitted, wrapped } from '../text.js';
+import { counted, wrapped } from '../text.js';
 
 const MOST_CONDITIONS = 10;
 const MOST_TYPES = 5;
@@ -17,7 +17,7 @@ export function dryRunTable(dryRun: DryRun): string {
     'Neurons',
     ...Object.entries(resolved)
       .flatMap(([name, set]) => (isSet(set) ? [[name, describedSet(set)] as const] : factsOf(name, set)))
-      .flatMap(([name, text]) => wrapped(`${fitted(name, 20)} ${text}`, '  ', ' '.repeat(23))),
+      .flatMap(([name, text]) => wrapped(`${name.padEnd(20)} ${text}`, '  ', ' '.repeat(23))),
     '',
     `At most ${counted(cost.brain_seconds, 'brain second')} with ${counted(cost.input_events, 'input event')}`,
     ...rowsText(cost),
