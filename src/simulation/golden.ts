@@ -31,13 +31,13 @@ const CONSTANTS: Readonly<Record<string, readonly [name: keyof NetworkConstants,
   input_event_mv: ['inputEventMv', 1],
 };
 
-/** What an engine is given, and what it should find. */
+/** Options of an engine, and the spikes and potentials that it should find. */
 export interface GoldenRun extends SimulationOptions {
   readonly events: InputEvents;
   /** Neurons whose spikes were not delivered. */
   readonly silenced: Uint32Array;
   readonly spikes: SpikeRaster;
-  /** Of each recording, v in mV of its one neuron. */
+  /** The potential of the one neuron of each recording, in mV. */
   readonly membranes: readonly Float64Array[];
   readonly recordings: readonly MembraneRecording[];
   /** Up to the step of the last event, since a file does not say how long it ran. */

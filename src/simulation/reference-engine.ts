@@ -47,7 +47,7 @@ export class ReferenceEngine implements SimulationEngine {
   readonly #isSilenced: Uint8Array;
   #constants: NetworkConstants = USUAL_CONSTANTS;
   #thresholdAboveRestMv = 0;
-  /** Of each connection, where any is overridden. */
+  /** The factor of each connection, where any is overridden. */
   #factors: Float64Array | undefined;
 
   constructor(private readonly wiring: Wiring) {

@@ -35,8 +35,8 @@ export interface Trial extends SpikeRaster {
   /** The last step that was simulated, where the trial ended because it was the first step above the event budget. */
   readonly stoppedAtStep?: number;
   /**
-   * Of each recording, v in mV: sample s of its neuron n at s * neurons + n. Where the event budget ended the trial,
-   * samples of later steps are absent.
+   * Potentials in mV of each recording: sample s of its neuron n at s * neurons + n. Where the event budget ended the
+   * trial, samples of later steps are absent.
    */
   readonly membranes?: readonly Float64Array[];
 }

@@ -36,7 +36,7 @@ interface RowChange {
   readonly apply: () => void;
 }
 
-/** What is silenced of a neuron: the count of its connections when it spikes, and what a spike delivers on arrival. */
+/** The parts of a neuron that are silenced: the count of its connections when it spikes, and its delivery on arrival. */
 interface Silencing {
   readonly ofSpikes?: boolean;
   readonly ofArrivals?: boolean;

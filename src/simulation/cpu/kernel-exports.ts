@@ -1,4 +1,4 @@
-/** What the host sees of the kernel: its exports, and the layout of what both write. */
+/** The kernel as its host sees it: its exports, and the layout of what both write. */
 import { TARGET_BITS } from '../../connectome/connectome.js';
 
 type Section =

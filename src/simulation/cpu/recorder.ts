@@ -1,14 +1,13 @@
-import type { MembraneRecording } from '../simulation.js';
-import { sampledSteps } from '../simulation.js';
 import { NETWORK } from '../network.js';
+import { type MembraneRecording, sampledSteps } from '../simulation.js';
 import { type Kernel, viewOf } from './kernel-exports.js';
 
 /** A recording during a trial. */
 interface Course {
   readonly recording: MembraneRecording;
-  /** Of its first neuron, among all recorded ones. */
+  /** The place of its first neuron among all recorded ones. */
   readonly firstNeuron: number;
-  /** Of its first sample, among all samples. */
+  /** The place of its first sample among all samples. */
   readonly firstSample: number;
   readonly steps: readonly number[];
   taken: number;
@@ -58,7 +57,7 @@ export class Recorder {
     this.#advance();
   }
 
-  /** Of each recording the samples that were taken, in mV. */
+  /** @returns the samples of each recording that were taken, in mV */
   samples(): Float64Array[] {
     const all = viewOf(this.kernel, Float64Array, 'samples', this.sampleCount);
     return this.#courses.map(({ recording: { neurons }, firstSample, taken }) =>
