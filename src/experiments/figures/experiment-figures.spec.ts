@@ -40,6 +40,7 @@ function findings(
       complete: true,
       spikes: null,
       responding_neurons: null,
+      responding_any: null,
       synaptic_events: 0,
       parameters: {},
       groups: {},
@@ -134,6 +135,7 @@ it('draws a raster of the events of a trial: neurons in their order, neighbours 
     trials: Uint8Array.of(0, 0, 0, 1),
     steps: Uint16Array.of(10, 25, 30, 990),
     neurons: Uint32Array.of(3, 2, 5, 4),
+    columns: [],
     truncated: false,
   } as const;
   const found = findings({ reports: { all: { ...REPORT, type: 'spikes' } }, trials: 100 }, [

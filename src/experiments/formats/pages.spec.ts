@@ -352,7 +352,7 @@ describe('a page of a table', () => {
       code: 'TOO_EXPENSIVE',
       path: '/reports',
       message: expect.stringMatching(
-        /^Trial 0 of condition 0 has \d\d\d? rows of spikes and input events; at most 5 are allowed in a table\. With truncate=true /,
+        /^Trial 0 of condition 0 has \d\d\d? rows of events; at most 5 are allowed in a table\. With truncate=true /,
       ),
     });
     const json = immediate()(plan, { format: 'json', from: 0, truncate: false });
@@ -403,9 +403,7 @@ describe('an answer that may be cut', () => {
       const { conditions, warnings, next_page: next } = JSON.parse(own!.toString()) as Body;
       expect(next).toBeUndefined();
       expect(warnings.find(({ code }) => code === 'SPIKES_TRUNCATED')).toMatchObject({
-        message: expect.stringMatching(
-          /^In conditions 0, 1, 2 rows of spikes or input events beyond the limit /,
-        ),
+        message: expect.stringMatching(/^In conditions 0, 1, 2 rows of events beyond the limit /),
       });
       for (const { reports } of conditions) {
         expect(reports['rows']).toMatchObject({ truncated: true, trial: [0, 0, 0] });
@@ -441,7 +439,7 @@ it('a job fails over a condition with more rows than it may keep, and says which
     code: 'TOO_EXPENSIVE',
     path: '/reports',
     message: expect.stringMatching(
-      /^Condition 1 has \d{3} rows of spikes and input events in its trials 0 to \d; a job keeps at most 100 of a condition\./,
+      /^Condition 1 has \d{3} rows of events in its trials 0 to \d; a job keeps at most 100 of a condition\./,
     ),
   });
 });
