@@ -1,5 +1,6 @@
 import { refused } from '../../../schema/json-path.js';
 import { listOf, number } from '../../../schema/json-schema.js';
+import { sampledSteps } from '../../../simulation/simulation.js';
 import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
 import { MAXIMUM_DURATION_MS, stepsOf, TIME_STEP_MS } from '../../document/fields.js';
 import { NO_GROUPS, type ReportDocument, reportSchema } from '../../document/kind-schemas.js';
@@ -14,14 +15,9 @@ interface MembraneTask extends EventTask {
 
 const POTENTIAL: TableColumn = { name: 'v_mv', type: 'double' };
 
-/** The first multiple in a window; step 0 is none. */
-function firstSample({ startStep }: ReportWindow, everySteps: number): number {
-  return Math.max(1, Math.ceil(startStep / everySteps)) * everySteps;
-}
-
-/** Samples of one neuron. */
-function sampleCount(window: ReportWindow, everySteps: number): number {
-  return Math.max(0, Math.ceil((window.endStep - firstSample(window, everySteps)) / everySteps));
+/** Samples of one neuron: as many as sampledSteps lists, which plans of many conditions have no time for. */
+export function sampleCount({ startStep, endStep }: ReportWindow, everySteps: number): number {
+  return Math.max(0, Math.ceil(endStep / everySteps) - Math.max(1, Math.ceil(startStep / everySteps)));
 }
 
 function everyStepsOf({ dt_ms: dtMs }: ReportDocument): number {
@@ -78,14 +74,14 @@ export const membrane = {
   },
   /** A trial that the event budget ended has the samples up to there. */
   read(task, { samples, rowsLeft }) {
-    const { neurons: members, maximumRows, everySteps } = task;
+    const { neurons: members, maximumRows } = task;
     const potentials = samples!.slice(0, Math.min(maximumRows, rowsLeft));
     const steps = new Uint16Array(potentials.length);
     const neurons = new Uint32Array(potentials.length);
-    let step = firstSample(task, everySteps);
-    for (let row = 0; row < potentials.length; step += everySteps) {
+    const sampled = sampledSteps(task, task.endStep);
+    for (let row = 0, sample = 0; row < potentials.length; sample++) {
       for (let at = 0; at < members.length && row < potentials.length; at++, row++) {
-        steps[row] = step;
+        steps[row] = sampled[sample]!;
         neurons[row] = members[at]!;
       }
     }
