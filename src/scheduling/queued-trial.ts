@@ -1,5 +1,5 @@
 import { coreMs, expectedWork } from '../experiments/plan/prices.js';
-import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import { recordingsOf, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
 import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
 import { isPlain } from '../stimulus/protocol.js';
 import type { BatchJob } from './gpu/batch-stage.js';
@@ -42,7 +42,7 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     this.#expectedMs = coreMs({ ...expectedWork(trial), ...trial.preparation });
     this.#isHeavy = this.#expectedMs > LIGHT_MS;
     this.batchJob = { protocol: trial.protocol, group };
-    this.isForGpu = isPlain(trial.protocol);
+    this.isForGpu = isPlain(trial.protocol) && recordingsOf(trial).length === 0;
   }
 
   override get task(): V2TrialTask {

@@ -4,7 +4,6 @@ interface LineJob {
   readonly owner: string;
   /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   readonly isPrepared: boolean;
-  /** False where only a worker can compute it. */
   readonly isForGpu: boolean;
 }
 
@@ -54,20 +53,20 @@ export class WaitingLine<Job extends LineJob> {
 
   /** The next job for a worker. */
   peek(): Job | undefined {
-    return this.#forWorkers().peek();
+    return this.#next.peek();
   }
 
   take(): Job | undefined {
-    return this.#forWorkers().take();
+    return this.#next.take();
   }
 
   /** The next job of each owner, in the order of their turns. */
   heads(): Job[] {
-    return this.#forWorkers().heads();
+    return this.#next.heads();
   }
 
   takeOutOfTurn(job: Job): void {
-    this.#forWorkers().takeItem(this.#keyOf(job), job);
+    this.#next.takeItem(this.#keyOf(job), job);
   }
 
   /** Charges the owner of a job. */
@@ -83,6 +82,14 @@ export class WaitingLine<Job extends LineJob> {
       if (job.isForGpu) found.push(job);
     }
     return found;
+  }
+
+  /** Leaves to the workers what the GPU cannot compute; needed where it comes first. */
+  passGpuBy(): void {
+    for (const job of this.#waiting.inOrder()) {
+      if (!job.isForGpu && this.#waiting.delete(this.#keyOf(job), job))
+        this.#prepared.add(this.#keyOf(job), job);
+    }
   }
 
   /** The GPU simulates it. */
@@ -101,13 +108,7 @@ export class WaitingLine<Job extends LineJob> {
     return this.order === 'fair' ? owner : '';
   }
 
-  #forWorkers(): FairQueue<Job> {
-    if (!this.gpuComesFirst()) return this.#prepared.size > 0 ? this.#prepared : this.#waiting;
-    // Jobs that are not for the GPU would wait for it in vain.
-    for (const job of [...this.#waiting.inOrder()]) {
-      if (!job.isForGpu && this.#waiting.delete(this.#keyOf(job), job))
-        this.#prepared.add(this.#keyOf(job), job);
-    }
-    return this.#prepared;
+  get #next(): FairQueue<Job> {
+    return this.#prepared.size > 0 || this.gpuComesFirst() ? this.#prepared : this.#waiting;
   }
 }

@@ -62,7 +62,7 @@ export const INPUT_NAME = {
   allowed: '1 to 64 letters, digits, "_" or "-", and not __proto__',
 };
 
-export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class'] as const;
+export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class', 'class', 'sub_class'] as const;
 export type GroupLabel = (typeof GROUP_LABELS)[number];
 
 /** Labels that make groups of neurons. */

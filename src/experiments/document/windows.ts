@@ -2,7 +2,9 @@
 import { type JsonPath, refused } from '../../schema/json-path.js';
 import { type TimeWindow, withEdits } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
+import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentDocument } from './document.js';
+import { stepsOf } from './fields.js';
 import type { InputDocument } from './kind-schemas.js';
 import type { SweptValues } from './parse-sweep.js';
 
@@ -54,7 +56,12 @@ export function checkWindows(draft: Draft, swept: SweptValues): void {
     }
     return window;
   };
-  for (const [name, report] of Object.entries(reports)) check(report, ['reports', name]);
+  for (const [name, report] of Object.entries(reports)) {
+    const path = ['reports', name];
+    const { start_ms: startMs, end_ms: endMs } = check(report, path);
+    const window = { startStep: stepsOf(startMs), endStep: stepsOf(endMs ?? shortestMs) };
+    kindOf(report).checkWindow?.(report, window, path);
+  }
   withEdits(draft, (kind, value) => kind.withWindows?.(value, check));
 }
 
