@@ -49,7 +49,7 @@ export interface TrialReading {
   readonly reports: readonly ReportReading[];
   /** Counts of the whole trial, where the task asked for them. */
   readonly counts?: SpikeCounts;
-  /** Otherwise the neurons with at least one spike, ascending. */
+  /** Otherwise the neurons with at least one spike, ascending. Bits would take longer to set than 100,000 numbers to send. */
   readonly responders?: Uint32Array;
 }
 
