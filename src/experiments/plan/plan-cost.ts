@@ -151,7 +151,7 @@ export class PlanCost {
 
   /** @throws CodedError TOO_EXPENSIVE */
   #checkRecordings(limits: ExperimentLimits): void {
-    const { trials, grid, reports } = this.parts;
+    const { trials, reports } = this.parts;
     for (const { name, document, neurons } of reports) {
       const { mostNeurons = Infinity } = kindOf(document);
       if (neurons.length <= mostNeurons) continue;
