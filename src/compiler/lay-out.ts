@@ -65,7 +65,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     provenance: [
       ...brain.provenance,
       ...(brain.signRemarks?.[signRule] ?? []),
-      ...(populations.stimuli.length + populations.channels.length === 0
+      ...(selected.stimuli.length + selected.channels.length === 0
         ? ['It has no stimuli and no channels.']
         : []),
       ...selected.remarks,
@@ -75,6 +75,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     classes,
     stimuli: selected.stimuli,
     channels: selected.channels,
+    ...brain.origin,
   };
   return {
     metadata,
