@@ -10,7 +10,7 @@ import type { TransmitterSource } from './signs.js';
 import type { TableRow } from './table-row.js';
 
 /** Labels whose other values would be misunderstood; the rest may be anything. */
-const CLOSED: readonly LabelColumn[] = ['side', 'transmitter', 'sign'];
+const CLOSED: readonly LabelColumn[] = ['side', 'transmitter'];
 const POSITION = /^[[(]? *(-?\d+(?:\.\d+)?)[ ,]+(-?\d+(?:\.\d+)?)[ ,]+(-?\d+(?:\.\d+)?) *[\])]?$/;
 
 export type Labels = Partial<Record<LabelColumn, string>>;
@@ -105,6 +105,7 @@ export class RowLabels {
   #label(row: TableRow, label: LabelColumn): string {
     const places = this.#places.get(label)!;
     const place = places.find((each) => row.text(each) !== '') ?? places[0]!;
+    if (label === 'sign') return String(row.sign(place));
     const text = row.text(place);
     const names = this.#values.get(label);
     const name = names?.get(text) ?? names?.get(text.toLowerCase());

@@ -125,17 +125,17 @@ export class TableReader {
    * Reads a table and counts the rows that name a neuron which the brain lacks.
    * @param onRow returns false for such a row
    */
-  async read(file: string, columns: ColumnChoice, onRow: (row: TableRow) => boolean): Promise<void> {
+  async read(path: string, columns: ColumnChoice, onRow: (row: TableRow) => boolean): Promise<void> {
     let omitted = 0;
     let first = '';
-    const source = await readTable(join(this.dir, file), columns, this.progress, (row) => {
+    const source = await readTable(join(this.dir, path), columns, this.progress, (row) => {
       if (!onRow(row) && omitted++ === 0) first = `${row.noun === 'line' ? 'on line' : 'in row'} ${row.at}`;
     });
     this.sources.push(source);
     if (omitted === 0) return;
     const [rows, they] = omitted === 1 ? ['row names', 'it was'] : ['rows name', 'they were'];
     this.remarks.push(
-      `${file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (first ${first}); ${they} left out.`,
+      `${source.file}: ${omitted} ${rows} a root id that ${this.neurons.file} lacks (first ${first}); ${they} left out.`,
     );
   }
 

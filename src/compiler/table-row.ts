@@ -68,6 +68,14 @@ export abstract class TableRow {
     return Number(text);
   }
 
+  /** The sign of a neuron's outputs. */
+  sign(column: number): number {
+    const text = this.text(column);
+    const sign = text === '' ? NaN : Number(text);
+    if (sign === 1 || sign === -1 || sign === 0) return sign;
+    throw this.fault(column, '1, -1 or 0');
+  }
+
   fault(column: number, expected: string): CodedError {
     const found = describeValue(this.text(column));
     return tableFault(

@@ -2,7 +2,7 @@
  * Reads the tables of a data set into a Brain, by its file in data/datasets. What is a property of the data set is
  * reported in its provenance; what is a fault of a table is an error with file and line.
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   MAXIMUM_SYNAPSES_PER_CONNECTION,
   type NetworkIdentity,
@@ -85,10 +85,11 @@ async function readNeurons(dir: string, { tables: [table], values }: Dataset, pr
 /** Reads the rows of all pairs of neurons, and sums each pair over its parts, such as neuropils. */
 async function readConnections(
   tables: TableReader,
-  { file, columns: named, optional = [] }: ConnectionTable,
+  { file: path, columns: named, optional = [] }: ConnectionTable,
   minimumSynapses: number,
 ): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: Int8Array | null }> {
   const { ids } = tables.neurons;
+  const file = basename(path);
   const columns = { pre: new GrowingColumn(), post: new GrowingColumn(), synapses: new GrowingColumn() };
   // Only a table with parts may name a pair twice without being wrong, or wrong without naming it twice.
   const partOf = named.part === undefined ? null : new GrowingColumn();
@@ -108,7 +109,7 @@ async function readConnections(
   let noun: TableRow['noun'] = 'line';
   let preId: IdValue = '';
   let pre: number | undefined;
-  await tables.read(file, chosen, (row) => {
+  await tables.read(path, chosen, (row) => {
     // Rows of one presynaptic neuron mostly stand together, so many questions need not be asked.
     const id = row.id(0);
     if (id !== preId) {
@@ -169,7 +170,6 @@ async function readConnections(
 
 /** The sign of each neuron's outputs, where a table of connections gives it. */
 class OutputSigns {
-  static readonly #OF: Readonly<Record<string, number>> = { '1': 1, '-1': -1, '0': 0 };
   readonly signs: Int8Array;
   readonly #isKnown: Uint8Array;
 
@@ -179,8 +179,7 @@ class OutputSigns {
   }
 
   take(neuron: number, row: TableRow, column: number): void {
-    const sign = OutputSigns.#OF[row.text(column)];
-    if (sign === undefined) throw row.fault(column, '1, -1 or 0');
+    const sign = row.sign(column);
     if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
       throw row.fault(
         column,
