@@ -286,6 +286,11 @@ class Result:
         """As `spikes`, with the events of the reports of type `inputs`, and `input`, the name of the input."""
         return self._table("inputs", ["trial", "t_ms", "input", "root_id"])
 
+    @property
+    def membrane(self) -> Any:
+        """As `spikes`, with the samples of the reports of type `membrane`, and `v_mv`, the membrane potential in mV."""
+        return self._table("membrane", ["trial", "t_ms", "root_id", "v_mv"])
+
     def __repr__(self) -> str:
         name = self.document.get("name")
         title = "Result" if name is None else f"Result of {name!r}"
@@ -332,7 +337,7 @@ class Result:
 
 
 #: What `group_by` calls a label, and what a group calls it.
-_LABELS = {"neuron": "root_id", "type": "type", "side": "side", "super_class": "super_class"}
+_LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
 
 
 def _axis_columns(axis: Json) -> list[tuple[str, Callable[[Any], Any]]]:

@@ -116,6 +116,37 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     queue.submit(taskOf(99), 'modest');
   });
 
+  it('leaves to the worker a trial that records membranes, and takes the others', async () => {
+    const { queue, begun, batches } = slowWorkerBehindFastStage();
+    const window = { startStep: 0, endStep: 500 };
+    const report = {
+      type: 'membrane',
+      neurons: Uint32Array.of(0),
+      everySteps: 10,
+      maximumRows: 1,
+      ...window,
+    };
+    const trialOf = (reports: TrialTask['reports']) => ({ protocol: PROTOCOL, reports, countsAll: false });
+    const trials = [[report], [], [report]].map((reports) =>
+      queue.runTrial(trialOf(reports), { owner: 'a client' }),
+    );
+    for (const at of trials.keys()) {
+      await settled();
+      await settled();
+      begun[at]!.end();
+    }
+    await Promise.all(trials);
+    expect(batches).toEqual([1]);
+    const tasks = begun.map(({ task }) => task as unknown as V2TrialTask);
+    expect(
+      tasks.map(({ trial, simulated }) => [trial.reports.length, simulated !== undefined]).sort(),
+    ).toEqual([
+      [0, true],
+      [1, false],
+      [1, false],
+    ]);
+  });
+
   it('prepares no more than two batches ahead', async () => {
     const { queue, batches } = slowWorkerBehindFastStage();
     for (let seed = 0; seed < LIMIT; seed++) queue.submit(taskOf(seed), `client ${seed}`);

@@ -88,7 +88,7 @@ it('has every limit', () => {
     fixed(own.selectedNeurons),
     fixed(own.inputEventsPerTrial),
     fixed(own.synapticEventsPerTrial),
-    fixed(own.rates),
+    fixed(own.groupNumbers),
     fixed(own.jsonRows),
     fixed(own.tableRows),
     set('JOBS_AT_ONCE'),

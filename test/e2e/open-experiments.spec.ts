@@ -34,7 +34,7 @@ const ENDLESS = {
   reports: { walk: { node_set: 'C_walk' } },
   sweep: [{ set: 'seed', from: 1, to: 1900, step: 1 }],
 };
-const LARGE_ANSWERS = { limits: { rates: 100_000_000 } };
+const LARGE_ANSWERS = { limits: { groupNumbers: 100_000_000 } };
 const NO_BUDGET = {
   EXPERIMENT_BRAIN_SECONDS: '999999',
   EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0',

@@ -191,7 +191,7 @@ describe('a trial or a condition that is too large', () => {
           path: '/reports',
           error: expect.stringMatching(
             new RegExp(
-              `^Trial 0 of condition 0 has \\d{4} rows of spikes and input events; at most ${limit} are allowed in ${where}\\.`,
+              `^Trial 0 of condition 0 has \\d{4} rows of events; at most ${limit} are allowed in ${where}\\.`,
             ),
           ),
         },

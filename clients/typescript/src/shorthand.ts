@@ -4,7 +4,7 @@
  */
 import { quoted } from './service-error.js';
 
-const GROUP_LABELS: readonly string[] = ['neuron', 'type', 'side', 'super_class'];
+const GROUP_LABELS: readonly string[] = ['neuron', 'type', 'side', 'super_class', 'class', 'sub_class'];
 
 /** A short form that cannot be read; the message is a sentence without its full stop. */
 export class ShorthandError extends Error {

@@ -1,4 +1,5 @@
 /** Table of what an experiment would run, as text in 80 columns. */
+import { eventKindOf, REPORT_KINDS } from '../../experiments/kinds/report-kinds.js';
 import type { DryRun, ResolvedSet } from '../../experiments/run/result.js';
 import { closingOf, headingOf } from './answer-table.js';
 import { parametersText } from './collected-answer.js';
@@ -30,12 +31,13 @@ export function dryRunTable(dryRun: DryRun): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Rows of tables; of spikes no more is known. */
-function rowsText({ spike_rows_at_most: spikes, input_rows: inputs }: DryRun['cost']): string[] {
-  const rows = [
-    ...(spikes === undefined ? [] : [`at most ${counted(spikes, 'row')} of spikes`]),
-    ...(inputs === undefined ? [] : [`about ${counted(inputs, 'row')} of input events`]),
-  ];
+/** Rows of tables, as far as they are known. */
+function rowsText(costs: DryRun['cost']): string[] {
+  const rows = Object.keys(REPORT_KINDS).flatMap((type) => {
+    const kind = eventKindOf({ type });
+    const count = kind && costs[kind.cost.member as keyof DryRun['cost']];
+    return count === undefined ? [] : [`${kind!.cost.says} ${counted(count, 'row')} of ${kind!.noun}`.trim()];
+  });
   return rows.length === 0 ? [] : [`Tables of ${rows.join(', ')}`];
 }
 

@@ -56,7 +56,7 @@ export const NODE_SET = {
   examples: ['@sugar'],
 };
 
-export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class'] as const;
+export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class', 'class', 'sub_class'] as const;
 export type GroupLabel = (typeof GROUP_LABELS)[number];
 
 /** Labels that make groups of neurons. */

@@ -1,7 +1,9 @@
 /** Windows of inputs and reports: in the trial, in every condition, and with their end written out. */
 import { refused } from '../../schema/json-path.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
+import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentDocument } from './document.js';
+import { stepsOf } from './fields.js';
 import type { InputDocument, ReportDocument } from './kind-schemas.js';
 import type { SweptValues } from './parse-sweep.js';
 
@@ -42,7 +44,8 @@ export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft
     }
     inputKindOf(input).checkTrial?.(input, longestMs, path);
   }
-  for (const [name, { start_ms: startMs, end_ms: endMs }] of Object.entries(reports)) {
+  for (const [name, report] of Object.entries(reports)) {
+    const { start_ms: startMs, end_ms: endMs } = report;
     const path = ['reports', name];
     if (startMs >= shortestMs) {
       throw refused([...path, 'start_ms'], startMs, `less than ${inShortest}`);
@@ -50,6 +53,8 @@ export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft
     if (typeof endMs === 'number' && (endMs <= startMs || endMs > shortestMs)) {
       throw refused([...path, 'end_ms'], endMs, `more than start_ms, ${startMs}, and at most ${inShortest}`);
     }
+    const window = { startStep: stepsOf(startMs), endStep: stepsOf(endMs ?? shortestMs) };
+    kindOf(report).checkWindow?.(report, window, path);
   }
 }
 

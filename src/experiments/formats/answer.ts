@@ -4,7 +4,7 @@ import { answerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
 import { tableOf, type Table } from './tables.js';
 import type { ConditionOutcome } from '../run/outcomes.js';
-import { Page, pageText, type PageStart } from '../run/pages.js';
+import { Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
 import { invalid } from '../../schema/json-path.js';
 import { addWork, type Work } from '../plan/prices.js';
 import type { ExperimentPlan } from '../plan/plan.js';
@@ -58,9 +58,20 @@ export interface Answer extends AnswerHead {
 
 /**
  * Refuses what cannot be written before it is computed.
- * @throws CodedError INVALID_PARAMETER
+ * @param limitRows rows of tables that the format of the answer may have
+ * @throws CodedError INVALID_PARAMETER, TOO_EXPENSIVE
  */
-export function checkOrder(plan: ExperimentPlan, order: AnswerOrder): void {
+export function checkOrder(plan: ExperimentPlan, order: AnswerOrder, limitRows = plan.tableRows): void {
+  checkPage(plan, order);
+  if (order.truncate) return;
+  const samplesIn = plan.cost.samplesOf(writtenReports(plan, order));
+  for (let index = order.from; index < plan.conditions; index++) {
+    const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, order)) };
+    if (samplesIn(index) > limitRows) throw tooManyRows(index, 0, samplesIn(index), limit);
+  }
+}
+
+function checkPage(plan: ExperimentPlan, order: AnswerOrder): void {
   const table = tableIn(plan, order);
   const { page } = order;
   if (page === undefined) {
@@ -134,12 +145,16 @@ function extentOf(plan: ExperimentPlan, order: AnswerOrder, limitRows: number): 
   if (table?.isOfEvents === false) return extent;
   if (truncate) return { ...extent, cutsTables: true };
   const start = page ?? { condition: from, trial: 0 };
-  const formats = table === undefined ? 'JSON and NDJSON' : 'a table';
   return {
     ...extent,
-    page: new Page(start, { rows: limitRows, formats }, page !== undefined),
+    page: new Page(start, { rows: limitRows, formats: formatsOf(table) }, page !== undefined),
     ...(table !== undefined && { fromTrial: start.trial }),
   };
+}
+
+/** Formats that share a limit on rows, in words. */
+function formatsOf(table: Table | undefined): string {
+  return table === undefined ? 'JSON and NDJSON' : 'a table';
 }
 
 type Events = AsyncIterable<ExperimentEvent> | readonly ExperimentEvent[];

@@ -3,26 +3,27 @@ import type { Connectome } from '../../connectome/connectome.js';
 import { placeOf } from '../../connectome/sorted-array.js';
 import { CodedError } from '../../errors.js';
 import { inputKindOf, type ExpectedEvents, type InputSettings } from '../kinds/input-kinds.js';
-import type { EventKind, PlannedReport, ReportKind, ReportWindow } from '../kinds/report-kind.js';
+import type { EventKind, PlannedReport, ReportKind, ReportTask, ReportWindow } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import { rounded } from '../kinds/rounded.js';
+import { pointerTo } from '../../schema/json-path.js';
 import { stepsOf } from '../document/fields.js';
 import { allNeurons, groupsOf } from './groups.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { ExperimentPlan } from './plan.js';
-import { addWork, trainsOf, type Work } from './prices.js';
+import { addWork, recordedWork, trainsOf, type Work } from './prices.js';
 import type { ResponderAxis } from './sweep.js';
 
 const MS_PER_SECOND = 1000;
 /** A group takes so much beside its numbers, as so many of them: labels, counts, means, standard deviations. */
-const RATES_OF_GROUP = 10;
+const NUMBERS_OF_ROW = 10;
 
 /** The parts of a plan that costs depend on. */
 export type PlannedParts = Pick<ExperimentPlan, 'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt'>;
 
 export class PlanCost {
-  /** Rates of the whole answer, as they are counted for its limit. */
-  readonly rates: number;
+  /** Numbers of the groups of the whole answer, as they are counted for its limit. */
+  readonly groupNumbers: number;
   /** Duration of one trial of each condition of the grid. */
   readonly #durationsMs: Float64Array;
   /** Expected in one trial of each condition of the grid, or the most that a group of responders can have. */
@@ -39,8 +40,8 @@ export class PlanCost {
     this.#inputEvents = new Float64Array(grid.size);
     this.#trains = new Float64Array(grid.size);
     const expected = new ExpectedInputs(connectome, parts);
-    const ratesOf = new Map<number, number>();
-    let rates = 0;
+    const numbersOf = new Map<number, number>();
+    let numbers = 0;
     for (let index = 0; index < grid.size; index++) {
       const { durationMs, inputs: settings, places } = parts.settingsAt(index);
       this.#durationsMs[index] = durationMs;
@@ -49,11 +50,11 @@ export class PlanCost {
         this.#inputEvents[index]! += expected.events(at, neurons, own);
         this.#trains[index]! += trainsOf(neurons, own.endStep - own.startStep);
       });
-      let own = ratesOf.get(durationMs);
-      if (own === undefined) ratesOf.set(durationMs, (own = this.#ratesOf(durationMs, reports)));
-      rates += own;
+      let own = numbersOf.get(durationMs);
+      if (own === undefined) numbersOf.set(durationMs, (own = this.#numbersOf(durationMs, reports)));
+      numbers += own;
     }
-    this.rates = rates + grid.size * groupsIn(reports) * RATES_OF_GROUP;
+    this.groupNumbers = numbers + grid.size * groupsIn(reports) * NUMBERS_OF_ROW;
   }
 
   /**
@@ -91,21 +92,24 @@ export class PlanCost {
   work(from = 0, fromTrial = 0, reports = this.parts.reports): Work {
     const { grid, trials } = this.parts;
     const work = { brainMs: this.brainMs(from, fromTrial), trials: 0, trains: 0, inputEvents: 0 };
-    const written = { groups: 0, rates: 0 };
+    const samples = this.samplesOf(reports);
+    const written = { groups: 0, groupNumbers: 0, samples: 0, tableRows: 0 };
     grid.neededFrom(from).forEach((isNeeded, index) => {
       if (isNeeded === 0) return;
       const own = trials - (index === from ? grid.firstTrial(index, fromTrial) : 0);
       work.trials += own;
       work.trains += own * this.#trains[index]!;
       work.inputEvents += own * this.#inputEvents[index]!;
+      const recorded = own * samples(index);
+      addWork(written, { samples: recorded, tableRows: recorded });
       if (index >= from) addWork(written, this.writtenOf(index, reports));
     });
     return { ...work, ...written };
   }
 
   /** Work of writing a condition, but for the rows of tables. */
-  writtenOf(index: number, reports = this.parts.reports): Required<Pick<Work, 'groups' | 'rates'>> {
-    return { groups: groupsIn(reports), rates: this.#ratesOf(this.#durationsMs[index]!, reports) };
+  writtenOf(index: number, reports = this.parts.reports): Required<Pick<Work, 'groups' | 'groupNumbers'>> {
+    return { groups: groupsIn(reports), groupNumbers: this.#numbersOf(this.#durationsMs[index]!, reports) };
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
@@ -134,24 +138,76 @@ export class PlanCost {
         '/inputs',
       );
     }
-    if (this.rates > limits.rates) {
+    if (this.groupNumbers > limits.groupNumbers) {
       throw tooExpensive(
-        `The reports of the answer have ${this.rates} rates (for each condition and group one for each trial and bin, and ` +
-          `${RATES_OF_GROUP} for the rest of its row); at most ${limits.rates} are allowed.`,
-        `With ${share(limits.rates, this.rates)} of the conditions, groups or trials they would fit.`,
+        `The reports of the answer have ${this.groupNumbers} numbers of groups (for each condition and group one for each ` +
+          `trial and bin, and ${NUMBERS_OF_ROW} for the rest of its row); at most ${limits.groupNumbers} are allowed.`,
+        `With ${share(limits.groupNumbers, this.groupNumbers)} of the conditions, groups or trials they would fit.`,
         '/reports',
       );
     }
+    this.#checkRecordings(limits);
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkRecordings(limits: ExperimentLimits): void {
+    const { trials, grid, reports } = this.parts;
+    for (const { name, document, neurons } of reports) {
+      const { mostNeurons = Infinity } = kindOf(document);
+      if (neurons.length <= mostNeurons) continue;
+      throw tooExpensive(
+        `The report ${name} reads the membrane potential of ${neurons.length} neurons; at most ${mostNeurons} are allowed.`,
+        'With a smaller node set, or with several reports, they would fit.',
+        pointerTo(['reports', name, 'node_set']),
+      );
+    }
+    const inAll = (of: readonly PlannedReport[]): number => {
+      const samples = this.samplesOf(of);
+      return trials * this.#durationsMs.reduce((sum, _, index) => sum + samples(index), 0);
+    };
+    const samples = inAll(reports);
+    if (samples <= limits.samples) return;
+    const [largest] = [...reports].sort((a, b) => inAll([b]) - inAll([a]));
+    throw tooExpensive(
+      `The answer has ${samples} membrane potentials (one for each neuron and sample in each trial of each condition); at ` +
+        `most ${limits.samples} are allowed.`,
+      `With ${share(limits.samples, samples)} of the samples, as a longer dt_ms or a shorter window gives, or of the ` +
+        'neurons, trials or conditions, they would fit.',
+      pointerTo(['reports', largest!.name]),
+    );
+  }
+
+  /** @returns membrane potentials that are recorded in one trial of a condition */
+  samplesOf(reports: readonly PlannedReport[]): (index: number) => number {
+    const known = new Map<number, number>();
+    return (index) => {
+      const durationMs = this.#durationsMs[index]!;
+      const tasks = () => reports.map((report) => reportTask(report, durationMs, Infinity));
+      const samples = known.get(durationMs) ?? recordedWork({ reports: tasks() }).samples;
+      known.set(durationMs, samples);
+      return samples;
+    };
   }
 
   /** Numbers of a condition of this duration: one for each group, trial and bin. */
-  #ratesOf(durationMs: number, reports: readonly PlannedReport[]): number {
+  #numbersOf(durationMs: number, reports: readonly PlannedReport[]): number {
     return reports.reduce((sum, { document, groups }) => {
       const window = windowOf(document, durationMs);
       const numbers = groupKindOf(document)?.numbersOfGroup(document, window, this.parts.trials) ?? 0;
       return sum + groups.count * numbers;
     }, 0);
   }
+}
+
+/** @param maximumRows of a table */
+export function reportTask(report: PlannedReport, durationMs: number, maximumRows: number): ReportTask {
+  const { document, neurons } = report;
+  return {
+    type: document.type,
+    neurons,
+    ...windowOf(document, durationMs),
+    ...kindOf(document).taskOf?.(report, maximumRows),
+  };
 }
 
 /** Window that a report reads of a trial of this length. */
@@ -261,7 +317,7 @@ function rowsOfReport(
       inputEvents += expected.events(at, count, { ...own, startStep, endStep });
     });
     stimulated = Math.min(neurons.length, stimulated);
-    rows += kind.expectedRows({ window, neurons: neurons.length, stimulated, inputEvents });
+    rows += kind.expectedRows({ document, window, neurons: neurons.length, stimulated, inputEvents });
   }
   return trials * rows;
 }

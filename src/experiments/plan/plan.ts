@@ -12,7 +12,7 @@ import { axisKindOf } from '../kinds/axis-kinds.js';
 import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { PlannedReport, ReportTask } from '../kinds/report-kind.js';
-import { eventKindOf, kindOf } from '../kinds/report-kinds.js';
+import { eventKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
 import { stepsOf } from '../document/fields.js';
 import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
@@ -20,7 +20,7 @@ import { plannedInputs, settingsAt, type PlannedInput, type Settings } from './c
 import { citationsOf, experimentHead } from './experiment-head.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { groupsOf } from './groups.js';
-import { expectedRows, PlanCost, windowOf } from './plan-cost.js';
+import { expectedRows, PlanCost, reportTask } from './plan-cost.js';
 import { resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import { Grid, lengthOf, valueAt, type Axis, type AxisValue } from './sweep.js';
 import type { ConditionInput, ConditionProtocol } from './trial.js';
@@ -181,12 +181,7 @@ export class ExperimentPlan {
       return editKindOf(name)!.edited(connectome, sets, this.document[name as keyof typeof EDIT_KINDS]);
     });
     const maximumRows = cutsTables ? this.rowsOfTable() : this.tableRows;
-    const reports = read.map((report): ReportTask => ({
-      type: report.document.type,
-      neurons: report.neurons,
-      ...windowOf(report.document, durationMs),
-      ...kindOf(report.document).taskOf?.(report, maximumRows),
-    }));
+    const reports = read.map((report) => reportTask(report, durationMs, maximumRows));
     const eventBudget = limits.synapticEventsPerTrial;
     return {
       index,

@@ -3,7 +3,8 @@
  * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
  */
 import type { GivenTrain, Input, PoissonTrain, Protocol } from '../../stimulus/protocol.js';
-import type { ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import { kindOf } from '../kinds/report-kinds.js';
 
 export interface TrialTask {
   readonly protocol: Protocol;
@@ -48,10 +49,23 @@ export interface TrialReading {
   readonly reports: readonly ReportReading[];
   /** Counts of the whole trial, where the task asked for them. */
   readonly counts?: SpikeCounts;
+  /** Otherwise the neurons with at least one spike, ascending. */
+  readonly responders?: Uint32Array;
+}
+
+type Recording = ReturnType<NonNullable<ReportKind['recordingOf']>>;
+
+/** Recordings that the engine makes in a trial, in the order of the reports that read it. */
+export function recordingsOf({ reports }: Pick<TrialTask, 'reports'>): Recording[] {
+  return reports.flatMap((report) => kindOf(report).recordingOf?.(report) ?? []);
 }
 
 /** The arrays of a reading, which belong to it alone: their memory may be transferred with it. */
-export function arraysOfReading({ reports, counts }: TrialReading): ArrayBufferView<ArrayBuffer>[] {
-  const arrays = [...reports, counts ?? {}].flatMap((part) => Object.values(part).filter(ArrayBuffer.isView));
-  return arrays as ArrayBufferView<ArrayBuffer>[];
+export function arraysOfReading({
+  reports,
+  counts,
+  responders,
+}: TrialReading): ArrayBufferView<ArrayBuffer>[] {
+  const parts = [...reports, { ...counts, responders }].flatMap((part) => Object.values(part).flat());
+  return parts.filter((part) => ArrayBuffer.isView(part)) as ArrayBufferView<ArrayBuffer>[];
 }

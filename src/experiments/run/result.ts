@@ -23,6 +23,7 @@ import type { ExperimentDocument } from '../document/document.js';
 import { MEAN_SD, RATE } from '../kinds/report-answers.js';
 import type { ReportKind } from '../kinds/report-kind.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
+import type { EventColumn } from '../kinds/table-column.js';
 import type { GroupLabels } from '../plan/groups.js';
 import { PAGE } from './pages.js';
 
@@ -111,7 +112,7 @@ const TOTALS_OF_ANSWER = {
     [true],
   ),
   'next_page?': text(
-    'There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next ' +
+    'There where more rows of events follow than an answer may have: `page` of the request for the next ' +
       'answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost ' +
       'counts in the first.',
     { pattern: PAGE.source },
@@ -136,6 +137,7 @@ const CONDITION = object('A condition that was run.', {
   'reason?': oneOf('Why a trial was stopped.', ['EVENT_BUDGET']),
   spikes: orNull('Spikes of all neurons in a trial.', MEAN_SD),
   responding_neurons: orNull('Neurons with at least one spike in a trial.', MEAN_SD),
+  responding_any: orNull('Neurons with at least one spike in any trial.', count()),
   synaptic_events: count('Synaptic events delivered, of all trials.'),
   reports: mapOf('What each report read, by its name.', {
     oneOf: [
@@ -224,7 +226,7 @@ export type DryRun = Static<typeof DRY_RUN>;
 
 /** A condition that was run. */
 export interface ConditionResult extends Omit<Static<typeof CONDITION>, 'reports'> {
-  readonly reports: Readonly<Record<string, GroupResults | SpikeTable>>;
+  readonly reports: Readonly<Record<string, GroupResults | EventTable>>;
 }
 
 /** The groups of a report, in their order: an array, or something that makes each of them when it is asked for. */
@@ -239,16 +241,15 @@ export type GroupResult<Own extends object = Readonly<Record<string, unknown>>> 
 } & Own;
 
 /** The rows of the trials of a condition; of a page, those of its trials. */
-export interface SpikeTable {
+export interface EventTable {
   /** The kind of the report. */
   readonly table: string;
   readonly trials: Uint8Array;
   readonly steps: Uint16Array;
   /** Indices into the connectome. */
   readonly neurons: Uint32Array;
-  /** Places in `inputNames`, for `inputs`. */
-  readonly inputs?: Uint8Array;
-  readonly inputNames?: readonly string[];
+  /** As its kind has them; see EventKind. */
+  readonly columns: readonly EventColumn[];
   readonly truncated: boolean;
 }
 
