@@ -1,7 +1,7 @@
 import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError } from '../errors.js';
-import { v1Protocol, type PoissonTrain } from '../stimulus/protocol.js';
+import { v1Protocol, type PoissonTrain, type Protocol } from '../stimulus/protocol.js';
 import { ExperimentQueue } from './experiment-queue.js';
 import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
 import type { JobWorker } from './worker-slot.js';
@@ -236,6 +236,44 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
     expect(batches[0]).toEqual(['runs', 'runs']);
     await Promise.all([end!(), queue.idle(), ...trials]);
   });
+});
+
+describe('ExperimentQueue with trials that no GPU computes', () => {
+  const edits: Partial<Protocol>[] = [
+    { constants: { delaySteps: 1 } },
+    { overrides: [] },
+    { silencedWindows: [] },
+  ];
+
+  it.each([true, false])(
+    'gives them to the workers, where the GPU comes first: %s',
+    async (gpuComesFirst) => {
+      const offered: Protocol[] = [];
+      const simulate = async (jobs: readonly BatchJob[]) => {
+        offered.push(...jobs.map(({ protocol }) => protocol));
+        return jobs.map(() => undefined);
+      };
+      const stage = {
+        room: WIDEST,
+        isBusy: false,
+        jobsAhead: WIDEST,
+        batchSizeOf: (jobs: readonly BatchJob[]) => jobs.length,
+      };
+      const { queue, begun } = slowWorkerBehind({ ...stage, gpuComesFirst, simulate });
+      const protocols = edits.flatMap((edit) => [{ ...PROTOCOL, ...edit }, PROTOCOL]);
+      const trials = protocols.map((protocol) =>
+        queue.runTrial({ protocol, reports: [], countsAll: false }, { owner: 'trials' }),
+      );
+      for (let turn = 0; turn < 100; turn++) {
+        await settled();
+        for (const each of begun) each.end();
+      }
+      await Promise.all(trials);
+      expect(begun).toHaveLength(protocols.length);
+      expect(new Set(offered)).toEqual(new Set([PROTOCOL]));
+      expect(offered.length).toBeGreaterThanOrEqual(edits.length - 1);
+    },
+  );
 });
 
 describe('two workers, one of them kept for runs', () => {

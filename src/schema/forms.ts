@@ -25,7 +25,7 @@ export interface Meant {
  * 1. the only form of the JSON type of the value;
  * 2. of several objects that each have a tag, a member with a constant, the one whose tag the value has. A value without
  *    the tag means the form that does not require it;
- * 3. of other objects the first one of whose required members the value has one, else the last.
+ * 3. of other objects the first one of whose required members the value has one, or else of whose members, else the last.
  */
 export function meantForm(forms: readonly Schema[], value: unknown, definitions: Definitions): Meant {
   const candidates = forms.filter((form) => {
@@ -38,7 +38,10 @@ export function meantForm(forms: readonly Schema[], value: unknown, definitions:
     candidates.every((form) => constantOf(form, member) !== undefined),
   );
   if (tag === undefined) {
-    const form = candidates.find(({ required = [] }) => required.some((member) => hasMember(value, member)));
+    const withAny = (membersOf: (form: Schema) => readonly string[]) =>
+      candidates.find((form) => membersOf(form).some((member) => hasMember(value, member)));
+    const form =
+      withAny(({ required = [] }) => required) ?? withAny(({ properties = {} }) => Object.keys(properties));
     return { candidates, form: form ?? candidates.at(-1) };
   }
   const untagged = candidates.find(({ required = [] }) => !required.includes(tag));

@@ -229,6 +229,7 @@ export interface ExpectedTrial {
   readonly stimulated: number;
   /** Expected input events of its neurons in its window. */
   readonly inputEvents: number;
+  readonly refractorySteps: number;
 }
 
 export type ReportKind = GroupKind | EventKind;

@@ -6,12 +6,13 @@ import { inputKindOf, type ExpectedEvents, type InputSettings } from '../kinds/i
 import type { EventKind, PlannedReport, ReportKind, ReportTask, ReportWindow } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import { rounded } from '../kinds/rounded.js';
+import { REFRACTORY_STEPS } from '../../simulation/network.js';
 import { pointerTo } from '../../schema/json-path.js';
 import { stepsOf } from '../document/fields.js';
 import { allNeurons, groupsOf } from './groups.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { ExperimentPlan } from './plan.js';
-import { addWork, recordedWork, trainsOf, type Work } from './prices.js';
+import { addWork, preparationOf, recordedWork, trainsOf, type Work } from './prices.js';
 import type { ResponderAxis } from './sweep.js';
 
 const MS_PER_SECOND = 1000;
@@ -19,12 +20,17 @@ const MS_PER_SECOND = 1000;
 const NUMBERS_OF_ROW = 10;
 
 /** The parts of a plan that costs depend on. */
-export type PlannedParts = Pick<ExperimentPlan, 'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt'>;
+export type PlannedParts = Pick<
+  ExperimentPlan,
+  'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt' | 'constantsAt' | 'pairsAt' | 'isIdleAt'
+>;
 
 export class PlanCost {
   /** Numbers of the groups of the whole answer, as they are counted for its limit. */
   readonly groupNumbers: number;
-  /** Duration of one trial of each condition of the grid. */
+  /** Conditions that are run, at most. */
+  readonly #conditions: number;
+  /** Duration of one trial of each condition of the grid; 0 of one that is not run. */
   readonly #durationsMs: Float64Array;
   /** Expected in one trial of each condition of the grid, or the most that a group of responders can have. */
   readonly #inputEvents: Float64Array;
@@ -36,6 +42,7 @@ export class PlanCost {
     private readonly parts: PlannedParts,
   ) {
     const { grid, reports } = parts;
+    let conditions = 0;
     this.#durationsMs = new Float64Array(grid.size);
     this.#inputEvents = new Float64Array(grid.size);
     this.#trains = new Float64Array(grid.size);
@@ -43,6 +50,8 @@ export class PlanCost {
     const numbersOf = new Map<number, number>();
     let numbers = 0;
     for (let index = 0; index < grid.size; index++) {
+      if (parts.isIdleAt(index)) continue;
+      conditions++;
       const { durationMs, inputs: settings, places } = parts.settingsAt(index);
       this.#durationsMs[index] = durationMs;
       settings.forEach((own, at) => {
@@ -54,7 +63,8 @@ export class PlanCost {
       if (own === undefined) numbersOf.set(durationMs, (own = this.#numbersOf(durationMs, reports)));
       numbers += own;
     }
-    this.groupNumbers = numbers + grid.size * groupsIn(reports) * NUMBERS_OF_ROW;
+    this.#conditions = conditions;
+    this.groupNumbers = numbers + conditions * groupsIn(reports) * NUMBERS_OF_ROW;
   }
 
   /**
@@ -91,15 +101,18 @@ export class PlanCost {
    */
   work(from = 0, fromTrial = 0, reports = this.parts.reports): Work {
     const { grid, trials } = this.parts;
-    const work = { brainMs: this.brainMs(from, fromTrial), trials: 0, trains: 0, inputEvents: 0 };
+    const work: Work = { brainMs: this.brainMs(from, fromTrial), trials: 0, trains: 0, inputEvents: 0 };
     const samples = this.samplesOf(reports);
     const written = { groups: 0, groupNumbers: 0, samples: 0, tableRows: 0 };
     grid.neededFrom(from).forEach((isNeeded, index) => {
-      if (isNeeded === 0) return;
+      if (isNeeded === 0 || this.#durationsMs[index] === 0) return;
       const own = trials - (index === from ? grid.firstTrial(index, fromTrial) : 0);
-      work.trials += own;
-      work.trains += own * this.#trains[index]!;
-      work.inputEvents += own * this.#inputEvents[index]!;
+      addWork(work, {
+        trials: own,
+        trains: own * this.#trains[index]!,
+        inputEvents: own * this.#inputEvents[index]!,
+        ...preparationOf(this.parts.pairsAt(index)),
+      });
       const recorded = own * samples(index);
       addWork(written, { samples: recorded, tableRows: recorded });
       if (index >= from) addWork(written, this.writtenOf(index, reports));
@@ -118,9 +131,8 @@ export class PlanCost {
     const brainSeconds = this.brainSeconds();
     if (brainSeconds > limits.brainSeconds) {
       const fitting = Math.floor((limits.brainSeconds * trials) / brainSeconds);
-      const conditions = grid.size === 1 ? '1 condition' : `${grid.size} conditions`;
       throw tooExpensive(
-        `The experiment has ${quantity(brainSeconds, 'brain second')} (${conditions} x ${quantity(trials, 'trial')}); ` +
+        `The experiment has ${quantity(brainSeconds, 'brain second')} (${quantity(this.#conditions, 'condition')} x ${quantity(trials, 'trial')}); ` +
           `at most ${limits.brainSeconds} are allowed.`,
         fitting >= 1
           ? `With ${quantity(fitting, 'trial')} it would fit.`
@@ -182,6 +194,7 @@ export class PlanCost {
     const known = new Map<number, number>();
     return (index) => {
       const durationMs = this.#durationsMs[index]!;
+      if (durationMs === 0) return 0;
       const tasks = () => reports.map((report) => reportTask(report, durationMs, Infinity));
       const samples = known.get(durationMs) ?? recordedWork({ reports: tasks() }).samples;
       known.set(durationMs, samples);
@@ -295,7 +308,7 @@ function rowsOfReport(
   kind: EventKind,
   from: number,
 ): number {
-  const { grid, trials, inputs, settingsAt } = parts;
+  const { grid, trials, inputs, settingsAt, constantsAt, isIdleAt } = parts;
   const { document, neurons } = report;
   const expected = new ExpectedInputs(connectome, parts, report);
   const always = inputs.filter(({ groupAxis }) => groupAxis < 0);
@@ -306,7 +319,9 @@ function rowsOfReport(
   const alwaysStimulated = neurons.reduce((count, neuron) => count + isStimulated[neuron]!, 0);
   let rows = 0;
   for (let index = from; index < grid.size; index++) {
+    if (isIdleAt(index)) continue;
     const { places, durationMs, inputs: settings } = settingsAt(index);
+    const { refractorySteps = REFRACTORY_STEPS } = constantsAt(index);
     const window = windowOf(document, durationMs);
     let [stimulated, inputEvents] = [alwaysStimulated, 0];
     settings.forEach((own, at) => {
@@ -317,7 +332,14 @@ function rowsOfReport(
       inputEvents += expected.events(at, count, { ...own, startStep, endStep });
     });
     stimulated = Math.min(neurons.length, stimulated);
-    rows += kind.expectedRows({ document, window, neurons: neurons.length, stimulated, inputEvents });
+    rows += kind.expectedRows({
+      document,
+      window,
+      neurons: neurons.length,
+      stimulated,
+      inputEvents,
+      refractorySteps,
+    });
   }
   return trials * rows;
 }

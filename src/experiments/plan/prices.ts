@@ -25,6 +25,9 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
+  /** Conditions whose connections are edited: 10 ms each, and 1 us for each connection. */
+  editedConditions: 2,
+  editedPairs: 20_000,
   /** Membrane potentials that are recorded: 10 ns each. Their rows count as others do. */
   samples: 2_000_000,
   /** Groups that are written, for each condition and report. */
@@ -60,6 +63,11 @@ export function addWork(sum: Work, added: Work): void {
   for (const [name, amount] of Object.entries(added) as [keyof Work, number][]) {
     sum[name] = (sum[name] ?? 0) + amount;
   }
+}
+
+/** Work of a worker before the first trial of a condition. @param pairs connections that are edited */
+export function preparationOf(pairs: number): Work {
+  return pairs === 0 ? {} : { editedConditions: 1, editedPairs: pairs };
 }
 
 /** Trains of events of one input in one trial. */

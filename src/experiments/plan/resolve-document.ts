@@ -1,15 +1,15 @@
 /** Finds the neurons of every selector of a document. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
-import { distinct, type NodeSetResolver, type SelectorAt } from '../../connectome/node-set-resolver.js';
+import { distinct, type NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-set.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import { CodedError } from '../../errors.js';
 import type { InParts } from '../../parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
-import { axisKindName, axisKindOf } from '../kinds/axis-kinds.js';
-import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
+import { axisKindName, axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
+import { editKindOf, editsOf, RESOLVED_OF_EDITS, type SelectorUse } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { ResolvedSet } from '../run/result.js';
 
@@ -22,12 +22,6 @@ export interface ResolvedDocument {
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
   readonly sources: readonly string[];
-}
-
-/** Selectors under one name in the answer: all selectors of `silence`, one of anything else. */
-interface Use {
-  readonly name: string;
-  readonly selectors: readonly SelectorAt[];
 }
 
 /** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
@@ -78,9 +72,9 @@ export function* resolveDocument(
 }
 
 /** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
-function usesOf(document: ExperimentDocument): Use[] {
+function usesOf(document: ExperimentDocument): SelectorUse[] {
   const { node_sets: nodeSets, inputs, sweep = [], reports } = document;
-  const one = (name: string, selector: SetSelector, path: string): Use => ({
+  const one = (name: string, selector: SetSelector, path: string): SelectorUse => ({
     name,
     selectors: [{ selector, path }],
   });
@@ -88,10 +82,7 @@ function usesOf(document: ExperimentDocument): Use[] {
     ...Object.entries(inputs).map(([name, input]) =>
       one(`inputs.${name}`, input.node_set, `/inputs/${name}/node_set`),
     ),
-    ...Object.keys(EDIT_KINDS).flatMap((name) => {
-      const selectors = editKindOf(name)!.selectorsOf(document[name as keyof typeof EDIT_KINDS]);
-      return selectors.length === 0 ? [] : [{ name, selectors }];
-    }),
+    ...editsOf(document).flatMap(([, kind, value]) => kind.usesOf?.(value) ?? []),
     ...sweep.flatMap((axis, at) => {
       const selector = axisKindOf(axis).selectorOf?.(axis);
       return selector === undefined
@@ -102,11 +93,16 @@ function usesOf(document: ExperimentDocument): Use[] {
       one(`reports.${name}`, report.node_set, `/reports/${name}/node_set`),
     ),
   ];
-  const taken = uses.find(({ name }) => Object.hasOwn(nodeSets, name));
+  const facts = RESOLVED_OF_EDITS.map(({ name }) => name).filter(
+    (name) =>
+      Object.hasOwn(document, name) ||
+      sweep.some((axis) => editKindOf(parameterOf(axis)) === editKindOf(name)),
+  );
+  const taken = [...uses.map(({ name }) => name), ...facts].find((name) => Object.hasOwn(nodeSets, name));
   if (taken !== undefined) {
     throw invalid(
-      ['node_sets', taken.name],
-      `node_sets must not have the name ${taken.name}: in the answer it stands for a part of the document itself.`,
+      ['node_sets', taken],
+      `node_sets must not have the name ${taken}: in the answer it stands for a part of the document itself.`,
     );
   }
   return [

@@ -3,6 +3,7 @@
  * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
  */
 import type { GivenTrain, Input, PoissonTrain, Protocol } from '../../stimulus/protocol.js';
+import type { Work } from './prices.js';
 import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 
@@ -13,6 +14,8 @@ export interface TrialTask {
   readonly countsAll: boolean;
   /** Rows that all tables of the trial together return at most; they count all. By default as many as their reports say. */
   readonly maximumRows?: number;
+  /** Work of a worker before the first trial of the condition. */
+  readonly preparation?: Work;
 }
 
 /** All trials of one condition, which differ in nothing but the number of the trial. Plain data, sent once. */
