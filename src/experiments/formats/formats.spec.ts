@@ -205,7 +205,10 @@ describe('NDJSON of an open experiment', () => {
     expect(first!['reports']).toMatchObject({
       raster: { trial: [0, 0, 1], t_ms: [0.1, 12.3, 19.9], root_id: [LEFT, UNTYPED, LEFT] },
       events: { trial: [0], t_ms: [0.7], input: ['b'], root_id: [RIGHT] },
-      potentials: { trial: [0, 0, 1, 1], v_mv: [-52, -44.900000000000006, -51.99999999999999, 16.749999999999996] },
+      potentials: {
+        trial: [0, 0, 1, 1],
+        v_mv: [-52, -44.900000000000006, -51.99999999999999, 16.749999999999996],
+      },
     });
     expect(second).toMatchObject({ reason: 'EVENT_BUDGET', reports: { raster: { truncated: true } } });
     expect(totals).toMatchObject({ cost: { synaptic_events: 12 }, cite: ['Somebody 2000'] });
