@@ -40,7 +40,11 @@ export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft
         `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
       );
     }
-    inputKindOf(input).checkTrial?.(input, longestMs, path);
+    const highest = (member: string) => {
+      const values = swept.get(`inputs.${name}.${member}`);
+      return values && Math.max(...values);
+    };
+    inputKindOf(input).checkConditions?.(input, { longestMs, highest }, path);
   }
   for (const [name, { start_ms: startMs, end_ms: endMs }] of Object.entries(reports)) {
     const path = ['reports', name];

@@ -90,7 +90,7 @@ export class ExperimentPlan {
     this.trials = document.trials;
     this.grid = new Grid(axesOf(connectome, document, resolved));
     checkConditions(this.grid, limits);
-    this.inputs = plannedInputs(document, resolved.neurons, this.grid);
+    this.inputs = plannedInputs(document, resolved, this.grid);
     this.inputNames = this.inputs.map(({ name }) => name);
     this.reports = plannedReports(connectome, document, resolved);
     this.cost = new PlanCost(connectome, this);
@@ -170,11 +170,12 @@ export class ExperimentPlan {
       values.flatMap((value, at) =>
         typeof value === 'number' || this.grid.axes[at]!.name !== name ? [] : [value?.neurons ?? NO_NEURONS],
       );
-    const inputs = this.inputs.map(({ name, input, neurons: ofInput }, at): ConditionInput => {
+    const inputs = this.inputs.map((planned, at): ConditionInput => {
+      const { name } = planned;
       const [swept] = sweptSets(`inputs.${name}`);
-      const neurons = swept === undefined ? ofInput : sharedArray(swept);
-      const train = inputKindOf(input).trainOf(connectome, { ...settings[at]!, name, neurons, seed });
-      return { neurons, train };
+      const own = swept === undefined ? planned : { ...planned, neurons: sharedArray(swept) };
+      const train = inputKindOf(planned.input).trainOf(connectome, { ...own, ...settings[at]!, seed });
+      return { neurons: own.neurons, train };
     });
     const edits = Object.keys(EDIT_KINDS).map((name) => {
       const sets = [this.resolved.neurons.get(name) ?? NO_NEURONS, ...sweptSets(name)];

@@ -14,7 +14,7 @@ function sweptNumber(description: string, ...examples: number[]) {
 
 const SCHEMA = object('A parameter that takes several values in turn: either values, or from, to and step.', {
   set: printable(
-    'duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.',
+    'duration_ms, seed, or a number of an input: inputs.NAME.rate_hz, .scale, .event_mv, .delay_ms or .duration_ms.',
     MAXIMUM_LABEL_LENGTH,
     { examples: ['inputs.sugar.rate_hz'] },
   ),
@@ -91,6 +91,10 @@ function sweptSchema(
     }
   }
   const schema = schemas.get(parameter);
+  const [, name = '', member = ''] = /^inputs\.([^.]+)\.(.+)$/.exec(parameter) ?? [];
+  const input = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+  const allowedHere = input && inputKindOf(input).sweepRequirement?.(input, member);
+  if (allowedHere !== undefined) throw refused(path, parameter, allowedHere);
   if (schema !== undefined) return schema;
   const ofInput = Object.keys(SWEPT_MEMBERS).map((member) => `inputs.NAME.${member}`);
   const allowed = [...Object.keys(SWEPT_OF_DOCUMENT), ...ofInput].join(', ');
