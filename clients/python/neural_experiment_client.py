@@ -394,7 +394,7 @@ class Lab:
 
         Args:
             progress: called about every 5 s; True prints a line (`print_progress`).
-            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+            truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service. Otherwise all of them come, as many as there are.
             **document: the members of the document of an experiment, which GET /api/v2/openapi describes in full.
                 inputs: what is stimulated, by names of your choice. `node_set`: which neurons; `rate_hz` of each
@@ -405,8 +405,8 @@ class Lab:
                 connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
                     multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
-                    `histogram`, `latency`, `spikes` or `inputs`; `group_by`: a list of `neuron`, `type`, `side`,
-                    `super_class`. A selector alone will do.
+                    `histogram`, `latency`, `spikes`, `inputs` or `membrane` (every `dt_ms`, 1); `group_by`: a list of
+                    `neuron`, `type`, `side`, `super_class`, `class`, `sub_class`. A selector alone will do.
                 trials (10), duration_ms (1000) of each, seed (42).
                 sweep: an axis or a list of up to three: `{"set": "inputs.NAME.rate_hz", "values": [...]}`, or
                     `{"each": selector, "group_by": [...], "as": "silence"}`.
@@ -470,9 +470,10 @@ class Lab:
 
         Args:
             path: its ending selects the format: .csv, .arrow, .parquet, .ndjson or .json.
-            table: `rates`, `histogram`, `latency`, `spikes` or `inputs`; not for .ndjson and .json, which hold everything.
+            table: `rates`, `histogram`, `latency`, `spikes`, `inputs` or `membrane`; not for .ndjson and .json, which hold
+                everything.
             names: `shiu` or `sonata`, for spike tables that the tools of others read.
-            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+            truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service.
             **document: as for `run`.
 

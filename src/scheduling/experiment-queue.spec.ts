@@ -24,6 +24,10 @@ const taskOf = (seed: number): V1RunTask => ({
   view: 'full',
   gzip: false,
 });
+const MEMBRANE = {
+  ...{ type: 'membrane', neurons: Uint32Array.of(0), everySteps: 10, maximumRows: 1 },
+  ...{ startStep: 0, endStep: 500 },
+};
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 let end: (() => Promise<void>) | undefined;
@@ -118,16 +122,8 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
 
   it('leaves to the worker a trial that records membranes, and takes the others', async () => {
     const { queue, begun, batches } = slowWorkerBehindFastStage();
-    const window = { startStep: 0, endStep: 500 };
-    const report = {
-      type: 'membrane',
-      neurons: Uint32Array.of(0),
-      everySteps: 10,
-      maximumRows: 1,
-      ...window,
-    };
     const trialOf = (reports: TrialTask['reports']) => ({ protocol: PROTOCOL, reports, countsAll: false });
-    const trials = [[report], [], [report]].map((reports) =>
+    const trials = [[MEMBRANE], [], [MEMBRANE]].map((reports) =>
       queue.runTrial(trialOf(reports), { owner: 'a client' }),
     );
     for (const at of trials.keys()) {
@@ -201,9 +197,9 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
       },
     };
     const { queue } = slowWorkerBehind(stage);
-    const runTrials = (count: number) =>
+    const runTrials = (count: number, reports: TrialTask['reports'] = []) =>
       Array.from({ length: count }, () =>
-        queue.runTrial({ protocol: PROTOCOL, reports: [], countsAll: false }, { owner: 'trials' }),
+        queue.runTrial({ protocol: PROTOCOL, reports, countsAll: false }, { owner: 'trials' }),
       );
     // The worker has one, and one is queued ahead.
     for (const seed of [1, 2]) queue.submit(taskOf(seed), 'client');
@@ -218,6 +214,14 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
     trials.push(...runTrials(1));
     await settled();
     expect(batches).toEqual([new Array(WIDEST).fill('trials')]);
+    await Promise.all([end!(), queue.idle(), ...trials]);
+  });
+
+  it('gives it no trial that records membranes', async () => {
+    const { queue, batches, runTrials } = behindBusyStage();
+    const trials = [...runTrials(WIDEST, [MEMBRANE]), ...runTrials(WIDEST - 1)];
+    await settled();
+    expect(batches).toEqual([]);
     await Promise.all([end!(), queue.idle(), ...trials]);
   });
 

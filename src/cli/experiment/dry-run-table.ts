@@ -48,7 +48,7 @@ function rowsText(costs: DryRun['cost']): string[] {
     const count = kind && costs[kind.cost.member as keyof DryRun['cost']];
     return count === undefined ? [] : [`${kind!.cost.says} ${counted(count, 'row')} of ${kind!.noun}`.trim()];
   });
-  return rows.length === 0 ? [] : [`Tables of ${rows.join(', ')}`];
+  return rows.length === 0 ? [] : wrapped(`Tables of ${rows.join(', ')}`, '', '  ');
 }
 
 function describedSet({ neurons, sides, types, missing }: ResolvedSet): string {
