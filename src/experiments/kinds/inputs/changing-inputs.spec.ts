@@ -588,7 +588,7 @@ describe('events of inputs that change', () => {
       const task = { ...planned.condition(0, []), countsAll: false };
       const reading = await runTrial(task, 0, new AbortController().signal);
       expect(Math.abs(reading.inputEvents - events)).toBeLessThan(5 * Math.sqrt(events));
-      // What a task is expected to take is what its plan says.
+      // A task is expected to take what its plan says.
       const work = planned.cost.work();
       for (const [name, amount] of Object.entries(expectedWork(task))) {
         expect([name, work[name as keyof typeof work]]).toEqual([name, expect.closeTo(amount, 6)]);
@@ -619,7 +619,7 @@ describe('events of inputs that change', () => {
     // 6 neurons at 0.5 Hz for 2 s, three times: 18 events, each with 40 synaptic events of its own and 500 beside.
     expect(workOf({})).toMatchObject({ inputEvents: 18, synapticEvents: 18 * 540, trains: (3 * 6 * 3) / 40 });
     expect(workOf({ event_mv: 7 })).toMatchObject({ inputEvents: 18, synapticEvents: 0 });
-    // What goes on by itself has a bound: 17 million a second.
+    // The part that goes on by itself has a bound: 17 million a second.
     const whole = { metadata: connectome.metadata } as Connectome;
     const settings = { input: { rate_hz: 40, event_mv: 68.75 } as never, startStep: 0, endStep: 10_000 };
     const of = (signRule: SignRule) => {
