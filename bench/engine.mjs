@@ -12,7 +12,7 @@ import { openConnectome } from '../dist/connectome/format.js';
 import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
 import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
 import { FIELDS } from '../dist/presets/fields.js';
-import { neuronIndexById, parseGolden } from '../dist/simulation/golden.js';
+import { goldenReader } from '../dist/simulation/golden.js';
 import { STEPS_PER_MS } from '../dist/simulation/network.js';
 import { copyOf } from '../dist/simulation/simulation.js';
 import { rasterDigest } from '../dist/presets/readout.js';
@@ -80,10 +80,10 @@ function stimulusCases(connectome, stimuli, durationsMs) {
 }
 
 function goldenCases(connectome, files) {
-  const indexById = files.length > 0 ? neuronIndexById(connectome) : undefined;
+  const read = goldenReader(connectome);
   return files.map((file) => {
-    const { events, silenced, durationSteps } = parseGolden(readGoldenFile(file), file, indexById);
-    return { name: basename(file).split('.')[0], durationSteps, inputEvents: events, silenced };
+    const golden = read(readGoldenFile(file), file);
+    return { ...golden, name: basename(file).split('.csv')[0], inputEvents: golden.events };
   });
 }
 

@@ -17,7 +17,7 @@ import { openConnectome } from '../dist/connectome/format.js';
 import { viewConnectome } from '../dist/connectome/sections.js';
 import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
 import { requestGpuAdapter } from '../dist/simulation/gpu/adapter.js';
-import { neuronIndexById, parseGolden } from '../dist/simulation/golden.js';
+import { goldenReader } from '../dist/simulation/golden.js';
 import { compiledDrawing } from '../dist/stimulus/compiled-drawing.js';
 import { v1Protocol } from '../dist/stimulus/protocol.js';
 import { DEFAULT_EXPERIMENT } from '../dist/presets/experiment.js';
@@ -181,7 +181,7 @@ function stimulusCase(connectome, stimulus, durationMs) {
 /** A run of Brian 2, and trials like it: its stimulated and silenced neurons, Poisson trains of its mean rate. */
 function goldenCase(connectome, file) {
   const csv = gunzipSync(readFileSync(file)).toString();
-  const { events, spikes, durationSteps, silenced } = parseGolden(csv, file, neuronIndexById(connectome));
+  const { events, spikes, durationSteps, silenced } = goldenReader(connectome)(csv, file);
   const { stimulated, steps } = events;
   const nominalRateHz = (1000 * STEPS_PER_MS * steps.length) / (stimulated.length * durationSteps);
   const trial = (seed) => ({

@@ -1,15 +1,21 @@
 /** npm run golden: replays runs of Brian 2 and counts the spikes that differ. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
 import { CodedError } from '../errors.js';
 import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
-import { compareSpikes, neuronIndexById, parseGolden } from '../simulation/golden.js';
+import { compareMembranes, compareSpikes, goldenReader } from '../simulation/golden.js';
 import { ReferenceEngine } from '../simulation/reference-engine.js';
 import { compileKernel } from '../scheduling/kernel-file.js';
 import { defineCommand, file, text } from './command.js';
+
+/** Files of traces, which are read with those that they belong to. */
+const TRACES = /\.membrane\.csv(\.gz)?$/;
+const SUFFIX = /\.csv(\.gz)?$/;
+/** Traces are given to ten decimals. */
+const LARGEST_DIFFERENCE_MV = 1e-9;
 
 export const command = defineCommand({
   name: 'golden',
@@ -23,7 +29,9 @@ export const command = defineCommand({
   },
   positionals: {
     name: 'GOLDEN.csv.gz',
-    help: 'CSV files with the columns event, step, root_id; may be gzipped.',
+    help:
+      'CSV files with the columns event, step, root_id; may be gzipped. NAME.membrane.csv.gz beside a file has traces ' +
+      'of its run.',
     minimum: 1,
     maximum: 1000,
   },
@@ -33,14 +41,18 @@ export const command = defineCommand({
       options.engine === 'kernel'
         ? new KernelEngine(compileKernel(), connectome)
         : new ReferenceEngine(connectome);
-    const indexById = neuronIndexById(connectome);
+    const read = goldenReader(connectome);
     let differing = 0;
-    for (const path of files) {
-      const golden = parseGolden(readGoldenFile(path), path, indexById);
+    for (const path of files.filter((file) => !TRACES.test(file))) {
+      const membranes = path.replace(SUFFIX, '.membrane.csv$1');
+      const hasTraces = membranes !== path && existsSync(membranes);
+      const golden = read(readGoldenFile(path), path, hasTraces ? readGoldenFile(membranes) : undefined);
       const simulated = engine.simulate(golden.events, golden);
       const { spikes, missing, extra } = compareSpikes(golden.spikes, simulated);
-      print(`${basename(path)} spikes ${spikes} missing ${missing} extra ${extra}\n`);
-      differing += missing + extra;
+      const differenceMv = compareMembranes(golden.membranes, simulated.membranes!);
+      const membrane = hasTraces ? ` membrane ${differenceMv.toExponential(1)}` : '';
+      print(`${basename(path)} spikes ${spikes} missing ${missing} extra ${extra}${membrane}\n`);
+      differing += missing + extra + (differenceMv > LARGEST_DIFFERENCE_MV ? 1 : 0);
     }
     return differing > 0 ? 1 : 0;
   },

@@ -10,7 +10,7 @@ import { describeValue } from '../errors.js';
 import { allowedBy } from './allowed-values.js';
 import { type Meant, meantForm } from './forms.js';
 import { invalid, type JsonPath, nameOf } from './json-path.js';
-import type { Definitions, Schema } from './json-schema.js';
+import { type Definitions, refusalOf, type Schema } from './json-schema.js';
 import { nearestNames } from './nearest-names.js';
 
 /** A longer name is not repeated in a path. */
@@ -40,6 +40,7 @@ const ajv = new Ajv2020({
   validateSchema: false,
 });
 ajv.addKeyword('allowed');
+ajv.addKeyword('refused');
 // That of Ajv compares objects pair by pair.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: allDifferent });
@@ -143,6 +144,9 @@ class Faults {
     const { properties = {}, additionalProperties } = schema;
     const unknown = Object.keys(value).find((member) => !Object.hasOwn(properties, member));
     if (unknown !== undefined && additionalProperties === false) {
+      const reason = refusalOf(schema, unknown);
+      const here = [...path, unknown];
+      if (reason !== undefined) return this.#fault(here, `${this.#name(here)} cannot be set: ${reason}`);
       return this.#unknownMember(path, unknown, Object.keys(properties), meant);
     }
     const meaning = properties[missing]?.description;

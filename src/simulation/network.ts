@@ -3,7 +3,7 @@
  * Shiu et al. 2024 (doi:10.1038/s41586-024-07763-9). Every constant of it stands here and nowhere else; what
  * /api/v1/model publishes is this table.
  */
-import { STEPS_PER_MS } from '../stimulus/protocol.js';
+import { type NetworkConstants, STEPS_PER_MS } from '../stimulus/protocol.js';
 
 const SHIU = 'Shiu et al. 2024, doi:10.1038/s41586-024-07763-9';
 
@@ -29,6 +29,16 @@ export const DELAY_STEPS = NETWORK.delaySteps.value;
 export const REFRACTORY_STEPS = NETWORK.refractorySteps.value;
 export const SYNAPSE_MV = NETWORK.synapseMv.value;
 export const INPUT_EVENT_MV = NETWORK.inputEventMv.value;
+/** The constants that a trial may change, where it does not. */
+export const USUAL_CONSTANTS: NetworkConstants = {
+  synapseMv: SYNAPSE_MV,
+  excitatoryScale: 1,
+  inhibitoryScale: 1,
+  thresholdMv: NETWORK.thresholdMv.value,
+  refractorySteps: REFRACTORY_STEPS,
+  delaySteps: DELAY_STEPS,
+  inputEventMv: INPUT_EVENT_MV,
+};
 /** Potentials are kept relative to rest: 0 is -52 mV, the threshold is 7 mV. */
 export const THRESHOLD_ABOVE_REST_MV = NETWORK.thresholdMv.value - NETWORK.restMv.value;
 

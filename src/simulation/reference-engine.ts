@@ -9,20 +9,14 @@
  *  - arriving[i] is 0 between steps.
  */
 import type { Wiring } from '../connectome/connectome.js';
+import { firstNotBelow } from '../connectome/sorted-array.js';
 import type { InputEvents } from '../stimulus/input-events.js';
-import { MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
-import {
-  DELAY_STEPS,
-  INPUT_EVENT_MV,
-  MEMBRANE_DECAY,
-  REFRACTORY_STEPS,
-  SYNAPSE_DECAY,
-  SYNAPSE_MV,
-  SYNAPSE_TO_MEMBRANE,
-  THRESHOLD_ABOVE_REST_MV,
-} from './network.js';
+import { MAXIMUM_TRIAL_STEPS, type NetworkConstants, type SilencedWindow } from '../stimulus/protocol.js';
+import { connectionFactors } from './connection-factors.js';
+import { MEMBRANE_DECAY, NETWORK, SYNAPSE_DECAY, SYNAPSE_TO_MEMBRANE, USUAL_CONSTANTS } from './network.js';
 import {
   checkDuration,
+  sampledSteps,
   type SimulationEngine,
   type SimulationOptions,
   type SpikeRaster,
@@ -38,7 +32,7 @@ const synapseToMembrane = membraneDecay.map(
 );
 const largestSynapseToMembrane = synapseToMembrane.reduce((most, each) => Math.max(most, each));
 /** Keeps a neuron hot when rounding alone decides whether it could still fire. */
-const HOT_ABOVE_MV = THRESHOLD_ABOVE_REST_MV * (1 - 1e-9);
+const HOT_SHARE_OF_THRESHOLD = 1 - 1e-9;
 
 export class ReferenceEngine implements SimulationEngine {
   readonly #v: Float64Array;
@@ -46,11 +40,15 @@ export class ReferenceEngine implements SimulationEngine {
   readonly #updatedAt: Int32Array;
   /** First step in which the neuron is not refractory. */
   readonly #availableFrom: Int32Array;
-  readonly #refractorySteps: Uint8Array;
-  /** Signed synapses that arrive in the present step. */
-  readonly #arriving: Int32Array;
+  readonly #refractorySteps: Uint16Array;
+  /** Signed synapses that arrive in the present step, times the factors of their connections and the scale of their neuron. */
+  readonly #arriving: Float64Array;
   readonly #isHot: Uint8Array;
   readonly #isSilenced: Uint8Array;
+  #constants: NetworkConstants = USUAL_CONSTANTS;
+  #thresholdAboveRestMv = 0;
+  /** The factor of each connection, where any is overridden. */
+  #factors: Float64Array | undefined;
 
   constructor(private readonly wiring: Wiring) {
     const n = wiring.neuronCount;
@@ -58,26 +56,39 @@ export class ReferenceEngine implements SimulationEngine {
     this.#g = new Float64Array(n);
     this.#updatedAt = new Int32Array(n);
     this.#availableFrom = new Int32Array(n);
-    this.#refractorySteps = new Uint8Array(n);
-    this.#arriving = new Int32Array(n);
+    this.#refractorySteps = new Uint16Array(n);
+    this.#arriving = new Float64Array(n);
     this.#isHot = new Uint8Array(n);
     this.#isSilenced = new Uint8Array(n);
   }
 
-  simulate(
-    events: InputEvents,
-    { durationSteps, silenced = new Uint32Array(0), eventBudget = Infinity }: SimulationOptions,
-  ): Trial {
+  simulate(events: InputEvents, options: SimulationOptions): Trial {
+    const { durationSteps, silencedWindows = [], eventBudget = Infinity, recordings } = options;
     checkDuration(durationSteps);
-    this.#reset(events.stimulated, silenced);
+    this.#reset(events.stimulated, options);
+    const { delaySteps, inputEventMv, synapseMv } = this.#constants;
+    const membranes = recordings?.map((recording) => ({
+      ...recording,
+      steps: new Set(sampledSteps(recording, durationSteps)),
+      samples: [] as number[],
+    }));
     const spikesOfStep: number[][] = [];
     let hot: number[] = [];
-    let nextEvent = 0;
+    const addEvents = ({ steps, neurons }: SpikeRaster, step: number, eventMv: number): void => {
+      for (let q = firstNotBelow(steps, step); steps[q] === step; q++) {
+        const i = neurons[q]!;
+        if (!this.#isAvailable(i, step)) continue;
+        this.#bringUpTo(i, step);
+        this.#v[i] = this.#v[i]! + eventMv;
+        this.#keepIfHot(i, step, hot);
+      }
+    };
     let deliveredEvents = 0;
-    for (let step = 0; step < durationSteps; step++) {
+    let step = 0;
+    do {
       // Thresholds: only a hot neuron can be above.
       const spiking = hot.filter(
-        (i) => this.#isAvailable(i, step) && this.#potentialAt(i, step) > THRESHOLD_ABOVE_REST_MV,
+        (i) => this.#isAvailable(i, step) && this.#potentialAt(i, step) > this.#thresholdAboveRestMv,
       );
       for (const i of spiking) {
         this.#v[i] = 0;
@@ -88,46 +99,58 @@ export class ReferenceEngine implements SimulationEngine {
       }
 
       // Delivery of the spikes that are now as old as the delay.
-      const arriving = (spikesOfStep[step - DELAY_STEPS] ?? []).filter((i) => this.#isSilenced[i] === 0);
+      const firedStep = step - delaySteps;
+      const arriving = (spikesOfStep[firedStep] ?? []).filter(
+        (i) => this.#isSilenced[i] === 0 && !isIn(silencedWindows, i, firedStep),
+      );
       deliveredEvents += this.#connectionsOf(arriving);
       for (const i of this.#gather(arriving)) {
         if (this.#isAvailable(i, step) && this.#arriving[i] !== 0) {
           this.#bringUpTo(i, step);
-          this.#g[i] = this.#g[i]! + SYNAPSE_MV * this.#arriving[i]!;
+          this.#g[i] = this.#g[i]! + synapseMv * this.#arriving[i]!;
           this.#keepIfHot(i, step, hot);
         }
         this.#arriving[i] = 0;
       }
 
-      // Input events.
-      for (; nextEvent < events.steps.length && events.steps[nextEvent] === step; nextEvent++) {
-        const i = events.neurons[nextEvent]!;
-        if (this.#isAvailable(i, step)) {
-          this.#bringUpTo(i, step);
-          this.#v[i] = this.#v[i]! + INPUT_EVENT_MV;
-          this.#keepIfHot(i, step, hot);
-        }
-      }
+      addEvents(events, step, inputEventMv);
+      if (events.background !== undefined) addEvents(events.background, step, events.background.eventMv);
 
       hot = hot.filter((i) => this.#couldFire(i, step) || this.#cool(i));
       spikesOfStep.push(spiking.sort((a, b) => a - b));
-      if (deliveredEvents > eventBudget) {
-        return { ...toRaster(spikesOfStep), deliveredEvents, stoppedAtStep: step };
+      for (const { steps, samples, neurons } of membranes ?? []) {
+        if (!steps.has(step)) continue;
+        for (const i of neurons) samples.push(NETWORK.restMv.value + this.#potentialAt(i, step));
       }
-    }
-    return { ...toRaster(spikesOfStep), deliveredEvents };
+    } while (++step < durationSteps && deliveredEvents <= eventBudget);
+    return {
+      ...toRaster(spikesOfStep),
+      deliveredEvents,
+      ...(deliveredEvents > eventBudget && { stoppedAtStep: step - 1 }),
+      ...(membranes && { membranes: membranes.map(({ samples }) => Float64Array.from(samples)) }),
+    };
   }
 
-  #reset(stimulated: Uint32Array, silenced: Uint32Array): void {
+  #reset(
+    stimulated: Uint32Array,
+    { silenced = new Uint32Array(0), constants, overrides = [], ...given }: SimulationOptions,
+  ): void {
+    this.#constants = { ...USUAL_CONSTANTS, ...constants };
+    this.#thresholdAboveRestMv = this.#constants.thresholdMv - NETWORK.restMv.value;
     this.#v.fill(0);
     this.#g.fill(0);
     this.#updatedAt.fill(-1);
     this.#availableFrom.fill(0);
-    this.#refractorySteps.fill(REFRACTORY_STEPS);
+    this.#refractorySteps.fill(Math.max(1, this.#constants.refractorySteps));
     this.#isHot.fill(0);
     for (const i of stimulated) this.#refractorySteps[i] = 1;
     this.#isSilenced.fill(0);
     for (const i of silenced) this.#isSilenced[i] = 1;
+    this.#factors = undefined;
+    const changed = given.connectionFactors ?? connectionFactors(this.wiring, overrides);
+    if (changed.connections.length === 0) return;
+    this.#factors = new Float64Array(this.wiring.targets.length).fill(1);
+    changed.connections.forEach((connection, at) => (this.#factors![connection] = changed.factors[at]!));
   }
 
   #isAvailable(i: number, step: number): boolean {
@@ -147,19 +170,27 @@ export class ReferenceEngine implements SimulationEngine {
     this.#updatedAt[i] = step;
   }
 
+  /** Connections that deliver: those that are cut do not, nor do those of neurons of sign 0. */
   #connectionsOf(neurons: readonly number[]): number {
-    const { rowStart } = this.wiring;
-    return neurons.reduce((sum, i) => sum + rowStart[i + 1]! - rowStart[i]!, 0);
+    const { rowStart, signs } = this.wiring;
+    const delivering = neurons.filter((i) => signs[i] !== 0);
+    return delivering.reduce((sum, i) => {
+      const cut = this.#factors?.subarray(rowStart[i]!, rowStart[i + 1]!).filter((factor) => factor === 0);
+      return sum + rowStart[i + 1]! - rowStart[i]! - (cut?.length ?? 0);
+    }, 0);
   }
 
-  /** Adds up what arrives at each target; integers, so the order of the spikes cannot matter. */
+  /** Adds up what arrives at each target; integers where nothing is varied, so that the order of the spikes cannot matter. */
   #gather(spikes: readonly number[]): Set<number> {
     const { rowStart, targets, synapseCounts, signs } = this.wiring;
+    const { excitatoryScale, inhibitoryScale } = this.#constants;
     const reached = new Set<number>();
     for (const i of spikes) {
+      const scale = signs[i]! > 0 ? excitatoryScale : inhibitoryScale;
       for (let c = rowStart[i]!; c < rowStart[i + 1]!; c++) {
         const target = targets[c]!;
-        this.#arriving[target] = this.#arriving[target]! + signs[i]! * synapseCounts[c]!;
+        const synapses = signs[i]! * synapseCounts[c]! * (this.#factors?.[c] ?? 1);
+        this.#arriving[target] = this.#arriving[target]! + synapses * scale;
         reached.add(target);
       }
     }
@@ -169,7 +200,10 @@ export class ReferenceEngine implements SimulationEngine {
   /** Without input v rises from where it stands at most to v + g * largestSynapseToMembrane. */
   #couldFire(i: number, step: number): boolean {
     const g = this.#g[i]! * synapseDecay[step - this.#updatedAt[i]!]!;
-    return Math.max(this.#potentialAt(i, step), 0) + Math.max(g, 0) * largestSynapseToMembrane > HOT_ABOVE_MV;
+    return (
+      Math.max(this.#potentialAt(i, step), 0) + Math.max(g, 0) * largestSynapseToMembrane >
+      this.#thresholdAboveRestMv * HOT_SHARE_OF_THRESHOLD
+    );
   }
 
   #keepIfHot(i: number, step: number, hot: number[]): void {
@@ -183,6 +217,12 @@ export class ReferenceEngine implements SimulationEngine {
     this.#isHot[i] = 0;
     return false;
   }
+}
+
+function isIn(windows: readonly SilencedWindow[], neuron: number, step: number): boolean {
+  return windows.some(
+    ({ neurons, startStep, endStep }) => startStep <= step && step < endStep && neurons.includes(neuron),
+  );
 }
 
 function powers(factor: number): Float64Array {

@@ -1,6 +1,7 @@
 /** The contract between protocols, engines and readouts: what goes into a simulation and what comes out of it. */
 import type { InputEvents } from '../stimulus/input-events.js';
 import { MAXIMUM_TRIAL_STEPS, type Protocol } from '../stimulus/protocol.js';
+import type { ConnectionFactors } from './connection-factors.js';
 
 /** Every spike of a trial, ordered by step, then by neuron. */
 export interface SpikeRaster {
@@ -10,7 +11,11 @@ export interface SpikeRaster {
 
 /** Neurons whose outputs are cut integrate and spike as all others do. */
 export type SimulationOptions = Omit<Protocol, 'inputs' | 'silenced'> &
-  Partial<Pick<Protocol, 'silenced'>> & { readonly recordings?: readonly MembraneRecording[] };
+  Partial<Pick<Protocol, 'silenced'>> & {
+    /** In place of overrides. */
+    readonly connectionFactors?: ConnectionFactors;
+    readonly recordings?: readonly MembraneRecording[];
+  };
 
 /** Membrane potentials to be recorded, at the end of steps that are multiples of everySteps, but for step 0. */
 export interface MembraneRecording {
@@ -30,8 +35,8 @@ export interface Trial extends SpikeRaster {
   /** The last step that was simulated, where the trial ended because it was the first step above the event budget. */
   readonly stoppedAtStep?: number;
   /**
-   * Of each recording, v in mV: sample s of its neuron n at s * neurons + n. Where the event budget ended the trial,
-   * samples of later steps are absent.
+   * Potentials in mV of each recording: sample s of its neuron n at s * neurons + n. Where the event budget ended the
+   * trial, samples of later steps are absent.
    */
   readonly membranes?: readonly Float64Array[];
 }
@@ -49,6 +54,16 @@ export interface SimulationEngine {
 /** A trial with arrays of its own, for who keeps it beyond the engine's next one. */
 export function copyOf(trial: Trial): Trial {
   return { ...trial, steps: trial.steps.slice(), neurons: trial.neurons.slice() };
+}
+
+/** The steps of a trial in which a recording takes samples, ascending. */
+export function sampledSteps(
+  { everySteps, startStep, endStep }: MembraneRecording,
+  durationSteps: number,
+): number[] {
+  const first = Math.max(1, Math.ceil(startStep / everySteps));
+  const last = Math.ceil(Math.min(endStep, durationSteps) / everySteps) - 1;
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, sample) => (first + sample) * everySteps);
 }
 
 /** @throws RangeError */

@@ -140,6 +140,18 @@ export interface GivenTrain {
   readonly steps: Uint16Array | readonly Uint16Array[];
 }
 
+/** Trains that every engine knows. */
+const PLAIN_TRAINS: readonly string[] = ['v1', 'poisson', 'spikes'] satisfies Train['kind'][];
+
+/** Tells whether a trial has nothing but such trains and silenced neurons: what it computes is the network as it is. */
+export function isPlain({ inputs, constants, overrides, silencedWindows }: Protocol): boolean {
+  const edits = [constants, overrides, silencedWindows];
+  return (
+    edits.every((each) => each === undefined) &&
+    inputs.every(({ train }) => PLAIN_TRAINS.includes(train.kind))
+  );
+}
+
 /** The protocol of an experiment of version 1. */
 export function v1Protocol(
   neurons: Uint32Array,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
-import { compareSpikes, neuronIndexById, parseGolden } from '../../src/simulation/golden.js';
+import { compareSpikes, goldenReader, type GoldenReader } from '../../src/simulation/golden.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
@@ -39,18 +39,18 @@ const SETS = [
 describeWith(['tables', 'golden'], 'the whole brain against Brian 2, spike for spike', () => {
   describe.each(SETS)('%s', (brain, directory, runs) => {
     let connectome: Connectome;
-    let indexById: Map<string, number>;
+    let read: GoldenReader;
 
     beforeAll(async () => {
       const file = await connectomeFile(brain);
       connectome = openConnectome(new Uint8Array(readFileSync(file)).buffer);
-      indexById = neuronIndexById(connectome);
+      read = goldenReader(connectome);
     });
 
     describe.each(ENGINES)('$name', ({ build }) => {
       it.each(runs)('%s: all %d spikes, none missing, none extra', (name, spikes) => {
         const csv = gunzipSync(readFileSync(resolve(directory, `${name}.csv.gz`))).toString();
-        const golden = parseGolden(csv, name, indexById);
+        const golden = read(csv, name);
         const simulated = build(connectome).simulate(golden.events, golden);
         expect(compareSpikes(golden.spikes, simulated)).toEqual({ spikes, missing: 0, extra: 0 });
       });

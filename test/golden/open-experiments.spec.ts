@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { SIDES, type Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import type { RunTrial } from '../../src/experiments/run/condition-run.js';
-import { neuronIndexById, parseGolden, type GoldenRun } from '../../src/simulation/golden.js';
+import { goldenReader, type GoldenRun } from '../../src/simulation/golden.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { answerOf, groupsIn, localTrials, planOf, rowsOf, tableIn } from '../support/open-experiments.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
@@ -31,7 +31,7 @@ describeWith(['tables', 'golden'], 'open experiments against Brian 2, spike for 
 
   it.each(RUNS)('%s: a document with its input events gives its spikes', async (name, durationMs, spikes) => {
     const csv = gunzipSync(readFileSync(resolve(GOLDEN_DIR, 'open', `${name}.csv.gz`))).toString();
-    const golden = parseGolden(csv, name, neuronIndexById(connectome));
+    const golden = goldenReader(connectome)(csv, name);
     const plan = planOf(connectome, {
       ...documentOf(connectome, golden),
       duration_ms: durationMs,

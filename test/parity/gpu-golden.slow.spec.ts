@@ -7,7 +7,7 @@ import { openConnectome } from '../../src/connectome/format.js';
 import { requestGpuAdapter } from '../../src/simulation/gpu/adapter.js';
 import type { GpuTrial } from '../../src/simulation/gpu/batch-tables.js';
 import { OneThreadGpu } from '../support/one-thread-gpu.js';
-import { neuronIndexById, parseGolden } from '../../src/simulation/golden.js';
+import { goldenReader } from '../../src/simulation/golden.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { ENGINES } from '../support/engines.js';
 import { describeWith, GOLDEN_DIR } from '../support/requirements.js';
@@ -20,12 +20,12 @@ describeWith(['tables', 'golden', 'gpu'], 'the whole brain on a GPU against Bria
   it('beginnings of golden runs of different durations in one batch', async () => {
     const file = await connectomeFile('measured-predicted');
     const connectome: Connectome = openConnectome(new Uint8Array(readFileSync(file)).buffer);
-    const indexById = neuronIndexById(connectome);
+    const read = goldenReader(connectome);
     const { largestArrayBytes } = await requestGpuAdapter();
     const engine = new OneThreadGpu(connectome, { mode: 'webgpu', widths: [2], largestArrayBytes });
     const golden = RUNS.map((name) => {
       const csv = gunzipSync(readFileSync(resolve(GOLDEN_DIR, 'open', `${name}.csv.gz`))).toString();
-      return parseGolden(csv, name, indexById);
+      return read(csv, name);
     });
     const trials = golden.map(({ events, silenced }, i): GpuTrial => ({
       events,

@@ -5,6 +5,8 @@ import type { Event } from './small-network.js';
 
 export interface DenseTrial {
   readonly spikes: Event[];
+  /** v of every neuron at the end of each step, in mV. */
+  readonly membranes: number[][];
   /** Synaptic events in all at the end of each step. */
   readonly deliveredUpTo: number[];
   readonly stoppedAtStep: number | undefined;
@@ -17,8 +19,28 @@ export interface DenseTrial {
 export function simulateDensely(
   wiring: Wiring,
   inputEvents: InputEvents,
-  { durationSteps, silenced = new Uint32Array(0), eventBudget = Infinity }: SimulationOptions,
+  options: SimulationOptions,
 ): DenseTrial {
+  const { durationSteps, silenced = new Uint32Array(0), eventBudget = Infinity } = options;
+  const { overrides = [], silencedWindows = [] } = options;
+  const synapseMv = options.constants?.synapseMv ?? 0.275;
+  const inputEventMv = options.constants?.inputEventMv ?? 68.75;
+  const thresholdMv = options.constants?.thresholdMv ?? -45;
+  const delay = options.constants?.delaySteps ?? 18;
+  const refractory = Math.max(1, options.constants?.refractorySteps ?? 22);
+  const scaleOf = (sign: number) =>
+    (sign > 0 ? options.constants?.excitatoryScale : options.constants?.inhibitoryScale) ?? 1;
+  const factorOf = (pre: number, post: number) =>
+    overrides.reduce(
+      (factor, { sources, targets, weight }) =>
+        sources.includes(pre) && targets.includes(post) ? factor * weight : factor,
+      1,
+    );
+  const isSilentIn = (neuron: number, step: number) =>
+    silencedWindows.some(
+      ({ neurons, startStep, endStep }) => neurons.includes(neuron) && step >= startStep && step < endStep,
+    );
+  const membranes: number[][] = [];
   const n = wiring.neuronCount;
   const v = new Array<number>(n).fill(0);
   const g = new Array<number>(n).fill(0);
@@ -32,14 +54,16 @@ export function simulateDensely(
   const deliveredUpTo: number[] = [];
   let deliveredEvents = 0;
   let nextEvent = 0;
+  let nextBackground = 0;
+  const { background } = inputEvents;
   for (let k = 0; k < durationSteps; k++) {
-    const available = v.map((_, i) => k - lastSpike[i]! >= (isStimulated.has(i) ? 1 : 22));
+    const available = v.map((_, i) => k - lastSpike[i]! >= (isStimulated.has(i) ? 1 : refractory));
     const spiking: number[] = [];
     for (let i = 0; i < n; i++) {
       if (!available[i]) continue;
       v[i] = v[i]! * membrane + (g[i]! * (membrane - synapse)) / 3;
       g[i] = g[i]! * synapse;
-      if (v[i]! > 7) {
+      if (v[i]! > thresholdMv + 52) {
         spiking.push(i);
         available[i] = false;
         lastSpike[i] = k;
@@ -47,21 +71,29 @@ export function simulateDensely(
       }
     }
     spikesAt.push(spiking);
-    for (const pre of spikesAt[k - 18] ?? []) {
-      if (isSilenced.has(pre)) continue;
+    for (const pre of spikesAt[k - delay] ?? []) {
+      if (isSilenced.has(pre) || isSilentIn(pre, k - delay) || wiring.signs[pre] === 0) continue;
       for (let c = wiring.rowStart[pre]!; c < wiring.rowStart[pre + 1]!; c++) {
         const post = wiring.targets[c]!;
+        const factor = factorOf(pre, post);
+        if (factor === 0) continue;
         deliveredEvents++;
-        if (available[post]) g[post] = g[post]! + 0.275 * wiring.signs[pre]! * wiring.synapseCounts[c]!;
+        const synapses = wiring.signs[pre]! * wiring.synapseCounts[c]! * factor * scaleOf(wiring.signs[pre]!);
+        if (available[post]) g[post] = g[post]! + synapseMv * synapses;
       }
     }
     for (; inputEvents.steps[nextEvent] === k; nextEvent++) {
       const i = inputEvents.neurons[nextEvent]!;
-      if (available[i]) v[i] = v[i]! + 68.75;
+      if (available[i]) v[i] = v[i]! + inputEventMv;
+    }
+    for (; background !== undefined && background.steps[nextBackground] === k; nextBackground++) {
+      const i = background.neurons[nextBackground]!;
+      if (available[i]) v[i] = v[i]! + background.eventMv;
     }
     for (const i of spiking) v[i] = g[i] = 0;
+    membranes.push(v.map((each) => each - 52));
     deliveredUpTo.push(deliveredEvents);
-    if (deliveredEvents > eventBudget) return { spikes, deliveredUpTo, stoppedAtStep: k };
+    if (deliveredEvents > eventBudget) return { spikes, membranes, deliveredUpTo, stoppedAtStep: k };
   }
-  return { spikes, deliveredUpTo, stoppedAtStep: undefined };
+  return { spikes, membranes, deliveredUpTo, stoppedAtStep: undefined };
 }

@@ -28,6 +28,8 @@ export interface ReportDocument {
   readonly end_ms: number | null;
   /** Width of the bins of a histogram; other kinds have none. */
   readonly bin_ms?: number;
+  /** Time between samples of membrane potentials; other kinds have none. */
+  readonly dt_ms?: number;
 }
 
 /** The kind of an input, or of a report, that does not say. */

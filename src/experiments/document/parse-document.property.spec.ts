@@ -211,6 +211,12 @@ describe('any document', () => {
     [{ type: 'LC4', except: [['LC4:left']] }, true],
     [{ type: 'LC4', except: [[{}]] }, false],
     [{ except: 'LC4' }, false],
+    [{ downstream_of: 'LC4' }, true],
+    [{ upstream_of: [['LC4:left']], downstream_of: { type: 'LC4' }, hops: 3, minimum_synapses: 7 }, true],
+    [{ downstream_of: 'LC4', hops: 0 }, false],
+    [{ hops: 1 }, false],
+    [{ hops: 1, except: 'LC4' }, false],
+    [{ type: 'LC4', minimum_synapses: 5 }, false],
     [{}, false],
   ])('has selectors that its schema takes as the service does: %j', (selector, isAllowed) => {
     const document = { silence: [selector] };

@@ -1,6 +1,7 @@
+import { DIRECTIONS } from '../../connectome/neighbours.js';
 import { MAXIMUM_SELECTOR_DEPTH, SELECTOR_LABELS } from '../../connectome/selector-schema.js';
 import { nameOnSide, PUBLISHED_PREFIX } from '../../connectome/set-selector.js';
-import { isObject } from '../../schema/forms.js';
+import { hasMember, isObject } from '../../schema/forms.js';
 import { invalid, type JsonPath } from '../../schema/json-path.js';
 
 /**
@@ -8,12 +9,15 @@ import { invalid, type JsonPath } from '../../schema/json-path.js';
  * whole brain, so their number bounds what it costs to resolve a document.
  */
 const MAXIMUM_SELECTORS = 500;
+/** Each hop may look at every connection of the model, which takes as long as many selectors do. */
+const MAXIMUM_HOPS = 60;
 
 /** Counts what the selectors of one document need in all, before anything of them is checked. */
 export class SelectorCount {
   /** Types and root ids: in rows of rates, which have a limit of their own, and elsewhere. */
   readonly #names = { rows: 0, others: 0 };
   #selectors = 0;
+  #hops = 0;
 
   /** @param nodeSets names of the document's own sets  @param maximumNames types and root ids in all selectors */
   constructor(
@@ -45,12 +49,26 @@ export class SelectorCount {
     }
     if (counts) this.#countSelector(path);
     if (!isObject(selector)) return;
+    for (const direction of DIRECTIONS) {
+      if (hasMember(selector, direction)) this.#countHops(selector['hops'], [...path, direction]);
+    }
     for (const label of SELECTOR_LABELS) {
       const values = [selector[label] ?? []].flat() as unknown[];
       values.forEach((value, i) => {
         const here = Array.isArray(selector[label]) ? [...path, label, i] : [...path, label];
         if (typeof value === 'string' && label !== 'side') this.#countPattern(value, here, isInRow);
       });
+    }
+  }
+
+  #countHops(hops: unknown, path: JsonPath): void {
+    // Hops that are no number are refused later.
+    this.#hops += typeof hops === 'number' ? hops : 1;
+    if (this.#hops > MAXIMUM_HOPS) {
+      throw invalid(
+        path,
+        `The selectors of a document may follow connections over at most ${MAXIMUM_HOPS} hops in all, got more.`,
+      );
     }
   }
 

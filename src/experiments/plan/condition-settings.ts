@@ -42,6 +42,8 @@ export interface Settings {
   readonly seed: number;
   /** In the order of the document. */
   readonly inputs: readonly InputSettings[];
+  /** @returns undefined where no axis sets the parameter */
+  valueOf(parameter: string): number | undefined;
 }
 
 /** Asked for every condition before anything is run. */
@@ -56,11 +58,13 @@ export function settingsAt(
     const axis = grid.axes[at];
     return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
   };
-  const durationMs = valueOn(grid.axisOf('duration_ms')) ?? document.duration_ms;
+  const valueOf = (parameter: string) => valueOn(grid.axisOf(parameter));
+  const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
     places,
+    valueOf,
     durationMs,
-    seed: valueOn(grid.axisOf('seed')) ?? document.seed,
+    seed: valueOf('seed') ?? document.seed,
     inputs: inputs.map(({ input: given, swept }) => {
       const values = swept.map(([member, axis]) => [member, valueOn(axis)]);
       const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };

@@ -6,7 +6,13 @@
 import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
 import { backgroundWork, steadyWork, type TrainWork, trainsOf, varyingWork } from '../kinds/train-work.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
-import type { ConditionInput, ConditionTask, TrialReading, TrialTask } from './trial.js';
+import {
+  recordingsOf,
+  type ConditionInput,
+  type ConditionTask,
+  type TrialReading,
+  type TrialTask,
+} from './trial.js';
 
 const MS_PER_SECOND = 1000;
 /** Time of a core that a brain second buys. */
@@ -20,11 +26,16 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
+  /** Conditions whose connections are edited: 10 ms each, and 1 us for each connection. */
+  editedConditions: 2,
+  editedPairs: 20_000,
+  /** Membrane potentials that are recorded: 10 ns each. Their rows count as others do. */
+  samples: 2_000_000,
   /** Groups that are written, for each condition and report. */
   groups: 3_300,
-  /** Their rates: for each group one for each trial and bin. */
-  rates: 80_000,
-  /** Spikes and input events that are written as rows of tables. */
+  /** Their numbers: for each group one for each trial and bin. */
+  groupNumbers: 80_000,
+  /** Spikes, input events and membrane potentials that are written as rows of tables. */
   tableRows: 13_000,
 } as const;
 
@@ -55,11 +66,17 @@ export function addWork(sum: Work, added: Work): void {
   }
 }
 
+/** Work of a worker before the first trial of a condition. @param pairs connections that are edited */
+export function preparationOf(pairs: number): Work {
+  return pairs === 0 ? {} : { editedConditions: 1, editedPairs: pairs };
+}
+
 /** Input of a trial, or of all trials of a condition. */
 type AnyInput = Input | ConditionInput;
 
 /** Work of a trial as far as it is known before it is computed: the same for all trials of a condition. */
-export function expectedWork({ protocol: { inputs, durationSteps } }: TrialTask | ConditionTask): Work {
+export function expectedWork(task: TrialTask | ConditionTask): Work {
+  const { inputs, durationSteps } = task.protocol;
   let trains = 0;
   let inputEvents = 0;
   for (const input of inputs) {
@@ -67,16 +84,29 @@ export function expectedWork({ protocol: { inputs, durationSteps } }: TrialTask 
     trains += own.trains;
     inputEvents += own.inputEvents;
   }
-  return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents };
+  return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents, ...recordedWork(task) };
+}
+
+/** Samples of a trial, and the rows that they become. */
+export function recordedWork(
+  task: Pick<TrialTask, 'reports'>,
+): Required<Pick<Work, 'samples' | 'tableRows'>> {
+  const samples = recordingsOf(task).reduce((sum, recording) => sum + recording.samples, 0);
+  return { samples, tableRows: samples };
 }
 
 /** Work of a trial that was not expected, known afterwards. */
-export function foundWork(reading: TrialReading, { inputEvents: expected = 0 }: Work): Work {
-  const tableRows = reading.reports.reduce(
-    (rows, report) => rows + (isEventReading(report) ? report.steps.length : 0),
-    0,
-  );
-  return { inputEvents: reading.inputEvents - expected, synapticEvents: reading.synapticEvents, tableRows };
+export function foundWork(reading: TrialReading, { inputEvents = 0, tableRows = 0 }: Work): Work {
+  return {
+    inputEvents: reading.inputEvents - inputEvents,
+    synapticEvents: reading.synapticEvents,
+    tableRows: tableRowsOf(reading) - tableRows,
+  };
+}
+
+/** Rows of tables that a worker has returned. */
+export function tableRowsOf({ reports }: TrialReading): number {
+  return reports.reduce((rows, report) => rows + (isEventReading(report) ? report.steps.length : 0), 0);
 }
 
 /** Events of one input in one trial, on average. */

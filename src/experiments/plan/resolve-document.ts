@@ -1,14 +1,14 @@
 /** Finds the neurons of every selector of a document. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
-import { distinct, type NodeSetResolver, type SelectorAt } from '../../connectome/node-set-resolver.js';
+import { distinct, type NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-set.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
 import type { InParts } from '../../parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
-import { axisKindName, axisKindOf } from '../kinds/axis-kinds.js';
-import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
+import { axisKindName, axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
+import { editKindOf, editsOf, RESOLVED_OF_EDITS, type SelectorUse } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { ResolvedSet } from '../run/result.js';
 
@@ -26,9 +26,7 @@ export interface ResolvedDocument {
 }
 
 /** Selectors under one name in the answer: all selectors of `silence`, one of anything else. */
-interface Use {
-  readonly name: string;
-  readonly selectors: readonly SelectorAt[];
+interface Use extends SelectorUse {
   /** The name of an input with several selectors. */
   readonly input?: string;
 }
@@ -91,10 +89,7 @@ function usesOf(document: ExperimentDocument): Use[] {
       const selectors = inputKindOf(document).selectorsOf?.(document, path);
       return selectors ? { name, selectors, input } : one(name, document.node_set!, `${path}/node_set`);
     }),
-    ...Object.keys(EDIT_KINDS).flatMap((name) => {
-      const selectors = editKindOf(name)!.selectorsOf(document[name as keyof typeof EDIT_KINDS]);
-      return selectors.length === 0 ? [] : [{ name, selectors }];
-    }),
+    ...editsOf(document).flatMap(([, kind, value]) => kind.usesOf?.(value) ?? []),
     ...sweep.flatMap((axis, at) => {
       const selector = axisKindOf(axis).selectorOf?.(axis);
       return selector === undefined
@@ -105,11 +100,16 @@ function usesOf(document: ExperimentDocument): Use[] {
       one(`reports.${name}`, report.node_set, `/reports/${name}/node_set`),
     ),
   ];
-  const taken = uses.find(({ name }) => Object.hasOwn(nodeSets, name));
+  const facts = RESOLVED_OF_EDITS.map(({ name }) => name).filter(
+    (name) =>
+      Object.hasOwn(document, name) ||
+      sweep.some((axis) => editKindOf(parameterOf(axis)) === editKindOf(name)),
+  );
+  const taken = [...uses.map(({ name }) => name), ...facts].find((name) => Object.hasOwn(nodeSets, name));
   if (taken !== undefined) {
     throw invalid(
-      ['node_sets', taken.name],
-      `node_sets must not have the name ${taken.name}: in the answer it stands for a part of the document itself.`,
+      ['node_sets', taken],
+      `node_sets must not have the name ${taken}: in the answer it stands for a part of the document itself.`,
     );
   }
   return [

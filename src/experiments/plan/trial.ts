@@ -4,7 +4,9 @@
  */
 import type { Input, Protocol } from '../../stimulus/protocol.js';
 import type { ConditionTrain } from '../kinds/input-kinds.js';
-import type { ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import { kindOf } from '../kinds/report-kinds.js';
+import type { Work } from './prices.js';
 
 export interface TrialTask {
   readonly protocol: Protocol;
@@ -13,6 +15,8 @@ export interface TrialTask {
   readonly countsAll: boolean;
   /** Rows that all tables of the trial together return at most; they count all. By default as many as their reports say. */
   readonly maximumRows?: number;
+  /** Work of a worker before the first trial of the condition. */
+  readonly preparation?: Work;
 }
 
 /** All trials of one condition, which differ in nothing but the number of the trial. Plain data, sent once. */
@@ -49,10 +53,23 @@ export interface TrialReading {
   readonly reports: readonly ReportReading[];
   /** Counts of the whole trial, where the task asked for them. */
   readonly counts?: SpikeCounts;
+  /** Otherwise the neurons with at least one spike, ascending. Bits would take longer to set than 100,000 numbers to send. */
+  readonly responders?: Uint32Array;
+}
+
+type Recording = ReturnType<NonNullable<ReportKind['recordingOf']>>;
+
+/** Recordings that the engine makes in a trial, in the order of the reports that read it. */
+export function recordingsOf({ reports }: Pick<TrialTask, 'reports'>): Recording[] {
+  return reports.flatMap((report) => kindOf(report).recordingOf?.(report) ?? []);
 }
 
 /** The arrays of a reading, which belong to it alone: their memory may be transferred with it. */
-export function arraysOfReading({ reports, counts }: TrialReading): ArrayBufferView<ArrayBuffer>[] {
-  const arrays = [...reports, counts ?? {}].flatMap((part) => Object.values(part).filter(ArrayBuffer.isView));
-  return arrays as ArrayBufferView<ArrayBuffer>[];
+export function arraysOfReading({
+  reports,
+  counts,
+  responders,
+}: TrialReading): ArrayBufferView<ArrayBuffer>[] {
+  const parts = [...reports, { ...counts, responders }].flatMap((part) => Object.values(part).flat());
+  return parts.filter((part) => ArrayBuffer.isView(part)) as ArrayBufferView<ArrayBuffer>[];
 }

@@ -83,7 +83,7 @@ export function truncatedWarning(conditions: readonly number[]): ExperimentWarni
   return {
     code: 'SPIKES_TRUNCATED',
     message:
-      `In ${listedConditions(conditions)} rows of spikes or input events beyond the limit of the answer ` +
+      `In ${listedConditions(conditions)} rows of events beyond the limit of the answer ` +
       'were left out, as truncate=true asks. Without it they come on further pages.',
   };
 }

@@ -2,59 +2,53 @@
 import {
   MAXIMUM_NEURONS,
   MAXIMUM_SYNAPSES_PER_CONNECTION,
-  TARGET_BITS,
   type Wiring,
 } from '../../connectome/connectome.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
-import { MAXIMUM_TRIAL_STEPS } from '../../stimulus/protocol.js';
-import {
-  DELAY_STEPS,
-  INPUT_EVENT_MV,
-  MEMBRANE_DECAY,
-  NETWORK,
-  REFRACTORY_STEPS,
-  SYNAPSE_DECAY,
-  SYNAPSE_MV,
-  SYNAPSE_TO_MEMBRANE,
-  THRESHOLD_ABOVE_REST_MV,
-} from '../network.js';
+import { MAXIMUM_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
+import { MEMBRANE_DECAY, NETWORK, SYNAPSE_DECAY, SYNAPSE_TO_MEMBRANE, USUAL_CONSTANTS } from '../network.js';
 import { checkDuration, type SimulationEngine, type SimulationOptions, type Trial } from '../simulation.js';
+import {
+  ADDRESS_BITS,
+  ADDRESS_SHIFT,
+  type Kernel,
+  ROW_CONNECTION_COUNT,
+  ROW_END,
+  ROW_MARKS,
+  ROW_WORDS,
+  SYNAPSES_PER_WORD,
+  viewOf,
+  WORD_BYTES,
+} from './kernel-exports.js';
+import { OverriddenConnections } from './overridden-connections.js';
+import { Recorder } from './recorder.js';
+import { type Muting, mutingsOf } from './mutings.js';
 
-/** Exports of kernel.ts. A section is the address of its first byte. */
-interface Kernel extends Readonly<
-  Record<
-    'connections' | 'rows' | 'eventSteps' | 'eventNeurons' | 'rasterSteps' | 'rasterNeurons',
-    WebAssembly.Global
-  >
-> {
-  readonly memory: WebAssembly.Memory;
-  readonly deliveredEvents: WebAssembly.Global;
-  readonly stepCount: WebAssembly.Global;
-  setConstants(thresholdMv: number, delaySteps: number, refractorySteps: number): void;
-  setFactors(membraneDecay: number, synapseDecay: number, ...more: readonly number[]): void;
-  layOutNetwork(neurons: number, words: number, wordsOfLongestRow: number, longestTrialSteps: number): void;
-  layOutTrial(stepCount: number, eventCount: number): void;
-  simulate(durationSteps: number, eventCount: number, eventBudget: number): number;
-}
-
-/** See Pair in kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */
-const ADDRESS_SHIFT = 4;
-const ADDRESS_BITS = TARGET_BITS + ADDRESS_SHIFT;
-/** A connection of more synapses becomes several words, which add up to the same. */
-const SYNAPSES_PER_WORD = 2 ** (31 - ADDRESS_BITS) - 1;
-const WORD_BYTES = 4;
-/** See Row in kernel/memory.ts. */
-const ROW_WORDS = 4;
-const ROW_END = 1;
-const ROW_CONNECTION_COUNT = 2;
-const ROW_MARKS = 3;
 const EXCITATORY = 1;
 const STIMULATED = 1 << 16;
 
 const NO_NEURONS = new Uint32Array(0);
+const NO_BACKGROUND = { steps: new Uint16Array(0), neurons: NO_NEURONS, eventMv: 0 };
+
+/** A change of rows before a step. */
+interface RowChange {
+  readonly step: number;
+  readonly apply: () => void;
+}
+
+/** The parts of a neuron that are silenced: the count of its connections when it spikes, and its delivery on arrival. */
+interface Silencing {
+  readonly ofSpikes?: boolean;
+  readonly ofArrivals?: boolean;
+}
+const ALL: Silencing = { ofSpikes: true, ofArrivals: true };
+
+type Neurons = Muting['neurons'];
 
 export class KernelEngine implements SimulationEngine {
   readonly #kernel: Kernel;
+  readonly #overridden: OverriddenConnections;
+  #constants: NetworkConstants | undefined;
 
   /**
    * @param module dist/simulation/kernel/kernel.wasm, compiled; engines of several threads can share it
@@ -69,96 +63,178 @@ export class KernelEngine implements SimulationEngine {
       throw new RangeError(`the kernel takes up to ${MAXIMUM_NEURONS} neurons, not ${wiring.neuronCount}`);
     }
     this.#kernel = new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel;
-    this.#kernel.setConstants(THRESHOLD_ABOVE_REST_MV, DELAY_STEPS, REFRACTORY_STEPS);
+    this.#setConstants(USUAL_CONSTANTS);
+    this.#writeWiring();
+    this.#overridden = new OverriddenConnections(this.#kernel, wiring);
+  }
+
+  simulate(
+    { stimulated, steps, neurons, background = NO_BACKGROUND }: InputEvents,
+    options: SimulationOptions,
+  ): Trial {
+    const { durationSteps, silenced = NO_NEURONS, eventBudget = Infinity, silencedWindows = [] } = options;
+    checkDuration(durationSteps);
+    const kernel = this.#kernel;
+    const constants = { ...USUAL_CONSTANTS, ...options.constants };
+    const { excitatoryScale, inhibitoryScale, delaySteps } = constants;
+    this.#setConstants(constants);
+    this.#overridden.apply(options);
+    kernel.setVariation(excitatoryScale, inhibitoryScale, background.eventMv);
+    const recorder = new Recorder(kernel, options.recordings ?? [], durationSteps);
+    kernel.layOutTrial(
+      durationSteps,
+      steps.length,
+      background.steps.length,
+      recorder.neuronCount,
+      recorder.sampleCount,
+    );
+    viewOf(kernel, Uint16Array, 'eventSteps', steps.length).set(steps);
+    viewOf(kernel, Uint32Array, 'eventNeurons', steps.length).set(neurons);
+    viewOf(kernel, Uint16Array, 'backgroundSteps', background.steps.length).set(background.steps);
+    viewOf(kernel, Uint32Array, 'backgroundNeurons', background.steps.length).set(background.neurons);
+    recorder.writeNeurons();
+    const isVaried =
+      excitatoryScale !== 1 ||
+      inhibitoryScale !== 1 ||
+      background.steps.length > 0 ||
+      this.#overridden.delivers;
+    const mutings = mutingsOf(silencedWindows, silenced, this.wiring.neuronCount);
+    const marks = this.#rows();
+    for (const i of stimulated) marks[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
+    this.#silence(silenced, ALL);
+    try {
+      kernel.begin(durationSteps, steps.length, background.steps.length);
+      this.#run(durationSteps, eventBudget, isVaried, this.#changesOf(mutings, delaySteps), recorder);
+    } finally {
+      const rows = this.#rows();
+      for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
+      for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) this.#restore(each, ALL);
+    }
+    const spikeCount = kernel.end();
+    const deliveredEvents = kernel.deliveredEvents.value as number;
+    return {
+      steps: viewOf(kernel, Uint16Array, 'rasterSteps', spikeCount),
+      neurons: viewOf(kernel, Uint32Array, 'rasterNeurons', spikeCount),
+      deliveredEvents,
+      ...(deliveredEvents > eventBudget && { stoppedAtStep: (kernel.stepCount.value as number) - 1 }),
+      ...(options.recordings && { membranes: recorder.samples() }),
+    };
+  }
+
+  /** Runs from change to change and from sample to sample. */
+  #run(
+    durationSteps: number,
+    eventBudget: number,
+    isVaried: boolean,
+    changes: readonly RowChange[],
+    recorder: Recorder,
+  ): void {
+    const kernel = this.#kernel;
+    let next = 0;
+    let isWithinBudget = 1;
+    for (let step = 0; step < durationSteps && isWithinBudget === 1;) {
+      for (; changes[next]?.step === step; next++) changes[next]!.apply();
+      const until = Math.min(durationSteps, changes[next]?.step ?? Infinity, recorder.nextStep + 1);
+      isWithinBudget = isVaried ? kernel.runVaried(until, eventBudget) : kernel.run(until, eventBudget);
+      step = isWithinBudget === 1 ? until : (kernel.stepCount.value as number);
+      if (recorder.nextStep === step - 1) recorder.sample();
+    }
+  }
+
+  #changesOf(mutings: readonly Muting[], delaySteps: number): RowChange[] {
+    const [ofSpikes, ofArrivals] = [{ ofSpikes: true }, { ofArrivals: true }];
+    return mutings
+      .flatMap(({ neurons, startStep, endStep }): RowChange[] => [
+        { step: startStep, apply: () => this.#silence(neurons, ofSpikes) },
+        { step: endStep, apply: () => this.#restore(neurons, ofSpikes) },
+        { step: startStep + delaySteps, apply: () => this.#silence(neurons, ofArrivals) },
+        { step: endStep + delaySteps, apply: () => this.#restore(neurons, ofArrivals) },
+      ])
+      .sort((a, b) => a.step - b.step);
+  }
+
+  #silence(neurons: Neurons, { ofSpikes, ofArrivals }: Silencing): void {
+    const rows = this.#rows();
+    for (const i of neurons) {
+      if (ofSpikes) rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = 0;
+      // A row that ends where it begins is empty.
+      if (ofArrivals) rows[ROW_WORDS * i + ROW_END] = rows[ROW_WORDS * i]!;
+    }
+    if (ofArrivals) this.#overridden.silence(neurons);
+  }
+
+  #restore(neurons: Neurons, { ofSpikes, ofArrivals }: Silencing): void {
+    const rows = this.#rows();
+    for (const i of neurons) {
+      const count = connectionsOf(this.wiring, i) - this.#overridden.cutsOf(i);
+      if (ofSpikes) rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = count;
+      // A row ends where the next one begins.
+      if (ofArrivals) rows[ROW_WORDS * i + ROW_END] = rows[ROW_WORDS * (i + 1)]!;
+    }
+    if (ofArrivals) this.#overridden.restore(neurons);
+  }
+
+  #setConstants(constants: NetworkConstants): void {
+    const { thresholdMv, delaySteps, refractorySteps, synapseMv, inputEventMv } = constants;
+    const before = this.#constants;
+    this.#constants = constants;
+    const isKnown =
+      before !== undefined &&
+      before.thresholdMv === thresholdMv &&
+      before.delaySteps === delaySteps &&
+      before.refractorySteps === refractorySteps &&
+      before.synapseMv === synapseMv &&
+      before.inputEventMv === inputEventMv;
+    if (isKnown) return;
+    const restMv = NETWORK.restMv.value;
+    const thresholdAboveRestMv = thresholdMv - restMv;
+    this.#kernel.setConstants(restMv, thresholdAboveRestMv, delaySteps, refractorySteps);
     this.#kernel.setFactors(
       MEMBRANE_DECAY,
       SYNAPSE_DECAY,
       NETWORK.stepMs.value / NETWORK.tauMembraneMs.value,
       NETWORK.stepMs.value / NETWORK.tauSynapseMs.value,
-      SYNAPSE_MV * SYNAPSE_TO_MEMBRANE,
-      INPUT_EVENT_MV,
-      THRESHOLD_ABOVE_REST_MV,
+      synapseMv * SYNAPSE_TO_MEMBRANE,
+      inputEventMv,
+      thresholdAboveRestMv,
     );
-    this.#writeWiring();
-  }
-
-  simulate(
-    { stimulated, steps, neurons }: InputEvents,
-    { durationSteps, silenced = NO_NEURONS, eventBudget = Infinity }: SimulationOptions,
-  ): Trial {
-    checkDuration(durationSteps);
-    const kernel = this.#kernel;
-    kernel.layOutTrial(durationSteps, steps.length);
-    this.#view(Uint16Array, kernel.eventSteps, steps.length).set(steps);
-    this.#view(Uint32Array, kernel.eventNeurons, steps.length).set(neurons);
-    const rows = this.#rows();
-    for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
-    for (const i of silenced) silence(rows, i);
-    try {
-      const spikeCount = kernel.simulate(durationSteps, steps.length, eventBudget);
-      const deliveredEvents = kernel.deliveredEvents.value;
-      return {
-        steps: this.#view(Uint16Array, kernel.rasterSteps, spikeCount),
-        neurons: this.#view(Uint32Array, kernel.rasterNeurons, spikeCount),
-        deliveredEvents,
-        ...(deliveredEvents > eventBudget && { stoppedAtStep: kernel.stepCount.value - 1 }),
-      };
-    } finally {
-      const after = this.#rows();
-      for (const i of stimulated) after[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
-      for (const i of silenced) this.#restore(after, i);
-    }
   }
 
   #rows(): Uint32Array {
-    return this.#view(Uint32Array, this.#kernel.rows, ROW_WORDS * (this.wiring.neuronCount + 1));
-  }
-
-  #restore(rows: Uint32Array, neuron: number): void {
-    const { rowStart } = this.wiring;
-    // A row ends where the next one begins.
-    rows[ROW_WORDS * neuron + ROW_END] = rows[ROW_WORDS * (neuron + 1)]!;
-    rows[ROW_WORDS * neuron + ROW_CONNECTION_COUNT] = rowStart[neuron + 1]! - rowStart[neuron]!;
+    return viewOf(this.#kernel, Uint32Array, 'rows', ROW_WORDS * (this.wiring.neuronCount + 1));
   }
 
   #writeWiring(): void {
     const { neuronCount, rowStart, targets, synapseCounts, signs } = this.wiring;
     const [wordCount, wordsOfLongestRow] = countWords(this.wiring);
-    this.#kernel.layOutNetwork(neuronCount, wordCount, wordsOfLongestRow, MAXIMUM_TRIAL_STEPS);
+    const kernel = this.#kernel;
+    kernel.layOutNetwork(neuronCount, wordCount, wordsOfLongestRow, MAXIMUM_TRIAL_STEPS);
     const rows = this.#rows();
-    const words = this.#view(Int32Array, this.#kernel.connections, wordCount);
-    const addressOf = (word: number): number => this.#kernel.connections.value + WORD_BYTES * word;
+    const words = viewOf(kernel, Int32Array, 'connections', wordCount);
+    const addressOf = (word: number): number => (kernel.connections.value as number) + WORD_BYTES * word;
     let end = 0;
     for (let i = 0; i < neuronCount; i++) {
       const sign = signs[i]!;
+      const count = connectionsOf(this.wiring, i);
       rows[ROW_WORDS * i] = addressOf(end);
-      for (let c = rowStart[i]!; c < rowStart[i + 1]!; c++) {
+      for (let c = rowStart[i]!; c < rowStart[i]! + count; c++) {
         for (let rest = synapseCounts[c]!; rest > 0; rest -= SYNAPSES_PER_WORD) {
           const synapses = sign * Math.min(rest, SYNAPSES_PER_WORD);
           words[end++] = (synapses << ADDRESS_BITS) | (targets[c]! << ADDRESS_SHIFT);
         }
       }
       if (end % 2 !== 0) words[end++] = neuronCount << ADDRESS_SHIFT;
+      rows[ROW_WORDS * i + ROW_END] = addressOf(end);
+      rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = count;
       rows[ROW_WORDS * i + ROW_MARKS] = sign > 0 ? EXCITATORY : 0;
     }
     rows[ROW_WORDS * neuronCount] = addressOf(end);
-    for (let i = 0; i < neuronCount; i++) this.#restore(rows, i);
-  }
-
-  /** Memory that grows detaches its buffer, so a view lives until the kernel is called again. */
-  #view<T>(
-    TypedArray: new (buffer: ArrayBuffer, byteOffset: number, length: number) => T,
-    section: WebAssembly.Global,
-    length: number,
-  ): T {
-    return new TypedArray(this.#kernel.memory.buffer, section.value, length);
   }
 }
 
-/** A silenced neuron has an empty row. */
-function silence(rows: Uint32Array, neuron: number): void {
-  rows[ROW_WORDS * neuron + ROW_END] = rows[ROW_WORDS * neuron]!;
-  rows[ROW_WORDS * neuron + ROW_CONNECTION_COUNT] = 0;
+/** A neuron of sign 0 delivers nothing. */
+function connectionsOf({ rowStart, signs }: Wiring, neuron: number): number {
+  return signs[neuron] === 0 ? 0 : rowStart[neuron + 1]! - rowStart[neuron]!;
 }
 
 /**

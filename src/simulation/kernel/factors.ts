@@ -1,7 +1,7 @@
 /**
  * The factors of each step. u and h (see kernel.ts) are stored multiplied by a growth that cancels their decay, so
- * converting them to mV, and mV to them, takes a different factor in every step. The factors are the same in every
- * trial. They are kept in a table, and each is computed once, when a trial first gets to its step.
+ * converting them to mV, and mV to them, takes a different factor in every step. The factors are the same in all
+ * trials with the same constants. They are kept in a table, and each is computed once, when a trial first gets to its step.
  *
  * After 3.5 s the growth would exceed the range of doubles. Before that, u and h of all neurons and their growth are
  * multiplied by the same powers of two. This changes exponents only, so the trial continues unchanged; only values
@@ -53,6 +53,8 @@ export function setFactors(
   synapseMv = synapse;
   inputEventMv = inputEvent;
   leastMv = ((4 * threshold) / 3) * (1 - MARGIN);
+  growth = f64x2.splat(1);
+  knownSteps = 0;
 }
 
 /** Extends the table to a number of steps. The growth is divided step by step, which gives the same bits everywhere. */

@@ -23,6 +23,10 @@
  *    to rest when its refractory period is over, before that step delivers anything.
  *  - Spikes are listed by step; within a step, excitatory neurons come before inhibitory ones.
  *
+ * Two loops over steps are made of one text: `run`, and `runVaried`, which also knows scales, overridden connections and
+ * background. A single check of a flag in the loop would cost a trial with few spikes 16 %. Everything that a step calls
+ * is a method, since only methods can be marked as inlined, and a call in each step takes 1 to 3 % of such a trial.
+ *
  * Loops process two connections or two neurons at a time, side by side in a vector. For this, rows have an even
  * number of connections, and the sentinel, a neuron that does not exist, ends lists. Lists are written without
  * branches, since a processor cannot predict what a neuron does. Sums add the same products in the same order on
@@ -30,17 +34,21 @@
  */
 import { MARGIN, STEPS_BETWEEN_REVIEWS, computeFactors, shrinkState } from './factors';
 import {
+  BackgroundEvent,
   Entry,
   Factors,
   InputEvent,
   Neuron,
+  OverrideRow,
   Row,
+  Sample,
   Spike,
   StepSpikes,
   Visit,
   candidates,
   neuronCount,
   putAllToRest,
+  recordedNeurons,
   reserveSpikes,
   sentinel,
   spikingNeurons,
@@ -51,19 +59,28 @@ import { writeRaster } from './raster';
 /** For the host: what it calls, the sections it fills before a trial, and those it reads afterwards. */
 export { setFactors } from './factors';
 export {
+  backgroundNeurons,
+  backgroundSteps,
   connections,
   eventNeurons,
   eventSteps,
   layOutNetwork,
+  layOutOverrides,
   layOutTrial,
+  overridden,
+  overrideRows,
   rasterNeurons,
   rasterSteps,
+  recordedNeurons,
   rows,
+  samples,
 } from './memory';
 
 /** Resetting this many targets one by one takes about as long as clearing the state of a whole brain. */
 const FEW_CONNECTIONS: u32 = 100_000;
 
+let restMv: f64;
+/** Above rest. */
 let thresholdMv: f64;
 let threshold: v128;
 /** Slightly lower: a tangent that comes this close may reach the threshold. */
@@ -72,13 +89,23 @@ let nearThreshold: v128;
 let peakFactor: v128;
 let delaySteps: u32;
 let refractorySteps: u32;
+/** Multiply the synapses of excitatory and of inhibitory neurons. */
+let excitatoryScale: v128 = f64x2.splat(1);
+let inhibitoryScale: v128 = f64x2.splat(1);
+/** Added to v by one event of the background. */
+let backgroundMv: f64;
 
 let candidateCount: u32;
 let waitingCount: u32;
 let spikingCount: u32;
 /** More neurons became candidates than the list holds. */
 let isListIncomplete: bool;
+let eventCount: u32;
 let nextEvent: u32;
+let backgroundCount: u32;
+let nextBackground: u32;
+/** Least u, as Factors has it, in the last step. */
+let leastU: f64;
 /** False during a trial, so that the trial after one that was interrupted still starts from rest. */
 let allAtRest: bool = true;
 
@@ -87,69 +114,172 @@ export let deliveredEvents: f64;
 /** Steps that were simulated. */
 export let stepCount: u32;
 
-export function setConstants(thresholdAboveRestMv: f64, delay: u32, refractory: u32): void {
+export function setConstants(rest: f64, thresholdAboveRestMv: f64, delay: u32, refractory: u32): void {
+  restMv = rest;
   thresholdMv = thresholdAboveRestMv;
   threshold = f64x2.splat(thresholdMv);
   nearThreshold = f64x2.splat(thresholdMv * (1 - MARGIN));
   const uAtPeakMv = (4 * thresholdMv) / 3;
   peakFactor = f64x2.splat(4 * uAtPeakMv * uAtPeakMv * uAtPeakMv * (1 - MARGIN));
   delaySteps = delay;
-  refractorySteps = refractory;
+  // The spikes of a step are listed at its end, so a refractory period ends in the next step at the earliest.
+  refractorySteps = max<u32>(refractory, 1);
 }
 
-/**
- * Runs the network from rest for a number of steps, or up to the first step in which the total of delivered events
- * exceeds the budget.
- * @returns the number of spikes; the raster has them ordered by step, then by neuron
- */
-export function simulate(durationSteps: u32, eventCount: u32, eventBudget: f64): u32 {
+/** Sets what `runVaried` alone knows. */
+export function setVariation(excitatory: f64, inhibitory: f64, backgroundEventMv: f64): void {
+  excitatoryScale = f64x2.splat(excitatory);
+  inhibitoryScale = f64x2.splat(inhibitory);
+  backgroundMv = backgroundEventMv;
+}
+
+/** Begins a trial from rest, with as many events as were laid out. */
+export function begin(durationSteps: u32, events: u32, backgroundEvents: u32): void {
   if (!allAtRest) putAllToRest();
   allAtRest = false;
   computeFactors(durationSteps);
   candidateCount = 0;
   waitingCount = 0;
   isListIncomplete = false;
+  eventCount = events;
   nextEvent = 0;
-  InputEvent.endAfter(eventCount);
+  InputEvent.endAfter(events);
+  backgroundCount = backgroundEvents;
+  nextBackground = 0;
+  BackgroundEvent.endAfter(backgroundEvents);
   StepSpikes.of(0).begin = 0;
+  stepCount = 0;
+  deliveredEvents = 0;
+  leastU = 0;
+}
 
-  let step: u32 = 0;
-  let leastU: f64 = 0;
-  let delivered: f64 = 0;
-  do {
-    const factors = Factors.of(step);
-    // The growth, and leastU with it, increases from step to step except where it was shrunk.
-    if (factors.leastU < leastU) shrinkState();
-    leastU = factors.leastU;
-    if (step >= refractorySteps) endRefractoriness(StepSpikes.of(step - refractorySteps));
-    Candidates.findSpikes(step, factors);
-    if (step >= delaySteps) {
-      const arriving = StepSpikes.of(step - delaySteps);
-      excite(arriving.begin, arriving.firstInhibitory, factors);
-      inhibit(arriving.firstInhibitory, arriving.end, factors);
-      delivered += arriving.connectionCount;
-    }
-    addInputEvents(step, factors);
-    resetSpiking(step);
-  } while (++step < durationSteps && delivered <= eventBudget);
+/**
+ * Goes on up to, not including, a step, which is after the last one; or up to the first step in which the total of
+ * delivered events exceeds the budget. Between two calls the host may change rows and read membranes.
+ * @returns whether the budget lasts
+ */
+export function run(untilStep: u32, eventBudget: f64): bool {
+  return Steps.run(untilStep, eventBudget, false);
+}
 
-  stepCount = step;
-  deliveredEvents = delivered;
+/** Goes on likewise, with scales, overridden connections and background. */
+export function runVaried(untilStep: u32, eventBudget: f64): bool {
+  return Steps.run(untilStep, eventBudget, true);
+}
+
+/**
+ * Records v of some neurons at the end of the last step.
+ * @param firstNeuron among the recorded ones
+ * @param firstSample the place of its sample
+ */
+export function sample(firstNeuron: u32, neurons: u32, firstSample: u32): void {
+  const factors = Factors.of(stepCount - 1);
+  let recorded = Entry.at(recordedNeurons, firstNeuron);
+  const end = recorded.plus(neurons);
+  let sample = Sample.at(firstSample);
+  for (; recorded.plus(1).isBefore(end); recorded = recorded.plus(2)) {
+    sample.ofBoth = Membrane.mvOf(recorded.neuron, recorded.plus(1).neuron, factors);
+    sample = sample.plus(2);
+  }
+  if (recorded.isBefore(end))
+    sample.mv = f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0);
+}
+
+class Membrane {
+  /** v of two neurons; that of a refractory one is the potential at rest. */
+  @inline
+  static mvOf(first: Neuron, second: Neuron, factors: Factors): v128 {
+    const uhOfFirst = first.uh;
+    const uhOfSecond = second.uh;
+    const mv = f64x2.sub(
+      f64x2.mul(lowOf(uhOfFirst, uhOfSecond), factors.mvOfU),
+      f64x2.mul(highOf(uhOfFirst, uhOfSecond), factors.mvOfH),
+    );
+    return f64x2.add(f64x2.splat(restMv), v128.andnot(mv, f64x2.eq(mv, f64x2.splat(-Infinity))));
+  }
+}
+
+/**
+ * Ends the trial and returns the network to rest.
+ * @returns the number of spikes; the raster has them ordered by step, then by neuron
+ */
+export function end(): u32 {
   const spikeCount = StepSpikes.of(stepCount).begin;
-  putToRest(writeRaster(spikeCount), eventCount);
+  putToRest(writeRaster(spikeCount));
   allAtRest = true;
   return spikeCount;
 }
 
+class Steps {
+  @inline
+  static run(untilStep: u32, eventBudget: f64, isVaried: bool): bool {
+    let step = stepCount;
+    let least = leastU;
+    let delivered = deliveredEvents;
+    do {
+      const factors = Factors.of(step);
+      // The growth, and leastU with it, increases from step to step except where it was shrunk.
+      if (factors.leastU < least) shrinkState();
+      least = factors.leastU;
+      if (step >= refractorySteps) Spiking.endRefractoriness(StepSpikes.of(step - refractorySteps));
+      Candidates.findSpikes(step, factors);
+      if (step >= delaySteps) {
+        const arriving = StepSpikes.of(step - delaySteps);
+        Delivery.excite(arriving.begin, arriving.firstInhibitory, factors, isVaried);
+        Delivery.inhibit(arriving.firstInhibitory, arriving.end, factors, isVaried);
+        if (isVaried) {
+          Delivery.deliverOverridden(
+            arriving.begin,
+            arriving.firstInhibitory,
+            f64x2.mul(factors.uhOfSynapse, excitatoryScale),
+            factors,
+          );
+          Delivery.deliverOverridden(
+            arriving.firstInhibitory,
+            arriving.end,
+            f64x2.mul(factors.uhOfSynapse, inhibitoryScale),
+            factors,
+          );
+        }
+        delivered += arriving.connectionCount;
+      }
+      Delivery.addInputEvents(step, factors);
+      if (isVaried) Delivery.addBackground(step, factors);
+      Spiking.reset(step);
+    } while (++step < untilStep && delivered <= eventBudget);
+    stepCount = step;
+    leastU = least;
+    deliveredEvents = delivered;
+    return delivered <= eventBudget;
+  }
+}
+
 class Candidates {
   /**
-   * Visits every candidate once: it spikes, remains a candidate, waits for the next review, or is dropped. A method,
-   * because only methods can be marked as inlined, and a call in each step takes 1 to 3 % of a run with few spikes.
+   * All waiting neurons become candidates again, each once. A neuron is listed as waiting again whenever it is excited, and
+   * leaving it out here takes a fifth of the instructions of a visit.
+   */
+  @inline
+  static review(): void {
+    const visit = Visit.next();
+    let end = Entry.at(candidates, candidateCount);
+    const endOfWaiting = Entry.at(waitingNeurons, waitingCount);
+    for (let waiting = Entry.at(waitingNeurons, 0); waiting != endOfWaiting; waiting = waiting.plus(1)) {
+      const neuron = waiting.neuron;
+      end.neuron = neuron;
+      end = end.plus(Visit.record(neuron, visit));
+    }
+    candidateCount = end.indexIn(candidates);
+    waitingCount = 0;
+  }
+
+  /**
+   * Visits every candidate once: it spikes, remains a candidate, waits for the next review, or is dropped.
    */
   @inline
   static findSpikes(step: u32, factors: Factors): void {
     if (isListIncomplete || candidateCount + waitingCount > neuronCount) listCandidates(factors);
-    if (step % STEPS_BETWEEN_REVIEWS == 0) review();
+    if (step % STEPS_BETWEEN_REVIEWS == 0) Candidates.review();
     const visit = Visit.next();
     const mvOfU = factors.mvOfU;
     const mvOfH = factors.mvOfH;
@@ -209,23 +339,6 @@ class Candidates {
 }
 
 /**
- * All waiting neurons become candidates again, each once. A neuron is listed as waiting again whenever it is excited, and
- * leaving it out here takes a fifth of the instructions of a visit.
- */
-function review(): void {
-  const visit = Visit.next();
-  let end = Entry.at(candidates, candidateCount);
-  const endOfWaiting = Entry.at(waitingNeurons, waitingCount);
-  for (let waiting = Entry.at(waitingNeurons, 0); waiting != endOfWaiting; waiting = waiting.plus(1)) {
-    const neuron = waiting.neuron;
-    end.neuron = neuron;
-    end = end.plus(Visit.record(neuron, visit));
-  }
-  candidateCount = end.indexIn(candidates);
-  waitingCount = 0;
-}
-
-/**
  * Lists the candidates again, from the state of all neurons. A list as long as the network costs as much to visit as
  * the network, so this happens when the lists are about to outgrow their memory and takes no extra time then.
  */
@@ -243,65 +356,6 @@ function listCandidates(factors: Factors): void {
   candidateCount = end.indexIn(candidates);
 }
 
-/** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
-function excite(firstSpike: u32, endSpike: u32, factors: Factors): void {
-  const uhOfSynapse = factors.uhOfSynapse;
-  // No h is greater, so the comparison has one bit for each neuron: that of its u.
-  const leastUh = f64x2.replace_lane(f64x2.splat(Infinity), 0, factors.leastU);
-  const limit = Entry.at(candidates, neuronCount);
-  let candidate = Entry.at(candidates, candidateCount);
-  const endOfSpikes = Spike.at(endSpike);
-  let spike = Spike.at(firstSpike);
-  let row = Row.of(spike.neuron);
-  while (spike != endOfSpikes) {
-    const begin = row.begin;
-    const end = row.end;
-    spike = spike.next;
-    row = Row.of(spike.neuron);
-    row.begin.fetch();
-    for (let pair = begin; pair != end; pair = pair.next) {
-      const synapses = pair.signedSynapses;
-      const first = pair.firstTarget;
-      const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
-      first.uh = uhOfFirst;
-      const second = pair.secondTarget;
-      const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
-      second.uh = uhOfSecond;
-      candidate.neuron = first;
-      candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
-      candidate.neuron = second;
-      candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
-    }
-    if (limit.isBefore(candidate)) {
-      isListIncomplete = true;
-      candidate = Entry.at(candidates, 0);
-    }
-  }
-  candidateCount = candidate.indexIn(candidates);
-}
-
-/** Delivers inhibitory spikes, which make no neuron a candidate. */
-function inhibit(firstSpike: u32, endSpike: u32, factors: Factors): void {
-  const uhOfSynapse = factors.uhOfSynapse;
-  const endOfSpikes = Spike.at(endSpike);
-  let spike = Spike.at(firstSpike);
-  let row = Row.of(spike.neuron);
-  while (spike != endOfSpikes) {
-    const begin = row.begin;
-    const end = row.end;
-    spike = spike.next;
-    row = Row.of(spike.neuron);
-    row.begin.fetch();
-    for (let pair = begin; pair != end; pair = pair.next) {
-      const synapses = pair.signedSynapses;
-      const first = pair.firstTarget;
-      first.uh = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
-      const second = pair.secondTarget;
-      second.uh = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
-    }
-  }
-}
-
 /** The first halves of two vectors: u of two neurons, or a number twice. */
 function lowOf(a: v128, b: v128): v128 {
   return v128.shuffle<f64>(a, b, 0, 2);
@@ -312,59 +366,178 @@ function highOf(a: v128, b: v128): v128 {
   return v128.shuffle<f64>(a, b, 1, 3);
 }
 
-/** Adds the input events of a step. Their neurons become candidates whatever their u: after strong inhibition, v can
- * be above the threshold with little u. */
-function addInputEvents(step: u32, factors: Factors): void {
-  const uOfInputEvent = factors.uOfInputEvent;
-  let candidate = Entry.at(candidates, candidateCount);
-  let previous = sentinel;
-  let q = nextEvent;
-  for (; InputEvent.stepOf(q) == step; q++) {
-    const neuron = InputEvent.neuronOf(q);
-    candidate.neuron = neuron;
-    // Events of one neuron are adjacent, so there are at most as many new candidates as neurons.
-    candidate = candidate.plus(<u32>(neuron != previous));
-    neuron.u += uOfInputEvent;
-    previous = neuron;
+class Delivery {
+  /** Delivers excitatory spikes. Every target with enough u becomes a candidate. */
+  @inline
+  static excite(firstSpike: u32, endSpike: u32, factors: Factors, isVaried: bool): void {
+    const uhOfSynapse = isVaried ? f64x2.mul(factors.uhOfSynapse, excitatoryScale) : factors.uhOfSynapse;
+    // No h is greater, so the comparison has one bit for each neuron: that of its u.
+    const leastUh = f64x2.replace_lane(f64x2.splat(Infinity), 0, factors.leastU);
+    const limit = Entry.at(candidates, neuronCount);
+    let candidate = Entry.at(candidates, candidateCount);
+    const endOfSpikes = Spike.at(endSpike);
+    let spike = Spike.at(firstSpike);
+    let row = Row.of(spike.neuron);
+    while (spike != endOfSpikes) {
+      const begin = row.begin;
+      const end = row.end;
+      spike = spike.next;
+      row = Row.of(spike.neuron);
+      row.begin.fetch();
+      for (let pair = begin; pair != end; pair = pair.next) {
+        const synapses = pair.signedSynapses;
+        const first = pair.firstTarget;
+        const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
+        first.uh = uhOfFirst;
+        const second = pair.secondTarget;
+        const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
+        second.uh = uhOfSecond;
+        candidate.neuron = first;
+        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
+        candidate.neuron = second;
+        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+      }
+      if (limit.isBefore(candidate)) {
+        isListIncomplete = true;
+        candidate = Entry.at(candidates, 0);
+      }
+    }
+    candidateCount = candidate.indexIn(candidates);
   }
-  nextEvent = q;
-  candidateCount = candidate.indexIn(candidates);
+
+  /** Delivers inhibitory spikes, which make no neuron a candidate. */
+  @inline
+  static inhibit(firstSpike: u32, endSpike: u32, factors: Factors, isVaried: bool): void {
+    const uhOfSynapse = isVaried ? f64x2.mul(factors.uhOfSynapse, inhibitoryScale) : factors.uhOfSynapse;
+    const endOfSpikes = Spike.at(endSpike);
+    let spike = Spike.at(firstSpike);
+    let row = Row.of(spike.neuron);
+    while (spike != endOfSpikes) {
+      const begin = row.begin;
+      const end = row.end;
+      spike = spike.next;
+      row = Row.of(spike.neuron);
+      row.begin.fetch();
+      for (let pair = begin; pair != end; pair = pair.next) {
+        const synapses = pair.signedSynapses;
+        const first = pair.firstTarget;
+        first.uh = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
+        const second = pair.secondTarget;
+        second.uh = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
+      }
+    }
+  }
+
+  /**
+   * Delivers spikes through connections whose weights were overridden: doubles of any sign, so that every target with
+   * enough u becomes a candidate. Their words among the others hold no synapses.
+   */
+  @inline
+  static deliverOverridden(firstSpike: u32, endSpike: u32, uhOfSynapse: v128, factors: Factors): void {
+    const leastUh = f64x2.replace_lane(f64x2.splat(Infinity), 0, factors.leastU);
+    const limit = Entry.at(candidates, neuronCount);
+    let candidate = Entry.at(candidates, candidateCount);
+    const endOfSpikes = Spike.at(endSpike);
+    for (let spike = Spike.at(firstSpike); spike != endOfSpikes; spike = spike.next) {
+      const row = OverrideRow.of(spike.neuron);
+      const end = row.end;
+      for (let pair = row.begin; pair != end; pair = pair.next) {
+        const synapses = pair.signedSynapses;
+        const first = pair.firstTarget;
+        const uhOfFirst = f64x2.add(first.uh, f64x2.mul(lowOf(synapses, synapses), uhOfSynapse));
+        first.uh = uhOfFirst;
+        const second = pair.secondTarget;
+        const uhOfSecond = f64x2.add(second.uh, f64x2.mul(highOf(synapses, synapses), uhOfSynapse));
+        second.uh = uhOfSecond;
+        candidate.neuron = first;
+        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfFirst, leastUh)));
+        candidate.neuron = second;
+        candidate = candidate.plus(i64x2.bitmask(f64x2.gt(uhOfSecond, leastUh)));
+      }
+      if (limit.isBefore(candidate)) {
+        isListIncomplete = true;
+        candidate = Entry.at(candidates, 0);
+      }
+    }
+    candidateCount = candidate.indexIn(candidates);
+  }
+
+  /** Adds the input events of a step. Their neurons become candidates whatever their u: after strong inhibition, v can
+   * be above the threshold with little u. */
+  @inline
+  static addInputEvents(step: u32, factors: Factors): void {
+    const uOfInputEvent = factors.uOfInputEvent;
+    let candidate = Entry.at(candidates, candidateCount);
+    let previous = sentinel;
+    let q = nextEvent;
+    for (; InputEvent.stepOf(q) == step; q++) {
+      const neuron = InputEvent.neuronOf(q);
+      candidate.neuron = neuron;
+      // Events of one neuron are adjacent, so there are at most as many new candidates as neurons.
+      candidate = candidate.plus(<u32>(neuron != previous));
+      neuron.u += uOfInputEvent;
+      previous = neuron;
+    }
+    nextEvent = q;
+    candidateCount = candidate.indexIn(candidates);
+  }
+
+  /** Adds the events of the background, one for a neuron at most. A refractory neuron loses them, as it does all input. */
+  @inline
+  static addBackground(step: u32, factors: Factors): void {
+    const uOfEvent = backgroundMv / f64x2.extract_lane(factors.mvOfUh, 0);
+    let candidate = Entry.at(candidates, candidateCount);
+    let q = nextBackground;
+    for (; BackgroundEvent.stepOf(q) == step; q++) {
+      const neuron = BackgroundEvent.neuronOf(q);
+      candidate.neuron = neuron;
+      candidate = candidate.plus(1);
+      neuron.u += uOfEvent;
+    }
+    nextBackground = q;
+    candidateCount = candidate.indexIn(candidates);
+  }
 }
 
-/**
- * Resets the neurons that spiked in this step and records the spikes. This comes last, because whatever arrives in the
- * step of a spike is lost. A stimulated neuron has no refractory period: it is back at rest.
- */
-function resetSpiking(step: u32): void {
-  const ofStep = StepSpikes.of(step);
-  const begin = ofStep.begin;
-  const end = begin + spikingCount;
-  reserveSpikes(end + 1);
-  // Excitatory neurons are listed from the beginning upwards, inhibitory ones from the end downwards.
-  let excitatory = Spike.at(begin);
-  let inhibitory = Spike.at(end);
-  inhibitory.record(sentinel, 0);
-  let connectionCount: u32 = 0;
-  const endOfSpiking = Entry.at(spikingNeurons, spikingCount);
-  for (let spiking = Entry.at(spikingNeurons, 0); spiking != endOfSpiking; spiking = spiking.plus(1)) {
-    const neuron = spiking.neuron;
-    const row = Row.of(neuron);
-    const isExcitatory: u32 = row.isExcitatory;
-    excitatory.record(neuron, step);
-    inhibitory.previous.record(neuron, step);
-    excitatory = excitatory.plus(isExcitatory);
-    inhibitory = inhibitory.plus(isExcitatory - 1);
-    neuron.reset(row.isStimulated);
-    connectionCount += row.connectionCount;
+class Spiking {
+  /**
+   * Resets the neurons that spiked in this step and records the spikes. This comes last, because whatever arrives in the
+   * step of a spike is lost. A stimulated neuron has no refractory period: it is back at rest.
+   */
+  @inline
+  static reset(step: u32): void {
+    const ofStep = StepSpikes.of(step);
+    const begin = ofStep.begin;
+    const end = begin + spikingCount;
+    reserveSpikes(end + 1);
+    // Excitatory neurons are listed from the beginning upwards, inhibitory ones from the end downwards.
+    let excitatory = Spike.at(begin);
+    let inhibitory = Spike.at(end);
+    inhibitory.record(sentinel, 0);
+    let connectionCount: u32 = 0;
+    const endOfSpiking = Entry.at(spikingNeurons, spikingCount);
+    for (let spiking = Entry.at(spikingNeurons, 0); spiking != endOfSpiking; spiking = spiking.plus(1)) {
+      const neuron = spiking.neuron;
+      const row = Row.of(neuron);
+      const isExcitatory: u32 = row.isExcitatory;
+      excitatory.record(neuron, step);
+      inhibitory.previous.record(neuron, step);
+      excitatory = excitatory.plus(isExcitatory);
+      inhibitory = inhibitory.plus(isExcitatory - 1);
+      neuron.reset(row.isStimulated);
+      connectionCount += row.connectionCount;
+    }
+    ofStep.firstInhibitory = excitatory.index;
+    ofStep.connectionCount = connectionCount;
+    ofStep.end = end;
   }
-  ofStep.firstInhibitory = excitatory.index;
-  ofStep.connectionCount = connectionCount;
-  ofStep.end = end;
-}
 
-function endRefractoriness(ofStep: StepSpikes): void {
-  const end = Spike.at(ofStep.end);
-  for (let spike = Spike.at(ofStep.begin); spike != end; spike = spike.next) spike.neuron.restIfRefractory();
+  @inline
+  static endRefractoriness(ofStep: StepSpikes): void {
+    const end = Spike.at(ofStep.end);
+    for (let spike = Spike.at(ofStep.begin); spike != end; spike = spike.next)
+      spike.neuron.restIfRefractory();
+  }
 }
 
 /**
@@ -372,7 +545,7 @@ function endRefractoriness(ofStep: StepSpikes): void {
  * faster than clearing the state of all neurons, unless they are many.
  * @param spikedCount neurons that spiked, in the list of candidates
  */
-function putToRest(spikedCount: u32, eventCount: u32): void {
+function putToRest(spikedCount: u32): void {
   const endOfSpiked = Entry.at(candidates, spikedCount);
   let reached: u32 = 0;
   for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
@@ -383,6 +556,7 @@ function putToRest(spikedCount: u32, eventCount: u32): void {
     return;
   }
   for (let q: u32 = 0; q < eventCount; q++) InputEvent.neuronOf(q).rest();
+  for (let q: u32 = 0; q < backgroundCount; q++) BackgroundEvent.neuronOf(q).rest();
   for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
     spiked.neuron.rest();
     const row = Row.of(spiked.neuron);

@@ -23,9 +23,15 @@ const VISITS: usize = 1 << ADDRESS_BITS;
 /** Filled by the host once. */
 export let connections: usize;
 export let rows: usize;
+/** Filled by the host when connections are overridden. */
+export let overrideRows: usize;
+export let overridden: usize;
 /** Filled by the host before each trial. */
 export let eventSteps: usize;
 export let eventNeurons: usize;
+export let backgroundSteps: usize;
+export let backgroundNeurons: usize;
+export let recordedNeurons: usize;
 /** Used by the kernel alone. */
 let factors: usize;
 export let candidates: usize;
@@ -38,11 +44,13 @@ let sortedSpikes: usize;
 /** Read by the host. */
 export let rasterSteps: usize;
 export let rasterNeurons: usize;
+export let samples: usize;
 
 export let neuronCount: u32;
 /** The neuron after the last one. It does not exist and stays at rest; it ends lists and pads rows. */
 export let sentinel: Neuron = changetype<Neuron>(0);
 let endOfNetwork: usize;
+let endOfOverrides: usize;
 let layoutEnd: usize;
 
 function section(bytes: usize): usize {
@@ -67,20 +75,39 @@ export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, 
   rows = section((<usize>neurons + 1) * offsetof<Row>());
   factors = section(<usize>longestTrial * offsetof<Factors>());
   // There are at most neuronCount candidates before a row is delivered, then one for each word of the row, and
-  // one for each neuron with input events. Loops write up to two entries beyond the end of a list.
-  candidates = section((2 * <usize>neurons + wordsOfLongestRow + 2) * offsetof<Entry>());
+  // one for each neuron with input events, and with background. Loops write up to two entries beyond the end of a list.
+  candidates = section((3 * <usize>neurons + wordsOfLongestRow + 2) * offsetof<Entry>());
   waitingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
   spikingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
   cursors = section(2 * CURSORS_BYTES);
+  overrideRows = section((<usize>neurons + 1) * offsetof<OverrideRow>());
   endOfNetwork = layoutEnd;
+  layOutOverrides(0);
+}
+
+/** Lays out overridden connections, two of them in a pair. The host fills the rows of all neurons that have any. */
+export function layOutOverrides(pairs: u32): void {
+  layoutEnd = endOfNetwork;
+  overridden = section(<usize>pairs * offsetof<OverriddenPair>());
+  endOfOverrides = layoutEnd;
   reserve(layoutEnd);
 }
 
 /** Lays out one trial. The spikes come last, because their number is not known yet. */
-export function layOutTrial(stepCount: u32, eventCount: u32): void {
-  layoutEnd = endOfNetwork;
+export function layOutTrial(
+  stepCount: u32,
+  eventCount: u32,
+  backgroundCount: u32,
+  recordedCount: u32,
+  sampleCount: u32,
+): void {
+  layoutEnd = endOfOverrides;
   eventSteps = section((<usize>eventCount + 1) * sizeof<u16>());
   eventNeurons = section(<usize>eventCount * sizeof<u32>());
+  backgroundSteps = section((<usize>backgroundCount + 1) * sizeof<u16>());
+  backgroundNeurons = section(<usize>backgroundCount * sizeof<u32>());
+  recordedNeurons = section(<usize>recordedCount * offsetof<Entry>());
+  samples = section(<usize>sampleCount * offsetof<Sample>());
   stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
   reserve(spikes);
@@ -198,6 +225,38 @@ export class Pair {
   @inline
   fetch(): void {
     load<u32>(changetype<usize>(this));
+  }
+}
+
+/** The overridden connections of a neuron: a second list, empty in most. Zero stands for an empty one. */
+@unmanaged
+export class OverrideRow {
+  begin: OverriddenPair;
+  end: OverriddenPair;
+
+  @inline
+  static of(neuron: Neuron): OverrideRow {
+    // It has half as many bytes as a neuron.
+    return changetype<OverrideRow>(overrideRows + (changetype<usize>(neuron) >> 1));
+  }
+}
+
+/** Two overridden connections: their targets, then their signed synapses times their weights. */
+@unmanaged
+export class OverriddenPair {
+  firstTarget: Neuron;
+  secondTarget: Neuron;
+  private firstSynapses: f64;
+  private secondSynapses: f64;
+
+  @inline
+  get next(): OverriddenPair {
+    return changetype<OverriddenPair>(changetype<usize>(this) + offsetof<OverriddenPair>());
+  }
+
+  @inline
+  get signedSynapses(): v128 {
+    return v128.load(changetype<usize>(this), offsetof<OverriddenPair>('firstSynapses'));
   }
 }
 
@@ -407,6 +466,47 @@ export class InputEvent {
   @inline
   static neuronOf(q: u32): Neuron {
     return Neuron.at(load<u32>(eventNeurons + ((<usize>q) << 2)));
+  }
+}
+
+/** Event number q of the background of the trial. */
+@unmanaged
+export class BackgroundEvent {
+  /** No trial is long enough to have this step. */
+  static endAfter(eventCount: u32): void {
+    store<u16>(backgroundSteps + ((<usize>eventCount) << 1), u16.MAX_VALUE);
+  }
+
+  @inline
+  static stepOf(q: u32): u32 {
+    return load<u16>(backgroundSteps + ((<usize>q) << 1));
+  }
+
+  @inline
+  static neuronOf(q: u32): Neuron {
+    return Neuron.at(load<u32>(backgroundNeurons + ((<usize>q) << 2)));
+  }
+}
+
+/** A sample of a membrane, in mV. */
+@unmanaged
+export class Sample {
+  mv: f64;
+
+  @inline
+  static at(index: u32): Sample {
+    return changetype<Sample>(samples + <usize>index * offsetof<Sample>());
+  }
+
+  @inline
+  plus(count: u32): Sample {
+    return changetype<Sample>(changetype<usize>(this) + <usize>count * offsetof<Sample>());
+  }
+
+  /** This sample and the next one. */
+  @inline
+  set ofBoth(mv: v128) {
+    v128.store(changetype<usize>(this), mv);
   }
 }
 

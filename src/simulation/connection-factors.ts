@@ -1,0 +1,77 @@
+/** From overrides, which name sets of neurons, to the connections of a wiring that they change. */
+import type { Wiring } from '../connectome/connectome.js';
+import type { ConnectionOverride } from '../stimulus/protocol.js';
+
+/** Connections whose weights are multiplied. */
+export interface ConnectionFactors {
+  /** Indices into the wiring, ascending. */
+  readonly connections: Uint32Array;
+  /** The factor of each; 0 cuts it. */
+  readonly factors: Float64Array;
+}
+
+/** Overrides of one trial at most: each has a bit in a word. */
+export const MAXIMUM_OVERRIDES = 32;
+
+/**
+ * The factors of overrides that meet at a connection are multiplied in the order of the overrides, because products of
+ * doubles depend on it. A connection whose factor is 1 is left out.
+ * @throws RangeError for more overrides than MAXIMUM_OVERRIDES
+ */
+export function connectionFactors(
+  { neuronCount, rowStart, targets }: Pick<Wiring, 'neuronCount' | 'rowStart' | 'targets'>,
+  overrides: readonly ConnectionOverride[],
+): ConnectionFactors {
+  if (overrides.length > MAXIMUM_OVERRIDES) {
+    throw new RangeError(`a trial has up to ${MAXIMUM_OVERRIDES} overrides, not ${overrides.length}`);
+  }
+  const marksOf = (neuronsOf: (override: ConnectionOverride) => Uint32Array) => {
+    const marks = new Uint32Array(neuronCount);
+    overrides.forEach((override, bit) => {
+      for (const neuron of neuronsOf(override)) marks[neuron]! |= 1 << bit;
+    });
+    return marks;
+  };
+  const ofSource = marksOf(({ sources }) => sources);
+  const ofTarget = marksOf(({ targets }) => targets);
+  const weights = overrides.map(({ weight }) => weight);
+  const known = new Map<number, number>();
+  const factorOf = (marks: number): number => {
+    let factor = known.get(marks);
+    if (factor === undefined) {
+      factor = weights.reduce(
+        (product, weight, bit) => ((marks >>> bit) & 1 ? product * weight : product),
+        1,
+      );
+      known.set(marks, factor);
+    }
+    return factor;
+  };
+  let connections = new Uint32Array(64);
+  let factors = new Float64Array(64);
+  let count = 0;
+  for (let source = 0; source < neuronCount; source++) {
+    const marks = ofSource[source]!;
+    if (marks === 0) continue;
+    const end = rowStart[source + 1]!;
+    for (let c = rowStart[source]!; c < end; c++) {
+      const met = marks & ofTarget[targets[c]!]!;
+      if (met === 0) continue;
+      const factor = factorOf(met);
+      if (factor === 1) continue;
+      if (count === connections.length) {
+        connections = resized(Uint32Array, connections);
+        factors = resized(Float64Array, factors);
+      }
+      connections[count] = c;
+      factors[count++] = factor;
+    }
+  }
+  return { connections: connections.subarray(0, count), factors: factors.subarray(0, count) };
+}
+
+function resized<A extends Uint32Array | Float64Array>(TypedArray: new (length: number) => A, values: A): A {
+  const larger = new TypedArray(2 * values.length);
+  larger.set(values);
+  return larger;
+}

@@ -1,0 +1,62 @@
+/** The kernel as its host sees it: its exports, and the layout of what both write. */
+import { TARGET_BITS } from '../../connectome/connectome.js';
+
+type Section =
+  | 'connections'
+  | 'rows'
+  | 'overrideRows'
+  | 'overridden'
+  | 'eventSteps'
+  | 'eventNeurons'
+  | 'backgroundSteps'
+  | 'backgroundNeurons'
+  | 'recordedNeurons'
+  | 'samples'
+  | 'rasterSteps'
+  | 'rasterNeurons';
+
+/** Exports of kernel/kernel.ts. A section is the address of its first byte. */
+export interface Kernel extends Readonly<Record<Section, WebAssembly.Global>> {
+  readonly memory: WebAssembly.Memory;
+  readonly deliveredEvents: WebAssembly.Global;
+  readonly stepCount: WebAssembly.Global;
+  setConstants(
+    restMv: number,
+    thresholdAboveRestMv: number,
+    delaySteps: number,
+    refractorySteps: number,
+  ): void;
+  setFactors(membraneDecay: number, synapseDecay: number, ...more: readonly number[]): void;
+  setVariation(excitatoryScale: number, inhibitoryScale: number, backgroundMv: number): void;
+  layOutNetwork(neurons: number, words: number, wordsOfLongestRow: number, longestTrialSteps: number): void;
+  layOutOverrides(pairs: number): void;
+  layOutTrial(steps: number, events: number, background: number, recorded: number, samples: number): void;
+  begin(durationSteps: number, events: number, background: number): void;
+  /** @returns 0 where the trial exceeds the budget, else 1 */
+  run(untilStep: number, eventBudget: number): number;
+  runVaried(untilStep: number, eventBudget: number): number;
+  sample(firstNeuron: number, neurons: number, firstSample: number): void;
+  end(): number;
+}
+
+/** See Pair in kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */
+export const ADDRESS_SHIFT = 4;
+export const ADDRESS_BITS = TARGET_BITS + ADDRESS_SHIFT;
+/** A connection of more synapses becomes several words, which add up to the same. */
+export const SYNAPSES_PER_WORD = 2 ** (31 - ADDRESS_BITS) - 1;
+export const WORD_BYTES = 4;
+/** See Row in kernel/memory.ts. */
+export const ROW_WORDS = 4;
+export const ROW_END = 1;
+export const ROW_CONNECTION_COUNT = 2;
+export const ROW_MARKS = 3;
+
+/** Memory that grows detaches its buffer, so a view lives until the kernel is called again. */
+export function viewOf<T>(
+  kernel: Kernel,
+  TypedArray: new (buffer: ArrayBuffer, byteOffset: number, length: number) => T,
+  section: Section,
+  length: number,
+): T {
+  return new TypedArray(kernel.memory.buffer, kernel[section].value as number, length);
+}

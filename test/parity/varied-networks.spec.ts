@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import type { Wiring } from '../../src/connectome/connectome.js';
+import { ReferenceEngine } from '../../src/simulation/reference-engine.js';
+import type { SimulationOptions } from '../../src/simulation/simulation.js';
+import type { InputEvents } from '../../src/stimulus/input-events.js';
+import type { NetworkConstants } from '../../src/stimulus/protocol.js';
+import { simulateDensely } from '../support/dense-simulation.js';
+import { ENGINES } from '../support/engines.js';
+import { networkOf, recipes } from '../support/network-recipe.js';
+import { eventsOf, spikesOf, wiringOf, type Event } from '../support/small-network.js';
+
+const tenths = (min: number, max: number) => fc.integer({ min, max });
+
+/** Bounds of the constants as documents have them. */
+const constants: fc.Arbitrary<Partial<NetworkConstants>> = fc.record(
+  {
+    synapseMv: fc.constantFrom(0, 0.1925, 0.3575, 2),
+    excitatoryScale: fc.constantFrom(0, 0.8, 1.5),
+    inhibitoryScale: fc.constantFrom(0, 0.5, 1.5),
+    thresholdMv: fc.constantFrom(-51.9, -50, -44.2, -30, 0),
+    refractorySteps: fc.oneof(fc.constantFrom(0, 1, 30), tenths(0, 500)),
+    delaySteps: fc.oneof(fc.constantFrom(1, 18, 25), tenths(1, 200)),
+    inputEventMv: fc.constantFrom(0, 6, 68.75, 1000),
+  },
+  { requiredKeys: [] },
+);
+
+interface Variation {
+  readonly constants: Partial<NetworkConstants>;
+  /** Shares of the neurons in 256ths, from a neuron on. */
+  readonly overrides: readonly {
+    from: number;
+    sources: number;
+    to: number;
+    targets: number;
+    weight: number;
+  }[];
+  readonly windows: readonly { from: number; neurons: number; startStep: number; endStep: number }[];
+  readonly background: { every: number; eventMv: number } | undefined;
+  readonly recordings: readonly { from: number; everySteps: number; startStep: number; endStep: number }[];
+}
+
+const share = fc.nat(256);
+const variations: fc.Arbitrary<Variation> = fc.record({
+  constants,
+  overrides: fc.array(
+    fc.record({
+      from: share,
+      sources: share,
+      to: share,
+      targets: share,
+      weight: fc.constantFrom(0, -1, 0.3, 1, 1.7, -20),
+    }),
+    { maxLength: 4 },
+  ),
+  windows: fc.array(
+    fc.record({ from: share, neurons: share, startStep: fc.nat(300), endStep: fc.nat(500) }),
+    { maxLength: 4 },
+  ),
+  background: fc.option(fc.record({ every: tenths(1, 40), eventMv: fc.constantFrom(3, 20, 68.75) }), {
+    nil: undefined,
+  }),
+  recordings: fc.array(
+    fc.record({ from: share, everySteps: tenths(1, 30), startStep: fc.nat(100), endStep: fc.nat(400) }),
+    { maxLength: 3 },
+  ),
+});
+
+/** Neurons from a place on, around the end. */
+function neuronsOf(count: number, from: number, of256: number): Uint32Array {
+  const length = Math.ceil((count * of256) / 256);
+  const first = Math.floor((count * from) / 257);
+  return Uint32Array.from({ length }, (_, k) => (first + k) % count).sort();
+}
+
+function applied(
+  { neuronCount: n }: Wiring,
+  events: InputEvents,
+  variation: Variation,
+  durationSteps: number,
+): [InputEvents, SimulationOptions] {
+  const every = variation.background?.every;
+  const background: Event[] = [];
+  for (let step = 0; every !== undefined && step < durationSteps; step += every) {
+    for (let i = step % 7; i < n; i += 11) background.push([step, i]);
+  }
+  const inputs = {
+    ...events,
+    ...(variation.background && {
+      background: { ...eventsOf([], background), eventMv: variation.background.eventMv },
+    }),
+  };
+  return [
+    inputs,
+    {
+      durationSteps,
+      constants: variation.constants,
+      overrides: variation.overrides.map(({ from, sources, to, targets, weight }) => ({
+        sources: neuronsOf(n, from, sources),
+        targets: neuronsOf(n, to, targets),
+        weight,
+      })),
+      silencedWindows: variation.windows.map(({ from, neurons, startStep, endStep }) => ({
+        neurons: neuronsOf(n, from, neurons),
+        startStep,
+        endStep,
+      })),
+      recordings: variation.recordings.map(({ from, ...recording }) => ({
+        neurons: neuronsOf(n, from, 40),
+        ...recording,
+      })),
+    },
+  ];
+}
+
+describe('networks that a trial varies', () => {
+  it('have the spikes and membranes of a loop over all neurons and steps', () => {
+    let spikes = 0;
+    fc.assert(
+      fc.property(recipes, variations, (recipe, variation) => {
+        const small = {
+          ...recipe,
+          neurons: Math.min(recipe.neurons, 60),
+          steps: Math.min(recipe.steps, 500),
+        };
+        const { wiring, inputEvents, silenced } = networkOf(small);
+        const [events, varied] = applied(wiring, inputEvents, variation, small.steps);
+        const options = { ...varied, silenced };
+        const expected = simulateDensely(wiring, events, options);
+        const found = new ReferenceEngine(wiring).simulate(events, options);
+        expect(spikesOf(found)).toEqual(expected.spikes);
+        expect(found.deliveredEvents).toBe(expected.deliveredUpTo.at(-1));
+        options.recordings!.forEach(({ neurons, everySteps, startStep, endStep }, at) => {
+          const samples: number[] = [];
+          for (let step = everySteps; step < Math.min(small.steps, endStep); step += everySteps) {
+            if (step >= startStep) samples.push(...[...neurons].map((i) => expected.membranes[step]![i]!));
+          }
+          const difference = found.membranes![at]!.map((mv, place) => Math.abs(mv - samples[place]!));
+          expect(found.membranes![at]).toHaveLength(samples.length);
+          // Potentials of strong inhibition are large.
+          difference.forEach((mv, place) =>
+            expect(mv).toBeLessThan(1e-9 + 1e-12 * Math.abs(samples[place]!)),
+          );
+        });
+        spikes += expected.spikes.length;
+      }),
+      { seed: 783, numRuns: 60 },
+    );
+    expect(spikes).toBeGreaterThan(10_000);
+  });
+
+  it('have the same spikes and membranes in the kernel as in the reference, one trial after another', () => {
+    let spikes = 0;
+    fc.assert(
+      fc.property(recipes, fc.array(variations, { minLength: 1, maxLength: 3 }), (recipe, several) => {
+        const { wiring, inputEvents, silenced } = networkOf({
+          ...recipe,
+          neurons: Math.min(recipe.neurons, 600),
+          steps: Math.min(recipe.steps, 600),
+        });
+        const steps = Math.min(recipe.steps, 600);
+        const reference = new ReferenceEngine(wiring);
+        const kernel = ENGINES.find(({ name }) => name === 'KernelEngine')!.build(wiring);
+        const plain = { durationSteps: steps, silenced };
+        const before = reference.simulate(inputEvents, plain);
+        for (const variation of several) {
+          const [events, varied] = applied(wiring, inputEvents, variation, steps);
+          const whole = reference.simulate(events, { ...varied, silenced });
+          const eventBudget = Math.floor((whole.deliveredEvents * recipe.budget) / 256);
+          for (const options of [varied, { ...varied, silenced }, { ...varied, eventBudget }, plain]) {
+            const given = options === plain ? inputEvents : events;
+            const expected = options === plain ? before : reference.simulate(given, options);
+            const found = kernel.simulate(given, options);
+            expect([found.deliveredEvents, found.stoppedAtStep]).toEqual([
+              expected.deliveredEvents,
+              expected.stoppedAtStep,
+            ]);
+            expect(found.steps.slice()).toEqual(expected.steps);
+            expect(found.neurons.slice()).toEqual(expected.neurons);
+            expected.membranes?.forEach((membrane, at) => {
+              expect(found.membranes![at]).toHaveLength(membrane.length);
+              const off = membrane.findIndex(
+                (mv, place) => Math.abs(mv - found.membranes![at]![place]!) > 1e-9 + 1e-12 * Math.abs(mv),
+              );
+              expect(off).toBe(-1);
+            });
+            spikes += expected.steps.length;
+          }
+        }
+      }),
+      { seed: 783, numRuns: 60 },
+    );
+    expect(spikes).toBeGreaterThan(100_000);
+  });
+});
+
+describe.each(ENGINES)('$name, a chain of three neurons worked out by hand', ({ build }) => {
+  // A kick at the end of step 10 puts the first at 16.75 mV; it spikes in step 11. Its 300 synapses, 82.5 mV, arrive in
+  // step 29: the second still stands at rest at its end, and at -52 + 82.5 / 3 (exp(-0.005) - exp(-0.02)) one step later.
+  it('has the potentials of the closed form', () => {
+    const wiring = wiringOf(3, [
+      [0, 1, 300],
+      [1, 2, 300],
+    ]);
+    const { membranes } = build(wiring).simulate(eventsOf([0], [[10, 0]]), {
+      durationSteps: 40,
+      recordings: [{ neurons: Uint32Array.of(0, 1), everySteps: 1, startStep: 0, endStep: 40 }],
+    });
+    const mv = (step: number, neuron: number) => membranes![0]![2 * (step - 1) + neuron];
+    expect(mv(10, 0)).toBeCloseTo(16.75, 10);
+    expect(mv(11, 0)).toBe(-52);
+    expect(mv(29, 1)).toBe(-52);
+    expect(mv(30, 1)).toBeCloseTo(-51.5926203381, 10);
+  });
+
+  it('delivers nothing from a neuron of sign 0, and counts no event of it', () => {
+    const wiring = { ...wiringOf(2, [[0, 1, 4000]]), signs: Int8Array.of(0, 1) };
+    const trial = build(wiring).simulate(eventsOf([0], [[0, 0]]), { durationSteps: 100 });
+    expect(spikesOf(trial)).toEqual([[1, 0]]);
+    expect(trial.deliveredEvents).toBe(0);
+  });
+});
