@@ -161,11 +161,11 @@ class Faults {
     { tag, candidates }: Meant = { candidates: [], form: undefined },
   ): Fault {
     const owners = candidates.filter(({ properties = {} }) => Object.hasOwn(properties, unknown));
-    if (tag !== undefined && owners.length > 0) {
-      const values = owners.map(({ properties }) => String(properties![tag.name]!['const']));
+    const values = new Set(owners.map(({ properties }) => String(properties![tag?.name ?? '']?.['const'])));
+    if (tag !== undefined && values.size > 0 && !values.has(String(tag.value))) {
       return this.#fault(
         [...path, unknown],
-        `${this.#name(path)} may have ${unknown} only if ${tag.name} is ${values.join(' or ')}, got ${String(tag.value)}`,
+        `${this.#name(path)} may have ${unknown} only if ${tag.name} is ${[...values].join(' or ')}, got ${String(tag.value)}`,
       );
     }
     const near = nearestNames(unknown, members);

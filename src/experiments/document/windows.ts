@@ -44,7 +44,11 @@ export function checkWindows(draft: Draft, swept: SweptValues): void {
         `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
       );
     }
-    inputKindOf(input).checkTrial?.(input, longestMs, path);
+    const highest = (member: string) => {
+      const values = swept.get(`inputs.${name}.${member}`);
+      return values && Math.max(...values);
+    };
+    inputKindOf(input).checkConditions?.(input, { longestMs, highest }, path);
   }
   const check = <W extends TimeWindow>(window: W, path: JsonPath): W => {
     const { start_ms: startMs, end_ms: endMs } = window;

@@ -2,17 +2,19 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { placeOf } from '../../connectome/sorted-array.js';
 import { CodedError } from '../../errors.js';
-import { inputKindOf, type ExpectedEvents, type InputSettings } from '../kinds/input-kinds.js';
+import { inputKindOf, type ExpectedWork, type InputSettings } from '../kinds/input-kinds.js';
 import type { EventKind, PlannedReport, ReportKind, ReportTask, ReportWindow } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import { rounded } from '../kinds/rounded.js';
+import type { TrainWork } from '../kinds/train-work.js';
 import { REFRACTORY_STEPS } from '../../simulation/network.js';
 import { pointerTo } from '../../schema/json-path.js';
 import { stepsOf } from '../document/fields.js';
 import { allNeurons, groupsOf } from './groups.js';
+import type { PlannedInput } from './condition-settings.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { ExperimentPlan } from './plan.js';
-import { addWork, preparationOf, recordedWork, trainsOf, type Work } from './prices.js';
+import { addWork, preparationOf, recordedWork, type Work } from './prices.js';
 import type { ResponderAxis } from './sweep.js';
 
 const MS_PER_SECOND = 1000;
@@ -36,6 +38,8 @@ export class PlanCost {
   readonly #inputEvents: Float64Array;
   /** Drawn in one trial of each condition of the grid, likewise; see prices.ts. */
   readonly #trains: Float64Array;
+  /** The same of synaptic events, as far as the inputs say. */
+  readonly #synapticEvents: Float64Array;
 
   constructor(
     connectome: Connectome,
@@ -46,6 +50,7 @@ export class PlanCost {
     this.#durationsMs = new Float64Array(grid.size);
     this.#inputEvents = new Float64Array(grid.size);
     this.#trains = new Float64Array(grid.size);
+    this.#synapticEvents = new Float64Array(grid.size);
     const expected = new ExpectedInputs(connectome, parts);
     const numbersOf = new Map<number, number>();
     let numbers = 0;
@@ -55,9 +60,14 @@ export class PlanCost {
       const { durationMs, inputs: settings, places } = parts.settingsAt(index);
       this.#durationsMs[index] = durationMs;
       settings.forEach((own, at) => {
-        const neurons = expected.neurons(at, places);
-        this.#inputEvents[index]! += expected.events(at, neurons, own);
-        this.#trains[index]! += trainsOf(neurons, own.endStep - own.startStep);
+        const {
+          trains,
+          inputEvents,
+          synapticEvents = 0,
+        } = expected.work(at, expected.neurons(at, places), own);
+        this.#inputEvents[index]! += inputEvents;
+        this.#trains[index]! += trains;
+        this.#synapticEvents[index]! += synapticEvents;
       });
       let own = numbersOf.get(durationMs);
       if (own === undefined) numbersOf.set(durationMs, (own = this.#numbersOf(durationMs, reports)));
@@ -96,12 +106,19 @@ export class PlanCost {
   }
 
   /**
-   * Work of an answer from a condition on as far as it is known before, at most; spikes are not.
+   * Work of an answer from a condition on as far as it is known before, at most; spikes are not, and of synaptic events
+   * only those that an input is known to cause.
    * @param reports that it writes
    */
   work(from = 0, fromTrial = 0, reports = this.parts.reports): Work {
     const { grid, trials } = this.parts;
-    const work: Work = { brainMs: this.brainMs(from, fromTrial), trials: 0, trains: 0, inputEvents: 0 };
+    const work: Work = {
+      brainMs: this.brainMs(from, fromTrial),
+      trials: 0,
+      trains: 0,
+      inputEvents: 0,
+      synapticEvents: 0,
+    };
     const samples = this.samplesOf(reports);
     const written = { groups: 0, groupNumbers: 0, samples: 0, tableRows: 0 };
     grid.neededFrom(from).forEach((isNeeded, index) => {
@@ -111,6 +128,7 @@ export class PlanCost {
         trials: own,
         trains: own * this.#trains[index]!,
         inputEvents: own * this.#inputEvents[index]!,
+        synapticEvents: own * this.#synapticEvents[index]!,
         ...preparationOf(this.parts.pairsAt(index)),
       });
       const recorded = own * samples(index);
@@ -240,7 +258,7 @@ class ExpectedInputs {
     readonly ofGroups: readonly number[];
     /** The most that a group of responders can have, as long as the axis has no groups. */
     readonly most: number;
-    readonly events: ExpectedEvents;
+    readonly work: ExpectedWork;
   }[];
 
   /** @param report whose neurons alone are looked at */
@@ -252,7 +270,8 @@ class ExpectedInputs {
     const isRead = report && markedNeurons(connectome, [report.neurons]);
     const count = (neurons: Uint32Array) =>
       isRead === undefined ? neurons.length : neurons.reduce((sum, neuron) => sum + isRead[neuron]!, 0);
-    this.#inputs = inputs.map(({ input, neurons, groupAxis }) => {
+    this.#inputs = inputs.map((planned) => {
+      const { input, neurons, groupAxis } = planned;
       const axis = grid.axes[groupAxis];
       const groups = axis?.kind === 'groups' ? axis.groups : undefined;
       const counts = (neuron: number) => isRead?.[neuron] !== 0 && placeOf(neurons, neuron) >= 0;
@@ -262,7 +281,7 @@ class ExpectedInputs {
         neurons: count(neurons),
         ofGroups: Array.from({ length: groups?.count ?? 0 }, (_, at) => count(groups!.neuronsOf(at))),
         most: Math.min(report?.neurons.length ?? Infinity, most),
-        events: inputKindOf(input).expectedEvents(connectome, input, counts),
+        work: inputKindOf(input).expected(connectome, input, counts, planned),
       };
     });
   }
@@ -275,8 +294,8 @@ class ExpectedInputs {
     return place === 0 ? 0 : (ofGroups[place - 1] ?? most);
   }
 
-  events(at: number, neurons: number, settings: InputSettings): number {
-    return this.#inputs[at]!.events.of(neurons, settings);
+  work(at: number, neurons: number, settings: InputSettings): TrainWork {
+    return this.#inputs[at]!.work.of(neurons, settings);
   }
 }
 
@@ -311,7 +330,7 @@ function rowsOfReport(
   const { grid, trials, inputs, settingsAt, constantsAt, isIdleAt } = parts;
   const { document, neurons } = report;
   const expected = new ExpectedInputs(connectome, parts, report);
-  const always = inputs.filter(({ groupAxis }) => groupAxis < 0);
+  const always = inputs.filter(({ input, groupAxis }) => groupAxis < 0 && isStimulus(input));
   const isStimulated = markedNeurons(
     connectome,
     always.map((input) => input.neurons),
@@ -326,10 +345,10 @@ function rowsOfReport(
     let [stimulated, inputEvents] = [alwaysStimulated, 0];
     settings.forEach((own, at) => {
       const count = expected.neurons(at, places);
-      if (inputs[at]!.groupAxis >= 0) stimulated += count;
+      if (inputs[at]!.groupAxis >= 0 && isStimulus(own.input)) stimulated += count;
       const startStep = Math.max(own.startStep, window.startStep);
       const endStep = Math.max(startStep, Math.min(own.endStep, window.endStep));
-      inputEvents += expected.events(at, count, { ...own, startStep, endStep });
+      inputEvents += expected.work(at, count, { ...own, startStep, endStep }).inputEvents;
     });
     stimulated = Math.min(neurons.length, stimulated);
     rows += kind.expectedRows({
@@ -342,6 +361,11 @@ function rowsOfReport(
     });
   }
   return trials * rows;
+}
+
+/** Tells whether an input takes the refractory period of its neurons away. */
+export function isStimulus(input: PlannedInput['input']): boolean {
+  return inputKindOf(input).keepsRefractoryPeriod !== true;
 }
 
 /** @returns 1 for each neuron that is in one of the sets */

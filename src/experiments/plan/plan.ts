@@ -103,7 +103,7 @@ export class ExperimentPlan {
       ...(Object.fromEntries(facts) as object),
     });
     this.trials = document.trials;
-    this.inputs = plannedInputs(document, resolved.neurons, this.grid);
+    this.inputs = plannedInputs(document, resolved, this.grid);
     this.inputNames = this.inputs.map(({ name }) => name);
     this.reports = plannedReports(connectome, document, resolved);
     this.cost = new PlanCost(connectome, this);
@@ -206,11 +206,11 @@ export class ExperimentPlan {
       const value = values[grid.axisOf(parameter)];
       return typeof value === 'object' && value !== null ? value.neurons : (value as null | undefined);
     };
-    const inputs = this.inputs.map(({ name, input, neurons: ofInput }, at): ConditionInput => {
-      const swept = groupOf(`inputs.${name}`);
-      const neurons = swept === undefined ? ofInput : sharedArray(swept ?? NO_NEURONS);
-      const train = inputKindOf(input).trainOf(connectome, { ...settings[at]!, name, neurons, seed });
-      return { neurons, train };
+    const inputs = this.inputs.map((planned, at): ConditionInput => {
+      const swept = groupOf(`inputs.${planned.name}`);
+      const own = swept === undefined ? planned : { ...planned, neurons: sharedArray(swept ?? NO_NEURONS) };
+      const train = inputKindOf(planned.input).trainOf(connectome, { ...own, ...settings[at]!, seed });
+      return { neurons: own.neurons, train };
     });
     const edited: EditedProtocol[] = this.edits.map(
       ([, edit]) => edit.protocolIn?.({ durationMs, valueOf, groupOf }) ?? {},

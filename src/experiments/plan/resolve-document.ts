@@ -4,7 +4,6 @@ import { labelCounts } from '../../connectome/label-counts.js';
 import { distinct, type NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-set.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
-import { CodedError } from '../../errors.js';
 import type { InParts } from '../../parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
@@ -18,10 +17,18 @@ export interface ResolvedDocument {
   readonly sets: Readonly<Record<string, ResolvedSet>>;
   /** Ascending, by the names that `sets` has. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
+  /** Of inputs with several selectors, by their names: see InputNeurons. */
+  readonly rows: ReadonlyMap<string, Uint16Array>;
   /** Ids and types of all selectors that the model lacks, each once, in their order. */
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
   readonly sources: readonly string[];
+}
+
+/** Selectors under one name in the answer: all selectors of `silence`, one of anything else. */
+interface Use extends SelectorUse {
+  /** The name of an input with several selectors. */
+  readonly input?: string;
 }
 
 /** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
@@ -32,26 +39,23 @@ export function* resolveDocument(
   limits: { readonly selectedNeurons: number },
 ): InParts<ResolvedDocument> {
   const uses = usesOf(document);
-  const resolved = yield* resolver.resolving(uses.flatMap(({ selectors }) => selectors));
-  const selected = resolved.reduce((sum, { neurons: { length } }) => sum + length, 0);
-  if (selected > limits.selectedNeurons) {
-    throw new CodedError(
-      'TOO_EXPENSIVE',
-      `The selectors of the experiment select ${selected} neurons in all; at most ${limits.selectedNeurons} are ` +
-        'allowed. With fewer or smaller node sets it would fit.',
-      { path: '' },
-    );
-  }
+  const all = uses.flatMap(({ selectors }) => selectors);
+  const resolved = yield* resolver.resolving(all, limits.selectedNeurons);
   const sets = new Map<string, ResolvedSet>();
   const neurons = new Map<string, Uint32Array>();
+  const rows = new Map<string, Uint16Array>();
   let at = 0;
-  for (const { name, selectors } of uses) {
+  for (const { name, selectors, input } of uses) {
     yield;
     const parts = resolved.slice(at, (at += selectors.length));
     const own = unionOf(
       parts.map((part) => part.neurons),
       connectome.neuronCount,
     );
+    if (input !== undefined) {
+      const sets = parts.map((part) => part.neurons);
+      rows.set(input, inputKindOf(document.inputs[input]!).rowsOf!(connectome, sets, own, ['inputs', input]));
+    }
     neurons.set(name, own);
     const { types, sides } = labelCounts(connectome, own);
     const missing = distinct(parts.map((part) => part.missing));
@@ -65,6 +69,7 @@ export function* resolveDocument(
   return {
     sets: Object.fromEntries(sets),
     neurons,
+    rows,
     missing: distinct([...resolved.map(({ missing }) => missing), unused]),
     substituted: distinct(resolved.map(({ substituted }) => substituted)),
     sources: distinct(resolved.map(({ sources }) => sources)),
@@ -72,16 +77,18 @@ export function* resolveDocument(
 }
 
 /** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
-function usesOf(document: ExperimentDocument): SelectorUse[] {
+function usesOf(document: ExperimentDocument): Use[] {
   const { node_sets: nodeSets, inputs, sweep = [], reports } = document;
-  const one = (name: string, selector: SetSelector, path: string): SelectorUse => ({
+  const one = (name: string, selector: SetSelector, path: string): Use => ({
     name,
     selectors: [{ selector, path }],
   });
   const uses = [
-    ...Object.entries(inputs).map(([name, input]) =>
-      one(`inputs.${name}`, input.node_set, `/inputs/${name}/node_set`),
-    ),
+    ...Object.entries(inputs).map(([input, document]): Use => {
+      const [name, path] = [`inputs.${input}`, `/inputs/${input}`];
+      const selectors = inputKindOf(document).selectorsOf?.(document, path);
+      return selectors ? { name, selectors, input } : one(name, document.node_set!, `${path}/node_set`);
+    }),
     ...editsOf(document).flatMap(([, kind, value]) => kind.usesOf?.(value) ?? []),
     ...sweep.flatMap((axis, at) => {
       const selector = axisKindOf(axis).selectorOf?.(axis);

@@ -2,10 +2,11 @@
  * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
  * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
  */
-import type { GivenTrain, Input, PoissonTrain, Protocol } from '../../stimulus/protocol.js';
-import type { Work } from './prices.js';
+import type { Input, Protocol } from '../../stimulus/protocol.js';
+import type { ConditionTrain } from '../kinds/input-kinds.js';
 import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
+import type { Work } from './prices.js';
 
 export interface TrialTask {
   readonly protocol: Protocol;
@@ -25,15 +26,15 @@ export interface ConditionTask extends Omit<TrialTask, 'protocol'> {
 
 export type ConditionProtocol = Omit<Protocol, 'inputs'> & { readonly inputs: readonly ConditionInput[] };
 
-/** Input of every trial of a condition; a Poisson train lacks the number of the trial. */
+/** Input of every trial of a condition. */
 export interface ConditionInput extends Omit<Input, 'train'> {
-  readonly train: GivenTrain | Omit<PoissonTrain, 'trial'>;
+  readonly train: ConditionTrain;
 }
 
 export function trialTask({ protocol, ...task }: ConditionTask, trial: number): TrialTask {
   const inputs = protocol.inputs.map(({ neurons, train }): Input => ({
     neurons,
-    train: train.kind === 'poisson' ? { ...train, trial } : train,
+    train: train.kind === 'spikes' ? train : { ...train, trial },
   }));
   return { ...task, protocol: { ...protocol, inputs } };
 }

@@ -97,6 +97,10 @@ function sweptSchema(
     }
   }
   const schema = schemas.get(parameter);
+  const [, name = '', member = ''] = /^inputs\.([^.]+)\.(.+)$/.exec(parameter) ?? [];
+  const input = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+  const allowedHere = input && inputKindOf(input).sweepRequirement?.(input, member);
+  if (allowedHere !== undefined) throw refused(path, parameter, allowedHere);
   if (schema !== undefined) return schema;
   const reason = sweepRefusal(parameter);
   if (reason !== undefined) throw invalid(path, `${nameOf(path)} cannot be ${parameter}: ${reason}.`);
