@@ -105,6 +105,7 @@ describe('docs/guide.md', () => {
       'raster',
       'check',
       'open-experiment',
+      'membrane',
       'selectors',
       'edits',
       'screen',
@@ -116,6 +117,17 @@ describe('docs/guide.md', () => {
       'preset',
     ]);
     expect(blocks - notRun).toBe(examples.size);
+  });
+
+  it('membrane: prints the potentials of MN9, every half millisecond of the window', async () => {
+    const [header, ...rows] = (await runShell('membrane')).trimEnd().split('\r\n');
+    expect(header).toBe('condition,trial,t_ms,root_id,type,side,v_mv');
+    // Two neurons from 20 to 79.5 ms.
+    expect(rows).toHaveLength(2 * 120);
+    expect([rows[0], rows.at(-1)].map((row) => row!.split(',')[2])).toEqual(['20', '79.5']);
+    const potentials = rows.map((row) => Number(row.split(',').at(-1)));
+    expect(Math.max(...potentials.map((mv) => Math.abs(mv + 52)))).toBeLessThan(52);
+    expect(new Set(potentials).size).toBeGreaterThan(100);
   });
 
   it('open-experiment: prints a table in which MN9 follows the dose', async () => {

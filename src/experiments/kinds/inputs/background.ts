@@ -48,7 +48,7 @@ export const background = {
   expected: ({ metadata: { signRule } }) => ({
     of(neurons, { input: { rate_hz: rateHz, event_mv: eventMv }, startStep, endStep }) {
       const work = backgroundWork(neurons, rateHz, endStep - startStep);
-      // What weaker events do together is charged when it is known.
+      // Effects of weaker events are charged when they are known.
       if (eventMv <= THRESHOLD_ABOVE_REST_MV) return work;
       const { caused, goingOn, goingOnPerStep } = SYNAPTIC_EVENTS;
       const beside =
