@@ -30,8 +30,6 @@ const SOMETIMES = /^(Content-Encoding|Traceparent|RateLimit-\w+|Link|Spikes-Trun
 const ajv = new Ajv2020({
   strict: true,
   strictTypes: false,
-  // Which members hops need is said where hops are, not where the members are.
-  strictRequired: false,
   allErrors: true,
   formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ },
 });
