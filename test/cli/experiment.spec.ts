@@ -181,9 +181,7 @@ describe('npm run experiment -- DOCUMENT.json --url with more rows of spikes tha
     const args = ['--duration', '400', '--spikes', spikes, '--url', pages.url];
     const failed = await experiment([file, ...args]);
     expect(failed).toMatchObject({ status: 2, stdout: '' });
-    expect(failed.stderr).toMatch(
-      /Trial 0 of condition [12] has \d+ rows of events; at most 1500 /,
-    );
+    expect(failed.stderr).toMatch(/Trial 0 of condition [12] has \d+ rows of events; at most 1500 /);
     expect(readdirSync(directory).filter((name) => name.startsWith('refused'))).toEqual([]);
   });
 
