@@ -11,7 +11,8 @@ import { parseArgs } from 'node:util';
 /** Options of model:download and model:compile that are passed on with --dataset. */
 const OF_DOWNLOAD = ['synapses', 'base-url', 'allow-changed'];
 const OF_COMPILE = ['synapses', 'minimum-synapses', 'synapse-mv', 'signs'];
-const options = optionsIn(process.argv.slice(2));
+// The service reads the arguments of its process, too, and takes none.
+const options = optionsIn(process.argv.splice(2));
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 

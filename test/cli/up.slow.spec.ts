@@ -126,6 +126,7 @@ it('serves a data set that is compiled already, and says which brain it is', asy
   await until(() => up!.child.exitCode !== null || up!.stdout.includes('Try: curl'));
   expect(up!.stdout).toContain('data/malecns-1.0.connectome is there …');
   expect(up!.stdout).not.toContain('npm run -s model:');
+  expect(up!.stderr).toBe('');
   expect(up!.stdout).toMatch(/\nBrain: Small test brain, data under CC-BY-NC-4\.0\nTry: curl 'http/);
 });
 

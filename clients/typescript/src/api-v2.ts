@@ -15,7 +15,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of spikes or input events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
         readonly delete?: never;
@@ -189,6 +189,74 @@ export interface components {
             readonly inputs: {
                 readonly [key: string]: {
                     /**
+                     * @description Neurons with their rates; no neuron is in two rows.
+                     * @example [
+                     *       {
+                     *         "node_set": "ORN_DM1",
+                     *         "rate_hz": 41
+                     *       },
+                     *       {
+                     *         "node_set": "ORN_VA2",
+                     *         "rate_hz": 120
+                     *       }
+                     *     ]
+                     */
+                    readonly rates: readonly {
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                         * @example 100
+                         */
+                        readonly rate_hz: number | {
+                            /**
+                             * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                             * @example [
+                             *       0,
+                             *       100,
+                             *       300
+                             *     ]
+                             */
+                            readonly times_ms: readonly number[];
+                            /**
+                             * @description A rate in Hz for each of these times.
+                             * @example [
+                             *       10,
+                             *       80,
+                             *       0
+                             *     ]
+                             */
+                            readonly values: readonly number[];
+                        };
+                    }[];
+                    /**
+                     * @description Where events come from.
+                     * @default poisson
+                     * @constant
+                     */
+                    readonly module: "poisson";
+                    /**
+                     * @description Multiplies the rates of the input. Left out: 1.
+                     * @example 0.5
+                     */
+                    readonly scale?: number;
+                    /**
+                     * @description Start of the window in which events arrive, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly duration_ms: number | null;
+                } | {
+                    /**
                      * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
@@ -200,11 +268,35 @@ export interface components {
                      */
                     readonly module: "poisson";
                     /**
-                     * @description Mean input events of each neuron per second.
+                     * @description Mean input events of each neuron per second, or several such rates that hold in turn.
                      * @default 150
                      * @example 100
                      */
-                    readonly rate_hz: number;
+                    readonly rate_hz: number | {
+                        /**
+                         * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                         * @example [
+                         *       0,
+                         *       100,
+                         *       300
+                         *     ]
+                         */
+                        readonly times_ms: readonly number[];
+                        /**
+                         * @description A rate in Hz for each of these times.
+                         * @example [
+                         *       10,
+                         *       80,
+                         *       0
+                         *     ]
+                         */
+                        readonly values: readonly number[];
+                    };
+                    /**
+                     * @description Multiplies the rates of the input. Left out: 1.
+                     * @example 0.5
+                     */
+                    readonly scale?: number;
                     /**
                      * @description Start of the window in which events arrive, in ms from the start of the trial.
                      * @default 0
@@ -251,16 +343,145 @@ export interface components {
                      * @example 300
                      */
                     readonly duration_ms: number | null;
+                } | {
+                    /**
+                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @example @sugar
+                     */
+                    readonly node_set: components["schemas"]["Selector"];
+                    /**
+                     * @description Where events come from.
+                     * @constant
+                     */
+                    readonly module: "background";
+                    /**
+                     * @description Mean events of each neuron per second.
+                     * @example 0.5
+                     */
+                    readonly rate_hz: number;
+                    /**
+                     * @description Added to the membrane potential by one event, in mV.
+                     * @default 68.75
+                     * @example 5
+                     */
+                    readonly event_mv: number;
+                    /**
+                     * @description Start of the window in which events arrive, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly duration_ms: number | null;
                 };
             };
             /**
-             * @description Neurons whose outputs are cut for the whole trial.
+             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
              * @default []
              * @example [
-             *       "PVLP122b"
+             *       "PVLP122b",
+             *       {
+             *         "node_set": "LC4",
+             *         "start_ms": 200,
+             *         "end_ms": 400
+             *       }
              *     ]
              */
-            readonly silence: readonly components["schemas"]["Selector"][];
+            readonly silence: readonly ({
+                /**
+                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                 * @example @sugar
+                 */
+                readonly node_set: components["schemas"]["Selector"];
+                /**
+                 * @description Start of the window, in ms from the start of the trial.
+                 * @default 0
+                 * @example 200
+                 */
+                readonly start_ms: number;
+                /**
+                 * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                 * @default null
+                 * @example 300
+                 */
+                readonly end_ms: number | null;
+            } | components["schemas"]["Selector"])[];
+            /**
+             * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+             * @example {
+             *       "synapse_mv": 0.3
+             *     }
+             */
+            readonly constants?: {
+                /**
+                 * @description Added to the synaptic drive by one synapse, in mV.
+                 * @example 0.3
+                 */
+                readonly synapse_mv?: number;
+                /**
+                 * @description Multiplies the synapses of every excitatory neuron.
+                 * @example 1.2
+                 */
+                readonly excitatory_scale?: number;
+                /**
+                 * @description Multiplies the synapses of every inhibitory neuron.
+                 * @example 0.8
+                 */
+                readonly inhibitory_scale?: number;
+                /**
+                 * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                 * @example -44
+                 */
+                readonly threshold_mv?: number;
+                /**
+                 * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                 * @example 3
+                 */
+                readonly refractory_ms?: number;
+                /**
+                 * @description From a spike to its arrival, in ms.
+                 * @example 1.5
+                 */
+                readonly delay_ms?: number;
+                /**
+                 * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                 * @example 50
+                 */
+                readonly input_event_mv?: number;
+            };
+            /**
+             * @description Connections that are cut, weakened, strengthened or turned, by name.
+             * @example {
+             *       "direct": {
+             *         "source": "LC4",
+             *         "target": "DNp01",
+             *         "weight": 0
+             *       }
+             *     }
+             */
+            readonly connection_overrides?: {
+                readonly [key: string]: {
+                    /**
+                     * @description Neurons at which the connections begin.
+                     * @example LC4
+                     */
+                    readonly source: components["schemas"]["Selector"];
+                    /**
+                     * @description Neurons at which they end.
+                     * @example DNp01
+                     */
+                    readonly target: components["schemas"]["Selector"];
+                    /**
+                     * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                     * @example 0
+                     */
+                    readonly weight: number;
+                };
+            };
             /**
              * @description Simulated time of one trial in ms.
              * @default 1000
@@ -527,13 +748,13 @@ export interface components {
                  */
                 readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                 /**
-                 * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
+                 * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
                  * @example silence
                  */
                 readonly as: string;
             } | {
                 /**
-                 * @description duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.
+                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
                  * @example inputs.sugar.rate_hz
                  */
                 readonly set: string;
@@ -643,13 +864,61 @@ export interface components {
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
             /** @description The conditions, in the order of their indices. */
             readonly conditions: readonly components["schemas"]["Condition"][];
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -686,13 +955,61 @@ export interface components {
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
             /** @description Parameters of the conditions. Of an axis of responders only the baseline is known. */
             readonly conditions: readonly components["schemas"]["ConditionParameters"][];
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -733,8 +1050,56 @@ export interface components {
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
         };
@@ -754,7 +1119,7 @@ export interface components {
         };
         /** @description Last line of an NDJSON answer. */
         readonly ExperimentTotals: {
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -1178,7 +1543,7 @@ export interface components {
              * @description The same in one word, for programs.
              * @enum {string}
              */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
             /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
@@ -1198,13 +1563,13 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
@@ -1261,6 +1626,74 @@ export interface operations {
                     readonly inputs?: {
                         readonly [key: string]: {
                             /**
+                             * @description Neurons with their rates; no neuron is in two rows.
+                             * @example [
+                             *       {
+                             *         "node_set": "ORN_DM1",
+                             *         "rate_hz": 41
+                             *       },
+                             *       {
+                             *         "node_set": "ORN_VA2",
+                             *         "rate_hz": 120
+                             *       }
+                             *     ]
+                             */
+                            readonly rates: readonly {
+                                /**
+                                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                                 * @example @sugar
+                                 */
+                                readonly node_set: components["schemas"]["Selector"];
+                                /**
+                                 * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                                 * @example 100
+                                 */
+                                readonly rate_hz: number | {
+                                    /**
+                                     * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                     * @example [
+                                     *       0,
+                                     *       100,
+                                     *       300
+                                     *     ]
+                                     */
+                                    readonly times_ms: readonly number[];
+                                    /**
+                                     * @description A rate in Hz for each of these times.
+                                     * @example [
+                                     *       10,
+                                     *       80,
+                                     *       0
+                                     *     ]
+                                     */
+                                    readonly values: readonly number[];
+                                };
+                            }[];
+                            /**
+                             * @description Where events come from.
+                             * @default poisson
+                             * @constant
+                             */
+                            readonly module?: "poisson";
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        } | {
+                            /**
                              * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
@@ -1272,11 +1705,35 @@ export interface operations {
                              */
                             readonly module?: "poisson";
                             /**
-                             * @description Mean input events of each neuron per second.
+                             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
                              * @default 150
                              * @example 100
                              */
-                            readonly rate_hz?: number;
+                            readonly rate_hz?: number | {
+                                /**
+                                 * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                 * @example [
+                                 *       0,
+                                 *       100,
+                                 *       300
+                                 *     ]
+                                 */
+                                readonly times_ms: readonly number[];
+                                /**
+                                 * @description A rate in Hz for each of these times.
+                                 * @example [
+                                 *       10,
+                                 *       80,
+                                 *       0
+                                 *     ]
+                                 */
+                                readonly values: readonly number[];
+                            };
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
                             /**
                              * @description Start of the window in which events arrive, in ms from the start of the trial.
                              * @default 0
@@ -1323,16 +1780,145 @@ export interface operations {
                              * @example 300
                              */
                             readonly duration_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description Where events come from.
+                             * @constant
+                             */
+                            readonly module: "background";
+                            /**
+                             * @description Mean events of each neuron per second.
+                             * @example 0.5
+                             */
+                            readonly rate_hz: number;
+                            /**
+                             * @description Added to the membrane potential by one event, in mV.
+                             * @default 68.75
+                             * @example 5
+                             */
+                            readonly event_mv?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
                         };
                     };
                     /**
-                     * @description Neurons whose outputs are cut for the whole trial.
+                     * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
                      * @default []
                      * @example [
-                     *       "PVLP122b"
+                     *       "PVLP122b",
+                     *       {
+                     *         "node_set": "LC4",
+                     *         "start_ms": 200,
+                     *         "end_ms": 400
+                     *       }
                      *     ]
                      */
-                    readonly silence?: readonly components["schemas"]["Selector"][];
+                    readonly silence?: readonly ({
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Start of the window, in ms from the start of the trial.
+                         * @default 0
+                         * @example 200
+                         */
+                        readonly start_ms?: number;
+                        /**
+                         * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                         * @default null
+                         * @example 300
+                         */
+                        readonly end_ms?: number | null;
+                    } | components["schemas"]["Selector"])[];
+                    /**
+                     * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+                     * @example {
+                     *       "synapse_mv": 0.3
+                     *     }
+                     */
+                    readonly constants?: {
+                        /**
+                         * @description Added to the synaptic drive by one synapse, in mV.
+                         * @example 0.3
+                         */
+                        readonly synapse_mv?: number;
+                        /**
+                         * @description Multiplies the synapses of every excitatory neuron.
+                         * @example 1.2
+                         */
+                        readonly excitatory_scale?: number;
+                        /**
+                         * @description Multiplies the synapses of every inhibitory neuron.
+                         * @example 0.8
+                         */
+                        readonly inhibitory_scale?: number;
+                        /**
+                         * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                         * @example -44
+                         */
+                        readonly threshold_mv?: number;
+                        /**
+                         * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                         * @example 3
+                         */
+                        readonly refractory_ms?: number;
+                        /**
+                         * @description From a spike to its arrival, in ms.
+                         * @example 1.5
+                         */
+                        readonly delay_ms?: number;
+                        /**
+                         * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                         * @example 50
+                         */
+                        readonly input_event_mv?: number;
+                    };
+                    /**
+                     * @description Connections that are cut, weakened, strengthened or turned, by name.
+                     * @example {
+                     *       "direct": {
+                     *         "source": "LC4",
+                     *         "target": "DNp01",
+                     *         "weight": 0
+                     *       }
+                     *     }
+                     */
+                    readonly connection_overrides?: {
+                        readonly [key: string]: {
+                            /**
+                             * @description Neurons at which the connections begin.
+                             * @example LC4
+                             */
+                            readonly source: components["schemas"]["Selector"];
+                            /**
+                             * @description Neurons at which they end.
+                             * @example DNp01
+                             */
+                            readonly target: components["schemas"]["Selector"];
+                            /**
+                             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                             * @example 0
+                             */
+                            readonly weight: number;
+                        };
+                    };
                     /**
                      * @description Simulated time of one trial in ms.
                      * @default 1000
@@ -1599,13 +2185,13 @@ export interface operations {
                          */
                         readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                         /**
-                         * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
+                         * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
                          * @example silence
                          */
                         readonly as: string;
                     } | {
                         /**
-                         * @description duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -1666,9 +2252,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -1701,7 +2287,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2203,13 +2789,13 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
@@ -2243,9 +2829,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -2342,7 +2928,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of spikes and input events than a job keeps; or a single trial has more rows than an answer may have. */
+            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
