@@ -68,6 +68,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v2/model": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Describes the network that experiments run on.
+         * @description The data set with its licence and citations, the rule that gives each neuron its sign, the gain.
+         */
+        readonly get: operations["getServedModel"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v2/neurons": {
         readonly parameters: {
             readonly query?: never;
@@ -139,6 +159,11 @@ export interface components {
              * @example Sugar dose response
              */
             readonly name?: string;
+            /**
+             * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+             * @example malecns-1.0
+             */
+            readonly network?: string;
             /**
              * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
              * @default {}
@@ -833,6 +858,8 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            readonly licence?: string;
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
@@ -922,6 +949,8 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            readonly licence?: string;
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
@@ -1015,6 +1044,8 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            readonly licence?: string;
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
@@ -1328,6 +1359,66 @@ export interface components {
             /** @description Side. */
             readonly side: string;
         };
+        /** @description The network that experiments run on: where it comes from, and whom to cite for it. */
+        readonly ServedModel: {
+            /** @description Id of the model, as in every answer. */
+            readonly id: string;
+            /** @description Name that `network` of a document may have: data set, release and what was done to it. */
+            readonly network: string;
+            /** @description Name for display. */
+            readonly name: string;
+            /** @description Data set of its neurons. */
+            readonly dataset: string;
+            /** @description Release of the data set; null if it has none. */
+            readonly release: (number | string) | null;
+            /**
+             * @description As `wiring` of an answer.
+             * @enum {string}
+             */
+            readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description How the synapses were found, where the data set has several tables of them. */
+            readonly synapses?: string;
+            /** @description Neurons. */
+            readonly neurons: number;
+            /** @description Ordered pairs of neurons that are connected. */
+            readonly connections: number;
+            /** @description Pairs with fewer synapses were left out. */
+            readonly minimum_synapses: number;
+            /** @description Which neurons excite, which inhibit, and which have no fast effect. */
+            readonly signs: {
+                /** @description Name of the rule. */
+                readonly rule: string;
+                /** @description The rule as a sentence. */
+                readonly description: string;
+                /** @description Where the transmitters, or the signs, come from. */
+                readonly source?: string;
+                /** @description Neurons that excite. */
+                readonly excitatory: number;
+                /** @description Neurons that inhibit. */
+                readonly inhibitory: number;
+                /** @description Neurons with the sign 0. */
+                readonly without_fast_effect: number;
+            };
+            /** @description Gain of one synapse in mV; 0.275 was fitted to FlyWire. */
+            readonly synapse_mv: number;
+            /** @description Licence of the data (SPDX); NOASSERTION where it is not known. */
+            readonly licence: string;
+            /** @description Text of the licence. */
+            readonly licence_url?: string;
+            /** @description Publications of the data set. */
+            readonly cite: readonly string[];
+            /** @description Sentences on how the model was made. */
+            readonly provenance: readonly string[];
+            /** @description Files from which it was compiled. */
+            readonly sources: readonly {
+                /** @description Name. */
+                readonly file: string;
+                /** @description SHA-256 of its bytes. */
+                readonly sha256: string;
+            }[];
+            /** @description SHA-256 of the content of the connectome file. */
+            readonly connectome_digest: string;
+        };
         /** @description The sets of neurons that every selector can name. */
         readonly NodeSetList: {
             /** @description Names the model, as `id` of GET /api/v1/model. */
@@ -1505,6 +1596,11 @@ export interface operations {
                      * @example Sugar dose response
                      */
                     readonly name?: string;
+                    /**
+                     * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+                     * @example malecns-1.0
+                     */
+                    readonly network?: string;
                     /**
                      * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
                      * @default {}
@@ -2884,6 +2980,164 @@ export interface operations {
                 };
             };
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly getServedModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The description. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
+                    readonly ETag?: string;
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
+                    readonly "Cache-Control"?: string;
+                    /** @description The body is compressed with gzip if the client accepts it. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ServedModel"];
+                };
+            };
+            /** @description The client already has the current body; this response has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
+                    readonly ETag?: string;
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
+                    readonly "Cache-Control"?: string;
+                    /** @description The body is compressed with gzip if the client accepts it. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

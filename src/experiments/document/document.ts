@@ -16,6 +16,7 @@ import {
   printable,
   type SchemaOf,
   type Static,
+  text,
 } from '../../schema/json-schema.js';
 import { AXIS_KINDS, type GivenAxis, type SweepAxis } from '../kinds/axis-kinds.js';
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
@@ -40,6 +41,14 @@ export const DOCUMENT = object(
   'An experiment: neurons that are stimulated or silenced, repeated trials, and what is read.',
   {
     'name?': printable('A name of the experiment, for tables.', 120, { examples: ['Sugar dose response'] }),
+    'network?': text(
+      'Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.',
+      {
+        pattern: '^[a-z0-9][a-z0-9.-]{0,99}$',
+        allowed: 'the name of a network such as flywire-783: lower-case letters, digits, "." and "-"',
+        examples: ['malecns-1.0'],
+      },
+    ),
     node_sets: mapOf(
       'Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.',
       NODE_SET,

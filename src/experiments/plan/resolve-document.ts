@@ -1,9 +1,11 @@
 /** Finds the neurons of every selector of a document. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
+import { networkName } from '../../connectome/model-id.js';
 import { distinct, type NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-set.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
+import { describeValue } from '../../errors.js';
 import type { InParts } from '../../parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
@@ -38,6 +40,7 @@ export function* resolveDocument(
   resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: { readonly selectedNeurons: number },
 ): InParts<ResolvedDocument> {
+  checkNetwork(connectome, document);
   const uses = usesOf(document);
   const all = uses.flatMap(({ selectors }) => selectors);
   const resolved = yield* resolver.resolving(all, limits.selectedNeurons);
@@ -74,6 +77,16 @@ export function* resolveDocument(
     substituted: distinct(resolved.map(({ substituted }) => substituted)),
     sources: distinct(resolved.map(({ sources }) => sources)),
   };
+}
+
+/** @throws CodedError INVALID_PARAMETER for a document that is meant for another network */
+function checkNetwork({ metadata }: Connectome, { network }: ExperimentDocument): void {
+  const own = networkName(metadata);
+  if (network === undefined || network === own) return;
+  throw invalid(
+    ['network'],
+    `network must be ${own}, which is the network of this model, got ${describeValue(network)}.`,
+  );
 }
 
 /** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */

@@ -95,7 +95,11 @@ function partialWiring(metadata: Connectome['metadata']): string | undefined {
     return `Pairs of neurons with fewer than ${minimumSynapses} synapses are left out.`;
   }
   // A lower minimum only adds pairs, so fewer pairs than this are too few in any case.
-  const isOfRelease = isFlyWire(metadata) && release === RELEASE.release && wiring !== 'custom';
+  const isOfRelease =
+    isFlyWire(metadata) &&
+    release === RELEASE.release &&
+    wiring !== 'custom' &&
+    metadata.synapses === undefined;
   if (!isOfRelease || connectionCount >= RELEASE.pairs) return undefined;
   return (
     `The wiring holds ${connectionCount} of the ${RELEASE.pairs} pairs of neurons with ${RELEASE.minimumSynapses} ` +

@@ -62,6 +62,7 @@ const HEAD = {
       'whoever compiled the model gave it.',
     WIRINGS,
   ),
+  'licence?': text('Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model.'),
   side_convention: text('What left and right mean.'),
   experiment: ref<ExperimentDocument>(
     'Experiment',

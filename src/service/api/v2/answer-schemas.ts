@@ -4,6 +4,7 @@ import { RESULT_SCHEMAS, WARNING } from '../../../experiments/run/result.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import { count, listOf, mapOf, object, oneOf, ref, type Schema, text } from '../../../schema/json-schema.js';
 import { JOB_STATUS, LINK } from './job-status.js';
+import { MODEL_V2_SCHEMAS } from './model.controller.js';
 
 /** Errors of version 1 alone. */
 const ONLY_OF_V1: readonly PublicErrorCode[] = ['STIMULUS_UNAVAILABLE'];
@@ -35,6 +36,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     super_class: text('Super-class.'),
     side: text('Side.'),
   }),
+  ...MODEL_V2_SCHEMAS,
   NodeSetList: NODE_SET_SCHEMAS.NodeSetList,
   NodeSet: { ...NODE_SET_SCHEMAS.NodeSet, examples: [EXAMPLES.nodeSet] },
   JobStatus: JOB_STATUS,
