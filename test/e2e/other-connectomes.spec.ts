@@ -166,7 +166,17 @@ it('another fly is called what it is everywhere, and refuses a document for anot
     licence: 'CC-BY-4.0',
     experiment: { network: 'malecns-1.0' },
     cite: expect.arrayContaining(['Berg et al. 2026, doi:10.1016/j.cell.2026.08.015']),
+    resolved: { constants: { synapse_mv: 0.19, threshold_mv: -45 } },
   });
+  // The gain of the model is in force: named or not, it gives the same spikes, and another gives others.
+  const spikesAt = async (constants?: object) => {
+    const inputs = { a: { node_set: 'S_loom', rate_hz: 200 } };
+    const body = { inputs, trials: 2, duration_ms: 100, ...(constants && { constants }) };
+    const { conditions } = await (await service.post(body, '/api/v2/experiments')).json();
+    return conditions[0].spikes.mean as number;
+  };
+  expect(await spikesAt({ synapse_mv: 0.19 })).toBe(await spikesAt());
+  expect(await spikesAt({ synapse_mv: 0.275 })).toBeGreaterThan(await spikesAt());
   const refused = await service.post({ ...document, network: 'flywire-783' }, '/api/v2/experiments');
   expect(refused.status).toBe(400);
   expect(await refused.json()).toMatchObject({

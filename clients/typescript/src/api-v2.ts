@@ -866,7 +866,7 @@ export interface components {
             readonly experiment: components["schemas"]["Experiment"];
             /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
-                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                /** @description All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
                 readonly constants?: {
                     /**
                      * @description Added to the synaptic drive by one synapse, in mV.
@@ -957,7 +957,7 @@ export interface components {
             readonly experiment: components["schemas"]["Experiment"];
             /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
-                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                /** @description All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
                 readonly constants?: {
                     /**
                      * @description Added to the synaptic drive by one synapse, in mV.
@@ -1052,7 +1052,7 @@ export interface components {
             readonly experiment: components["schemas"]["Experiment"];
             /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
-                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                /** @description All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each condition say more. */
                 readonly constants?: {
                     /**
                      * @description Added to the synaptic drive by one synapse, in mV.

@@ -3,12 +3,14 @@ import type { Environment } from '../config/environment.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../presets/experiment.js';
 import { availableStimuli, protocolOf } from '../../presets/presets.js';
 import type { Connectome } from '../../connectome/connectome.js';
+import { synapseMvOf } from '../../connectome/model-id.js';
 import { messageWithCause } from '../../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
 import type { BatchJob } from '../../scheduling/gpu/batch-stage.js';
 import { GpuStage, type GpuState } from '../../scheduling/gpu/gpu-stage.js';
 
+const LOG = new Logger('Gpu');
 /** Share of the time that a run may take: the CPU has to repeat a lost batch before its clients give up. */
 const SHARE_OF_TIMEOUT = 1 / 3;
 
@@ -27,6 +29,11 @@ export function gpuBeside(
 ): GpuStage | undefined {
   const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
   if (BACKEND === 'cpu') return undefined;
+  const synapseMv = synapseMvOf(connectome.metadata);
+  if (synapseMv !== undefined) {
+    LOG.warn(`The GPU is not used: it knows no gain but the usual one, and this model has ${synapseMv} mV.`);
+    return undefined;
+  }
   const stimuli = availableStimuli(connectome.metadata);
   return new GpuStage({
     opening: {
@@ -60,18 +67,17 @@ export function batchJobOf(connectome: Connectome, experiment: Experiment): Batc
 }
 
 function report(state: GpuState, degradations: Degradations): void {
-  const log = new Logger('Gpu');
   switch (state.name) {
     case 'off':
       degradations.end('gpu');
-      log.log(`Simulating on the CPU only: ${state.reason}`);
+      LOG.log(`Simulating on the CPU only: ${state.reason}`);
       break;
     case 'ready':
       degradations.end('gpu');
-      log.log(`Also simulating on ${state.adapter}, in batches of ${state.batchFrom} or more`);
+      LOG.log(`Also simulating on ${state.adapter}, in batches of ${state.batchFrom} or more`);
       break;
     case 'lost':
-      log.warn(`The GPU was lost: ${messageWithCause(state.error)}`);
+      LOG.warn(`The GPU was lost: ${messageWithCause(state.error)}`);
       degradations.begin({ part: 'gpu', reason: `The CPU has taken over from the GPU: ${state.reason}` });
   }
 }

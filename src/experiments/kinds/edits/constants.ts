@@ -1,3 +1,4 @@
+import { synapseMvOf } from '../../../connectome/model-id.js';
 import { number, object, type Static } from '../../../schema/json-schema.js';
 import { NETWORK } from '../../../simulation/network.js';
 import { type NetworkConstants, STEPS_PER_MS } from '../../../stimulus/protocol.js';
@@ -48,7 +49,7 @@ type Constants = Readonly<Record<Member, number>>;
 
 const NAMES = Object.keys(MEMBERS) as Member[];
 
-/** The values of the model. */
+/** The values that an engine takes for those that a protocol does not name. */
 const USUAL: Constants = {
   synapse_mv: NETWORK.synapseMv.value,
   excitatory_scale: 1,
@@ -89,7 +90,7 @@ export const constants = {
   schema: SCHEMA,
   resolved: {
     schema: object(
-      'All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each ' +
+      'All constants in force, where the experiment or the model changes one; of one that a sweep sets the parameters of each ' +
         'condition say more.',
       MEMBERS,
     ),
@@ -97,11 +98,12 @@ export const constants = {
   },
   numbers: () => Object.fromEntries(NAMES.map((name) => [parameterOf(name), MEMBERS[name]])),
   parsed: (values) => (Object.keys(values).length > 0 ? values : undefined),
-  *planned({ grid }, given) {
+  *planned({ grid, connectome }, given) {
     yield;
     const isSwept = NAMES.some((name) => grid.axisOf(parameterOf(name)) >= 0);
-    if (given === undefined && !isSwept) return {};
-    const inForce: Constants = { ...USUAL, ...given };
+    const gainMv = synapseMvOf(connectome.metadata);
+    if (given === undefined && !isSwept && gainMv === undefined) return {};
+    const inForce: Constants = { ...USUAL, ...(gainMv !== undefined && { synapse_mv: gainMv }), ...given };
     return {
       resolved: inForce,
       constantsIn: ({ valueOf }) =>
