@@ -38,7 +38,7 @@ export const ERRORS = {
   REQUEST_TIMEOUT: failed(408, 'The request did not arrive completely within the time allowed.'),
   BODY_TOO_LARGE: refused(
     413,
-    'The request body is larger than 8 KiB, or the document of an open experiment than 256 KiB.',
+    'The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB.',
   ),
   UNSUPPORTED_MEDIA_TYPE: refused(415, 'The body is not JSON, or it is compressed.'),
   EXPECTATION_FAILED: refused(417, 'The Expect header asks for something other than 100-continue.'),

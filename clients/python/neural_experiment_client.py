@@ -16,6 +16,7 @@ sends at once needs pyarrow.
 from __future__ import annotations
 
 import contextlib
+import csv
 import dataclasses
 import hashlib
 import http
@@ -398,7 +399,9 @@ class Lab:
                 service. Otherwise all of them come, as many as there are.
             **document: the members of the document of an experiment, which GET /api/v2/openapi describes in full.
                 inputs: what is stimulated, by names of your choice. `node_set`: which neurons; `rate_hz` of each
-                    (150). A selector alone will do.
+                    (150), or `{"times_ms": [0, 100], "values": [10, 80]}`. A selector alone will do. A pattern over
+                    many sets has `rates` instead: a DataFrame, the path of a CSV file, or a list of dicts, each with
+                    `node_set` (or `root_id`) and `rate_hz`.
                 silence: the neurons whose outputs are cut; for a part of the trial
                     `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
                 constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
@@ -980,6 +983,8 @@ def _complete(document: Mapping[str, Any]) -> Json:
             for entry in complete[member].values():
                 if "node_set" in entry:
                     entry["node_set"] = _selector(entry["node_set"])
+                if "rates" in entry:
+                    entry["rates"] = _rate_rows(entry["rates"])
                 if isinstance(entry.get("times_ms"), Mapping):
                     entry["times_ms"] = {_id_text(i): times for i, times in entry["times_ms"].items()}
     if "silence" in complete:
@@ -1002,6 +1007,36 @@ def _complete(document: Mapping[str, Any]) -> Json:
             for axis in complete["sweep"]
         ]
     return complete
+
+
+def _rate_rows(rates: Any) -> Any:
+    """Rows of `rates`: of a list, or of a CSV file or a DataFrame with `node_set` or `root_id`, and `rate_hz`."""
+    if isinstance(rates, (str, os.PathLike)):
+        with open(rates, newline="", encoding="utf-8-sig") as file:
+            return [_rate_row(_cells(row), f"{rates}, line {at}") for at, row in enumerate(csv.DictReader(file), 2)]
+    if hasattr(rates, "columns"):
+        return [_rate_row(row, f"rates, row {at}") for at, row in enumerate(rates.to_dict("records"))]
+    if not isinstance(rates, Sequence):
+        return rates
+    return [
+        {**row, "node_set": _selector(row["node_set"])} if isinstance(row, Mapping) and "node_set" in row else row
+        for row in rates
+    ]
+
+
+def _cells(row: Mapping[str, str]) -> Json:
+    """A row of a CSV file. A cell of `node_set` is a name, or JSON where it begins like that."""
+    name = row.get("node_set") or ""
+    return {**row, "node_set": json.loads(name) if name.startswith(("{", "[")) else name} if name else dict(row)
+
+
+def _rate_row(row: Mapping[str, Any], place: str) -> Json:
+    """A row as the service takes it; a table may have other columns."""
+    try:
+        selector = row["node_set"] if "node_set" in row else {"root_id": row["root_id"]}
+        return {"node_set": _selector(selector), "rate_hz": float(row["rate_hz"])}
+    except (KeyError, TypeError, ValueError) as failure:
+        raise ValueError(f"{place}: expected node_set or root_id, and a number in rate_hz, got {row!r}") from failure
 
 
 def _is_selector(value: Any) -> bool:

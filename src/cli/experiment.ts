@@ -51,7 +51,7 @@ export const command = defineCommand({
     const { json, plot, spikes } = options;
     const { print, progress } = terminal;
     const orders = fileOrders(options);
-    const document = documentOf(path, options, terminal.readInput);
+    const document = await documentOf(path, options, terminal);
     if (options['print-document']) {
       print(documentText(document));
       return;

@@ -1,3 +1,4 @@
+import { deserialize, serialize } from 'node:v8';
 import { failureOf, type Failure } from '../errors.js';
 import {
   isFinished,
@@ -16,8 +17,11 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface KeptJob {
   readonly record: JobHead;
-  /** Undefined where the job ended without results: nobody computes or reads it any more. */
-  work: JobWork | undefined;
+  /**
+   * Its JobWork, serialized: as objects a document takes several times its length. Undefined where the job ended without
+   * results: nobody computes or reads it any more.
+   */
+  work: Buffer | undefined;
   progress: JobProgress;
   readonly outcomes: Map<number, Buffer>;
   readonly doneInPhase: Map<number, number>;
@@ -66,7 +70,7 @@ export class MemoryJobStore implements JobStore {
     const { document, limits, ...head } = record;
     this.#jobs.set(record.id, {
       record: head,
-      work: { document, limits },
+      work: serialize({ document, limits } satisfies JobWork),
       progress: {
         status: 'accepted',
         updatedMs: record.createdMs,
@@ -92,7 +96,8 @@ export class MemoryJobStore implements JobStore {
 
   async find(id: string): Promise<Job | undefined> {
     const job = this.#jobs.get(id);
-    return job?.work && { record: { ...job.record, ...job.work }, progress: job.progress };
+    if (job?.work === undefined) return undefined;
+    return { record: { ...job.record, ...(deserialize(job.work) as JobWork) }, progress: job.progress };
   }
 
   async state(id: string): Promise<JobState | undefined> {

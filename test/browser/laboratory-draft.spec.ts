@@ -44,6 +44,14 @@ const DOCUMENTS: Readonly<Record<string, Json>> = {
       { each: ['LC4', 'LC6:right'], group_by: [], as: 'inputs.a' },
     ],
   },
+  'rates that change, patterns and background': {
+    inputs: {
+      ramp: { ...SUGAR, rate_hz: { times_ms: [0, 100], values: [10, 80] }, scale: 2 },
+      odour: { rates: [{ node_set: 'ORN_DM1', rate_hz: 41 }], delay_ms: 5 },
+      rare: { node_set: '@all', module: 'background', rate_hz: 0.5, event_mv: 10 },
+    },
+    sweep: [{ set: 'inputs.odour.scale', values: [0.5, 1] }],
+  },
   'what the form has no control for': {
     node_sets: { mine: ['LC4'] },
     on_missing: 'skip',

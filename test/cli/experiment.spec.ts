@@ -385,6 +385,47 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(fromOptions.stdout).toMatch(/^ {2}experiment [0-9a-f]{32}$/m);
   });
 
+  it('reads the rates of a pattern from a table', async () => {
+    const table = inDirectory('odour.csv');
+    writeFileSync(
+      table,
+      '\ufeffglomerulus,rate_hz,node_set\r\nDM1,41,S_sugar\r\nVA2,120.5,"{""type"": ""S_food""}"\r\n',
+    );
+    const options = ['--rates', `odour=${table}`, '--sweep', 'scale=0.5,1', '--report', 'C_walk'];
+    const printed = await experiment([...options, '--print-document']);
+    expect(JSON.parse(printed.stdout)).toEqual({
+      inputs: {
+        odour: {
+          rates: [
+            { node_set: 'S_sugar', rate_hz: 41 },
+            { node_set: { type: 'S_food' }, rate_hz: 120.5 },
+          ],
+        },
+      },
+      reports: { C_walk: { node_set: 'C_walk' } },
+      sweep: [{ set: 'inputs.odour.scale', values: [0.5, 1] }],
+    });
+    const { stdout } = await experiment([...options, '--dry-run', '--json']);
+    const { resolved, conditions } = JSON.parse(stdout) as { resolved: object; conditions: object[] };
+    expect(resolved).toMatchObject({ 'inputs.odour': { types: { S_food: 12, S_sugar: 12 } } });
+    expect(conditions).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      'node_set,hz\nS_sugar,1\n',
+      'odour.csv, line 1: expected a column rate_hz, found the columns "node_set,hz".',
+    ],
+    ['root_id,rate_hz\n7,fast\n', 'odour.csv, line 2: expected rate_hz to be a number, found "fast".'],
+    ['node_set,rate_hz\n,1\n', 'odour.csv, line 2: expected node_set to be a selector, found "".'],
+    ['node_set,rate_hz\n"{",1\n', '"{" is no selector'],
+  ])('names the fault of such a table: %j', async (text, message) => {
+    const table = inDirectory('odour.csv');
+    writeFileSync(table, text);
+    const { status, stderr } = await experiment(['--rates', table, '--print-document']);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+
   it('shows conditions, mean ± sd and responders in 80 columns, then warnings and what to cite', async () => {
     const { stdout, stderr } = await experiment(OPTIONS);
     const { conditions } = JSON.parse((await experiment([...OPTIONS, '--json'])).stdout) as {

@@ -205,6 +205,27 @@ answer([short.json, long.json])`)) as object[];
     expect(short).toEqual(long);
   });
 
+  it('reads a pattern of rates from a list, a CSV file or a DataFrame', async () => {
+    const [long, ...others] = (await answered(`
+from pathlib import Path
+class Frame:  # what the client needs of a DataFrame
+    columns = ['root_id', 'rate_hz', 'note']
+    def to_dict(self, orient): return [{'root_id': ${FIRST_ID}, 'rate_hz': 41, 'note': 'x'}, {'root_id': ${FIRST_ID + 1n}, 'rate_hz': 5, 'note': ''}]
+Path('ids.csv').write_text('rate_hz,root_id\\n41,${FIRST_ID}\\n5,${FIRST_ID + 1n}\\n', encoding='utf-8-sig')
+Path('sets.csv').write_text('node_set,rate_hz\\n"{""root_id"": ""${FIRST_ID}""}",41\\n"{""root_id"": ""${FIRST_ID + 1n}""}",5\\n')
+rows = [{'node_set': ${FIRST_ID}, 'rate_hz': 41}, {'node_set': {'root_id': '${FIRST_ID + 1n}'}, 'rate_hz': 5}]
+answer([lab.dry_run(inputs={'odour': {'rates': rates, 'scale': 2}}, reports={'r': 'C_walk'})['experiment']['inputs']
+  for rates in (rows, 'ids.csv', Path('sets.csv'), Frame())])`)) as object[];
+    const row = (id: bigint, rate_hz: number) => ({ node_set: { root_id: String(id) }, rate_hz });
+    expect(long).toMatchObject({ odour: { rates: [row(FIRST_ID, 41), row(FIRST_ID + 1n, 5)], scale: 2 } });
+    expect(others).toEqual([long, long, long]);
+    await expect(
+      python(`
+open('wrong.csv', 'w').write('node_set,rate_hz\\nC_walk,fast\\n')
+lab.run(inputs={'odour': {'rates': 'wrong.csv'}})`),
+    ).rejects.toThrow('wrong.csv, line 2: expected node_set or root_id, and a number in rate_hz');
+  });
+
   it('shows what the service warns of', async () => {
     const { stderr } = await python(`
 lab.run(inputs={'a': 'S_sugar'}, reports={'r': 'S_sugar'}, duration_ms=1, trials=1)`);

@@ -1,4 +1,9 @@
-import { type Shorthand, ShorthandError, withShorthand } from '../../clients/typescript/src/client.js';
+import {
+  filesOfRates,
+  type Shorthand,
+  ShorthandError,
+  withShorthand,
+} from '../../clients/typescript/src/client.js';
 import { GROUP_LABELS } from '../../src/experiments/document/document.js';
 
 const documentFrom = (options: Shorthand) => withShorthand({}, options);
@@ -50,6 +55,30 @@ describe('the options of an open experiment', () => {
     ['*', 'report', { node_set: '*' }],
   ])('--report %s is called %s', (text, name, report) => {
     expect(documentFrom({ report: [text] })).toEqual({ reports: { [name]: report } });
+  });
+
+  it('rates are rows of tables, beside other inputs', () => {
+    const rows = [{ node_set: 'ORN_DM1', rate_hz: 41 }];
+    const tables = new Map([
+      ['a.csv', rows],
+      ['b=c.csv', []],
+    ]);
+    const options = { stimulate: ['LC4'], rates: ['odour=a.csv', 'x=b=c.csv', 'a.csv'], window: ['1+2'] };
+    expect(filesOfRates(options)).toEqual(['a.csv', 'b=c.csv', 'a.csv']);
+    expect(withShorthand({}, options, tables)).toEqual({
+      inputs: {
+        stimulus: { node_set: 'LC4', delay_ms: 1, duration_ms: 2 },
+        odour: { rates: rows },
+        x: { rates: [] },
+        stimulus2: { rates: rows },
+      },
+    });
+    expect(() => withShorthand({}, { stimulate: ['a=LC4'], rates: ['a=a.csv'] }, tables)).toThrow(
+      '--rates should have each name once, found "a" twice',
+    );
+    expect(documentFrom({ stimulate: ['LC4'], sweep: ['scale=0:2:0.5'] })).toMatchObject({
+      sweep: [{ set: 'inputs.stimulus.scale', from: 0, to: 2, step: 0.5 }],
+    });
   });
 
   it.each(GROUP_LABELS)('group by %s', (label) => {

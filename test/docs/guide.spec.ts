@@ -106,6 +106,7 @@ describe('docs/guide.md', () => {
       'check',
       'open-experiment',
       'membrane',
+      'odour',
       'selectors',
       'edits',
       'screen',
@@ -128,6 +129,24 @@ describe('docs/guide.md', () => {
     const potentials = rows.map((row) => Number(row.split(',').at(-1)));
     expect(Math.max(...potentials.map((mv) => Math.abs(mv + 52)))).toBeLessThan(52);
     expect(new Set(potentials).size).toBeGreaterThan(100);
+  });
+
+  it('odour: prints rates of receptor neurons that follow the scale', async () => {
+    const [header, ...rows] = (await runShell('odour'))
+      .trimEnd()
+      .split('\r\n')
+      .map((row) => row.split(','));
+    const column = (name: string) => rows.map((row) => row[header!.indexOf(name)]!);
+    const rates = column('rate_hz_mean').map(Number);
+    const [half, one, two] = ['0.5', '1', '2'].map((scale) =>
+      rates.find((_, at) => column('inputs.odour.scale')[at] === scale && column('type')[at] === 'ORN_DM1'),
+    );
+    expect(half! < one! && one! < two!).toBe(true);
+    // Some 60 events in 0.2 s of DM1 at scale 1: 100 ms at 120 Hz and 50 ms at 10 Hz.
+    expect(one).toBeGreaterThan(50);
+    const document = JSON.parse(/-d '([^]*)'/.exec(codeOf('odour'))![1]!) as object;
+    const dryRun = await (await service.post(document, '/api/v2/experiments?dry_run=true')).json();
+    expect(Object.keys(dryRun.resolved['inputs.odour'].types)).toEqual(['ORN_DM1', 'ORN_DM4', 'ORN_VA2']);
   });
 
   it('open-experiment: prints a table in which MN9 follows the dose', async () => {

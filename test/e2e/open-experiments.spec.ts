@@ -431,10 +431,10 @@ describe('an experiment on a small brain', () => {
       status: 415,
       code: 'UNSUPPORTED_MEDIA_TYPE',
     });
-    expect(await refusedFor(JSON.stringify({ name: 'x'.repeat(262_144) }))).toEqual({
+    expect(await refusedFor(JSON.stringify({ name: 'x'.repeat(1_048_576) }))).toEqual({
       status: 413,
       code: 'BODY_TOO_LARGE',
-      error: 'The request body is larger than 262144 bytes, the maximum.',
+      error: 'The request body is larger than 1048576 bytes, the maximum.',
     });
     // A body that is too large for version 1 arrives here; version 1 still refuses more than 8 KiB.
     const long = JSON.stringify({ name: 'x'.repeat(9_000) });

@@ -178,14 +178,18 @@ export class DraftForm {
             (name) => this.#change(withInputRenamed(this.#draft, at, name)),
             true,
           ),
-          this.#neurons(
-            `input ${input.name}`,
-            `input-neurons-${at}`,
-            `${path}/node_set`,
-            input.neurons,
-            (neurons) => set(at, { neurons }, true),
-          ),
-          ...(input.rateHz === '' && input.rest['module'] !== undefined
+          ...(input.rest['rates'] !== undefined
+            ? []
+            : [
+                this.#neurons(
+                  `input ${input.name}`,
+                  `input-neurons-${at}`,
+                  `${path}/node_set`,
+                  input.neurons,
+                  (neurons) => set(at, { neurons }, true),
+                ),
+              ]),
+          ...(input.rateHz === '' && ['module', 'rates', 'rate_hz'].some((name) => name in input.rest)
             ? []
             : [
                 this.#number('Rate', 'Hz', `input-rate-${at}`, `${path}/rate_hz`, input.rateHz, (rateHz) =>

@@ -103,7 +103,7 @@ export function documentOf(draft: Draft): Members {
 
 function inputOf({ name, neurons, rateHz, delayMs, windowMs, rest }: InputDraft): [string, Members] {
   const times = numbers({ rate_hz: rateHz, delay_ms: delayMs, duration_ms: windowMs });
-  return [name, { node_set: neurons, ...times, ...rest }];
+  return [name, { ...(rest['rates'] === undefined && { node_set: neurons }), ...times, ...rest }];
 }
 
 function reportOf({ name, neurons, type, groupBy, rest }: ReportDraft): [string, Members] {
@@ -188,10 +188,12 @@ function readInput(name: string, input: Json): InputDraft {
   // A pattern has no neurons of its own, which the form would ask for.
   if (members.peek('rates') !== undefined) throw new NotShown();
   const isPoisson = members.peek('module') === undefined || members.peek('module') === 'poisson';
+  const isSteady = members.peek('rates') === undefined && !isMembers(members.peek('rate_hz') ?? null);
   return {
     name,
     neurons: members.selector('node_set'),
-    rateHz: members.text('rate_hz') ?? (isPoisson ? DEFAULT_RATE_HZ : ''),
+    // Rates that differ or change stay as they are.
+    rateHz: isSteady ? (members.text('rate_hz') ?? (isPoisson ? DEFAULT_RATE_HZ : '')) : '',
     delayMs: members.text('delay_ms') ?? '',
     windowMs: members.text('duration_ms') ?? '',
     rest: members.rest(),

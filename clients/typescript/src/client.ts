@@ -33,8 +33,15 @@ export {
 export { linesOf } from './lines.js';
 export { pause, randomKey, type ClientOptions, type RequestOptions } from './requests.js';
 export { ServiceError, type ErrorCode } from './service-error.js';
-export { selectorOf, selectorsOf, ShorthandError, valuesOf, withShorthand } from './shorthand.js';
-export type { Shorthand } from './shorthand.js';
+export {
+  filesOfRates,
+  selectorOf,
+  selectorsOf,
+  ShorthandError,
+  valuesOf,
+  withShorthand,
+} from './shorthand.js';
+export type { RateRow, Shorthand } from './shorthand.js';
 export { MorePagesError, type TableOptions } from './table-pages.js';
 
 type Schemas = components['schemas'];

@@ -15,7 +15,9 @@ export class ShorthandError extends Error {
 export interface Shorthand {
   /** `[NAME=]WHO[@HZ]` */
   readonly stimulate?: readonly string[] | undefined;
-  /** `START+LENGTH` in ms: one for all of these, or one for each. */
+  /** `[NAME=]FILE` of a table of rates. */
+  readonly rates?: readonly string[] | undefined;
+  /** `START+LENGTH` in ms: one for all of `stimulate`, or one for each. */
   readonly window?: readonly string[] | undefined;
   readonly silence?: readonly string[] | undefined;
   /** `[NAME=]WHO[/LABEL,LABEL]` */
@@ -36,6 +38,12 @@ export interface Shorthand {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Neurons with their rate, in `rates` of an input. */
+export interface RateRow {
+  readonly node_set: unknown;
+  readonly rate_hz: unknown;
+}
+
 /** Names before a default can be derived from the selector, and where no part of it is allowed in a name. */
 const UNNAMED_INPUT = 'stimulus';
 const UNNAMED_REPORT = 'report';
@@ -46,11 +54,16 @@ const EVERYBODY = '@all';
  * The document that the options change or add to: inputs, reports and silenced neurons are added; a sweep of the same
  * parameter, durations, trials, seed and name are replaced.
  * @param document as it was read; what is no object stays as it is, for the check of documents to refuse
+ * @param tables rows of the files that `rates` names
  * @throws ShorthandError for an option that cannot be read
  */
-export function withShorthand(document: unknown, options: Shorthand): unknown {
+export function withShorthand(
+  document: unknown,
+  options: Shorthand,
+  tables: ReadonlyMap<string, readonly RateRow[]> = new Map(),
+): unknown {
   if (!isObject(document)) return document;
-  const inputs = inputsOf(document, options);
+  const inputs = inputsOf(document, options, tables);
   const changed = {
     ...document,
     ...(options.name !== undefined && { name: options.name }),
@@ -65,7 +78,16 @@ export function withShorthand(document: unknown, options: Shorthand): unknown {
   return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
 }
 
-function inputsOf(given: Json, { stimulate = [], window = [] }: Shorthand): unknown {
+/** The files that `rates` names. */
+export function filesOfRates({ rates = [] }: Shorthand): string[] {
+  return rates.map((text) => namedIn(text).rest);
+}
+
+function inputsOf(
+  given: Json,
+  { stimulate = [], rates = [], window = [] }: Shorthand,
+  tables: ReadonlyMap<string, readonly RateRow[]>,
+): unknown {
   if (window.length > 1 && window.length !== stimulate.length) {
     throw new ShorthandError(
       `--window should be given once, or once for each --stimulate, found ${window.length} for ${stimulate.length}`,
@@ -75,7 +97,7 @@ function inputsOf(given: Json, { stimulate = [], window = [] }: Shorthand): unkn
     throw new ShorthandError('--window is the window of --stimulate, which is missing');
   }
   const inputs = entriesOf(given['inputs']);
-  if (stimulate.length === 0 || inputs === undefined) return given['inputs'];
+  if (stimulate.length + rates.length === 0 || inputs === undefined) return given['inputs'];
   const own = new Set<string>();
   for (const [at, text] of stimulate.entries()) {
     const { name = freeName(UNNAMED_INPUT, inputs), rest } = namedIn(text);
@@ -86,6 +108,11 @@ function inputsOf(given: Json, { stimulate = [], window = [] }: Shorthand): unkn
       ...(rate !== undefined && { rate_hz: Number(rate) }),
       ...windowIn(window.length > 1 ? window[at] : window[0]),
     });
+  }
+  for (const text of rates) {
+    const { name = freeName(UNNAMED_INPUT, inputs), rest: file } = namedIn(text);
+    addName('rates', name, own);
+    inputs.set(name, { rates: tables.get(file) });
   }
   return Object.fromEntries(inputs);
 }
@@ -159,13 +186,14 @@ const END_OF_OVERRIDE = /^connection_overrides\..+\.(source|target)$/;
 /** Names of the members of an input in --sweep. */
 const INPUT_MEMBERS = new Map([
   ['rate', 'rate_hz'],
+  ['scale', 'scale'],
   ['delay', 'delay_ms'],
   ['window', 'duration_ms'],
 ]);
 
 function parameterIn(what: string, inputs: readonly string[], text: string): string {
   if (what === 'duration') return 'duration_ms';
-  const parts = /^(?:([^.]+)\.)?(rate|delay|window)$/.exec(what);
+  const parts = /^(?:([^.]+)\.)?(rate|scale|delay|window)$/.exec(what);
   // `seed`, names as in the document, and wrong ones, which the check of documents refuses.
   if (parts === null) return what;
   return `inputs.${inputOf(parts[1], inputs, text)}.${INPUT_MEMBERS.get(parts[2]!)!}`;

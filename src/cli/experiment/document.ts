@@ -1,9 +1,17 @@
-import { ShorthandError, withShorthand, type Shorthand } from '#client';
+import {
+  filesOfRates,
+  selectorOf,
+  ShorthandError,
+  withShorthand,
+  type RateRow,
+  type Shorthand,
+} from '#client';
 import { readFileSync } from 'node:fs';
 import { parseDocument } from '../../experiments/document/parse-document.js';
 import { CodedError, describeValue } from '../../errors.js';
 import { refuseRepeatedMember } from '../../repeated-member.js';
-import { UsageError } from '../command.js';
+import { readCsv } from '../../compiler/csv.js';
+import { type Terminal, UsageError } from '../command.js';
 
 const STANDARD_INPUT = '-';
 /** Limits of this machine. A service allows fewer conditions in one request, and a connectome may have more groups. */
@@ -12,12 +20,18 @@ export const DOCUMENT_LIMITS = { conditions: 20_000, ids: Infinity };
 /**
  * The document of a file, with what the options change or add. It is not checked.
  * @param path `-` for standard input; undefined for a document that the options alone say
- * @throws UsageError where it cannot be read, or an option cannot
+ * @throws UsageError where it cannot be read, or an option cannot; CodedError TABLE_INVALID where a table cannot
  */
-export function documentOf(path: string | undefined, options: Shorthand, readInput: () => string): unknown {
+export async function documentOf(
+  path: string | undefined,
+  options: Shorthand,
+  { readInput, progress }: Pick<Terminal, 'readInput' | 'progress'>,
+): Promise<unknown> {
   const document = path === undefined ? {} : readJson(path, readInput);
+  const tables = new Map<string, readonly RateRow[]>();
   try {
-    return withShorthand(document, options);
+    for (const file of filesOfRates(options)) tables.set(file, await rowsOf(file, progress));
+    return withShorthand(document, options, tables);
   } catch (error) {
     throw error instanceof ShorthandError ? new UsageError(error.message) : error;
   }
@@ -30,6 +44,26 @@ export function documentOf(path: string | undefined, options: Shorthand, readInp
 export function documentText(document: unknown): string {
   parseDocument(document, DOCUMENT_LIMITS, []);
   return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** Rows of a table with a column rate_hz, and node_set, whose cells are names or JSON, or root_id. */
+async function rowsOf(file: string, progress: Terminal['progress']): Promise<RateRow[]> {
+  const rows: RateRow[] = [];
+  let neurons = 'node_set';
+  const columns = (found: readonly string[]) => {
+    if (!found.includes(neurons) && found.includes('root_id')) neurons = 'root_id';
+    return [neurons, 'rate_hz'];
+  };
+  await readCsv(file, columns, progress, (row) => {
+    const [text, rate] = [row.text(0), row.text(1)];
+    const rateHz = Number(rate);
+    if (rate.trim() === '' || !Number.isFinite(rateHz)) throw row.fault(1, 'a number');
+    if (text === '') throw row.fault(0, 'a selector');
+    // A name may have a comma.
+    const selector = /^[[{]/.test(text) ? selectorOf(text) : text;
+    rows.push({ node_set: neurons === 'root_id' ? { root_id: text } : selector, rate_hz: rateHz });
+  });
+  return rows;
 }
 
 function readJson(path: string, readInput: () => string): unknown {

@@ -22,7 +22,8 @@ const LIST = { multiple: true } as const;
 export const OPTIONS = {
   // These change the document or add to it.
   stimulate: text('[NAME=]WHO[@HZ]', 'Neurons that get input events.', LIST),
-  window: text('MS+MS', 'Start and length of these events.', LIST),
+  rates: text('[NAME=]FILE', 'CSV with rate_hz of each node_set or root_id.', LIST),
+  window: text('MS+MS', 'Start and length of events of --stimulate.', LIST),
   silence: text('WHO', 'Neurons whose outputs are cut.', LIST),
   report: text('[NAME=]WHO[/BY]', `Neurons to read, by ${GROUP_LABELS.join(', ')}.`, LIST),
   sweep: text('WHAT=VALUES', 'Values that are tried in turn.', LIST),

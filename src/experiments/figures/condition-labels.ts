@@ -5,6 +5,8 @@ import type { ParameterValue } from '../run/result.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
   rate_hz: (input) => `Rate of ${input} (Hz)`,
+  scale: (input) => `Scale of ${input}`,
+  event_mv: (input) => `Event of ${input} (mV)`,
   delay_ms: (input) => `Start of ${input} (ms)`,
   duration_ms: (input) => `Window of ${input} (ms)`,
 };

@@ -7,7 +7,7 @@ import type { Environment } from '../config/environment.js';
 
 /** Body of a request, unless it is the document of an open experiment. */
 export const BODY_LIMIT_BYTES = 8 * 1024;
-export const DOCUMENT_LIMIT_BYTES = 256 * 1024;
+export const DOCUMENT_LIMIT_BYTES = 1024 * 1024;
 export const HEADER_LIMIT_BYTES = 16 * 1024;
 export const PARAMETER_LIMIT_CHARACTERS = 200;
 /** From the first byte of a request to its last. */
@@ -21,8 +21,8 @@ export const TIMEOUT_CHECK_MS = 1_000;
 export const RAW_ANSWER_TIMEOUT_MS = 5_000;
 
 /** Documents of the largest size whose bytes may be arriving at the same time, of one client and of all. */
-export const ARRIVING_DOCUMENTS_PER_CLIENT = 32;
-export const ARRIVING_DOCUMENTS = 1024;
+export const ARRIVING_DOCUMENTS_PER_CLIENT = 8;
+export const ARRIVING_DOCUMENTS = 256;
 
 /** Clients whose runs and brain seconds are remembered: some 20 MB of addresses where a flood of them fills it. */
 export const MAX_CLIENTS = 50_000;

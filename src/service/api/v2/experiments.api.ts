@@ -10,6 +10,7 @@ import {
   type HeaderDescriptions,
 } from '../../http/api-operation.js';
 import { bodyTooLargeMessage } from '../../http/error-of.js';
+import { DOCUMENT_LIMIT_BYTES } from '../../limits/limits.js';
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examples.js';
 import { IDEMPOTENCY_KEY } from '../../http/request-headers.js';
 import { FORMATS } from '../../../experiments/formats/formats.js';
@@ -87,15 +88,15 @@ export const OTHER_FORMATS: Readonly<Record<string, object>> = {
   },
 };
 
-const BODY_LIMIT_KIB = 256;
+const BODY_LIMIT = `${DOCUMENT_LIMIT_BYTES / 2 ** 20} MiB`;
 
 /** Where version 2 says more than the table of errors, which also speaks of runs. */
 export const FAILURES_OF_V2: Partial<Record<PublicErrorCode, FailureDescription>> = {
   ...Object.fromEntries(Object.entries(EXAMPLES.failures).map(([code, example]) => [code, { example }])),
   MALFORMED_REQUEST: { example: { error: 'The body is not valid JSON: "{\\"trials\\": ten}".', path: '' } },
   BODY_TOO_LARGE: {
-    meaning: `The request body is larger than ${BODY_LIMIT_KIB} KiB.`,
-    example: { error: bodyTooLargeMessage(BODY_LIMIT_KIB * 1024), path: '' },
+    meaning: `The request body is larger than ${BODY_LIMIT}.`,
+    example: { error: bodyTooLargeMessage(DOCUMENT_LIMIT_BYTES), path: '' },
   },
   UNSUPPORTED_MEDIA_TYPE: { example: { path: '' } },
   NOT_ACCEPTABLE: { example: { path: '' } },
@@ -129,7 +130,7 @@ export function ApiExperiments(): MethodDecorator {
   return applyDecorators(
     ApiBody({
       required: false,
-      description: 'The experiment, in JSON of at most 256 KiB, not compressed.',
+      description: `The experiment, in JSON of at most ${BODY_LIMIT}, not compressed.`,
       schema: component('Experiment'),
       examples: EXAMPLES.requests,
     }),
