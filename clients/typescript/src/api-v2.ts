@@ -1587,7 +1587,7 @@ export interface operations {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** @description The experiment, in JSON of at most 256 KiB, not compressed. */
+        /** @description The experiment, in JSON of at most 1 MiB, not compressed. */
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
@@ -2338,7 +2338,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `BODY_TOO_LARGE`: The request body is larger than 256 KiB. */
+            /** @description `BODY_TOO_LARGE`: The request body is larger than 1 MiB. */
             readonly 413: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
