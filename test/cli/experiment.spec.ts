@@ -418,7 +418,7 @@ describe('npm run experiment with the options of an open experiment', () => {
     ],
     ['root_id,rate_hz\n7,fast\n', 'odour.csv, line 2: expected rate_hz to be a number, found "fast".'],
     ['node_set,rate_hz\n,1\n', 'odour.csv, line 2: expected node_set to be a selector, found "".'],
-    ['node_set,rate_hz\n"{",1\n', '"{" is no selector'],
+    ['node_set,rate_hz\n"{",1\n', 'odour.csv, line 2: expected node_set to be a selector, found "{".'],
   ])('names the fault of such a table: %j', async (text, message) => {
     const table = inDirectory('odour.csv');
     writeFileSync(table, text);

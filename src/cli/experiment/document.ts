@@ -59,9 +59,13 @@ async function rowsOf(file: string, progress: Terminal['progress']): Promise<Rat
     const rateHz = Number(rate);
     if (rate.trim() === '' || !Number.isFinite(rateHz)) throw row.fault(1, 'a number');
     if (text === '') throw row.fault(0, 'a selector');
-    // A name may have a comma.
-    const selector = /^[[{]/.test(text) ? selectorOf(text) : text;
-    rows.push({ node_set: neurons === 'root_id' ? { root_id: text } : selector, rate_hz: rateHz });
+    try {
+      // A name may have a comma.
+      const selector = /^[[{]/.test(text) ? selectorOf(text) : text;
+      rows.push({ node_set: neurons === 'root_id' ? { root_id: text } : selector, rate_hz: rateHz });
+    } catch {
+      throw row.fault(0, 'a selector');
+    }
   });
   return rows;
 }
