@@ -36,9 +36,12 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
   const { types, typeIndices } = typesOf(neurons, order);
   const { classes, classIndices } = classesOf(neurons, order);
   const sides = Uint8Array.from(order, (i) => sideIndex(neurons.sides[i]!));
+  const rows = rowsOf(brain, placeOf);
+  const { minimumSynapses } = brain;
   const named = {
-    metadata: { types, classes, wiring, stimuli: [], channels: [] },
+    metadata: { types, classes, wiring, minimumSynapses, stimuli: [], channels: [] },
     neuronCount: neurons.count,
+    ...rows,
     typeIndices,
     classIndices,
     sides,
@@ -47,7 +50,6 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     channelNeurons: () => NO_NEURONS,
   };
   const selected = selectPopulations(brain, named, order, populations);
-  const rows = rowsOf(brain, placeOf);
   const positionsNm = new Int32Array(3 * neurons.count);
   order.forEach((i, place) => positionsNm.set(neurons.positionsNm.subarray(3 * i, 3 * i + 3), 3 * place));
 
@@ -57,7 +59,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     release,
     wiring,
     signRule,
-    minimumSynapses: brain.minimumSynapses,
+    minimumSynapses,
     neuronCount: neurons.count,
     connectionCount: connections.count,
     synapseCount: connections.synapseCounts.reduce((sum, count) => sum + count, 0),
@@ -65,7 +67,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     provenance: [
       ...brain.provenance,
       ...(brain.signRemarks?.[signRule] ?? []),
-      ...(populations.stimuli.length + populations.channels.length === 0
+      ...(selected.stimuli.length + selected.channels.length === 0
         ? ['It has no stimuli and no channels.']
         : []),
       ...selected.remarks,
@@ -75,6 +77,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     classes,
     stimuli: selected.stimuli,
     channels: selected.channels,
+    ...brain.origin,
   };
   return {
     metadata,

@@ -162,6 +162,100 @@ function isIn(selector: SetSelector, i: number): boolean {
   );
 }
 
+describe('a selector of neighbours', () => {
+  /** Sugar neurons 0 to 11 reach two neurons of C_walk, these DNs of C_stop, which reach back. */
+  const chain: readonly (readonly [pre: number, post: number, synapses: number])[] = [
+    [0, 124, 5],
+    [1, 125, 20],
+    [124, 136, 8],
+    [125, 137, 9],
+    [136, 0, 30],
+    [137, 138, 5],
+  ];
+  const content = smallConnectome();
+  const wired = opened({
+    ...content,
+    metadata: {
+      ...content.metadata,
+      wiring: 'measured',
+      connectionCount: chain.length,
+      synapseCount: chain.reduce((sum, [, , synapses]) => sum + synapses, 0),
+    },
+    neuronIds: Array.from({ length: content.metadata.neuronCount }, (_, i) => idOf(i)),
+    rowStart: Uint32Array.from(
+      { length: content.metadata.neuronCount + 1 },
+      (_, i) => chain.filter(([pre]) => pre < i).length,
+    ),
+    targets: Uint32Array.from(chain, ([, post]) => post),
+    synapseCounts: Uint16Array.from(chain, ([, , synapses]) => synapses),
+  });
+  const found = (selector: SetSelector, context: Partial<SelectorContext> = {}) => [
+    ...resolver(wired, context).neuronsOf(selector, '/x').neurons,
+  ];
+
+  it.each<[string, SetSelector, number[]]>([
+    ['downstream', { downstream_of: 'S_sugar' }, [124, 125]],
+    ['downstream over two hops', { downstream_of: 'S_sugar', hops: 2 }, [124, 125, 136, 137]],
+    ['a circle', { downstream_of: 'S_sugar', hops: 3 }, [0, 124, 125, 136, 137, 138]],
+    ['strong connections', { downstream_of: 'S_sugar', minimum_synapses: 6, hops: 3 }, [125, 137]],
+    ['upstream', { upstream_of: ['C_stop:left', 'C_walk'] }, [0, 1, 124, 137]],
+    ['a published set', { type: 'C_*', side: 'left', downstream_of: '@sweet', hops: 3 }, [138]],
+    ['labels', { type: 'C_stop', downstream_of: 'S_sugar', hops: 2 }, [136, 137]],
+    ['ids', { root_id: [idOf(124), idOf(3)], downstream_of: { root_id: idOf(0) } }, [124]],
+    ['an exception', { downstream_of: 'S_sugar', hops: 3, except: 'S_sugar' }, [124, 125, 136, 137, 138]],
+    ['between', { downstream_of: 'S_sugar', upstream_of: 'C_stop' }, [124, 125]],
+    ['one in another', { downstream_of: { downstream_of: 'S_sugar' } }, [136, 137]],
+    ['a list', ['C_walk:left', { upstream_of: { root_id: idOf(0) } }], [124, 126, 136]],
+  ])('of %s', (_, selector, expected) => {
+    expect(found(selector)).toEqual(expected);
+  });
+
+  it('may stand in a set of the document, and name one', () => {
+    const node_sets = {
+      tasters: 'S_sugar',
+      next: { downstream_of: 'tasters' },
+      last: { downstream_of: 'next' },
+    };
+    expect(found('last:left', { node_sets })).toEqual([136]);
+  });
+
+  it('refuses what it names and the model lacks, with its place, or leaves it out', () => {
+    const selector = { downstream_of: ['S_suga', 'S_sugar'], upstream_of: 'C_*' };
+    expect(failure(() => found(selector))).toMatchObject({
+      code: 'UNKNOWN_NEURONS',
+      path: '/x/downstream_of/0',
+      suggestions: ['S_sugar', 'S_song'],
+    });
+    const skipping = resolver(wired, { on_missing: 'skip' }).neuronsOf(selector, '/x');
+    expect(skipping).toMatchObject({ neurons: Uint32Array.of(124, 125), missing: ['S_suga'] });
+    expect(resolver(wired).neuronsOf({ downstream_of: '@sweet', upstream_of: '*' }, '/x')).toMatchObject({
+      neurons: Uint32Array.of(125),
+      sources: [SOURCE],
+    });
+  });
+
+  it('selects at least one', () => {
+    const selector = { downstream_of: { type: 'C_stop', side: 'right' }, minimum_synapses: 6 };
+    expect(failure(() => found(selector))).toEqual({
+      code: 'EMPTY_NODE_SET',
+      message:
+        'The selector at /x must select at least one neuron, got none with ' +
+        '{"downstream_of":{"type":"C_stop","side":"right"},"minimum_synapses":6}.',
+      path: '/x',
+    });
+  });
+
+  it('refuses fewer synapses than the connections of the model have', () => {
+    const selector = { type: 'C_walk', except: { upstream_of: 'C_stop', minimum_synapses: 4 } };
+    expect(failure(() => found(selector))).toEqual({
+      code: 'INVALID_PARAMETER',
+      message:
+        'minimum_synapses must be at least 5, since the model has no connections of fewer synapses, got 4.',
+      path: '/x/except/minimum_synapses',
+    });
+  });
+});
+
 describe('what the model lacks', () => {
   const selectors = [
     {

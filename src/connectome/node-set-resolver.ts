@@ -2,6 +2,7 @@ import { CodedError, describeValue } from '../errors.js';
 import { type InParts, withoutPauses } from '../parts.js';
 import type { Connectome, ConnectomeMetadata } from './connectome.js';
 import { nearestNames } from '../schema/nearest-names.js';
+import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './neighbours.js';
 import { NeuronSet } from './neuron-set.js';
 import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
 import { type Label, LABELS, type NamedNeurons, type NeuronSelection, selectionOf } from './selection.js';
@@ -26,8 +27,9 @@ export interface ResolvedSelector {
 
 /** The part of a connectome that selectors can name. */
 export type SelectableNeurons = NamedNeurons &
+  Connections &
   Pick<Connectome, 'stimulusNeurons' | 'channelNeurons'> & {
-    readonly metadata: Pick<ConnectomeMetadata, 'wiring' | 'stimuli' | 'channels'>;
+    readonly metadata: Pick<ConnectomeMetadata, 'wiring' | 'minimumSynapses' | 'stimuli' | 'channels'>;
   };
 
 /** The settings of a document that its selectors depend on. */
@@ -42,6 +44,8 @@ export interface SelectorAt {
   readonly selector: SetSelector;
   /** JSON Pointer to the selector in the document. */
   readonly path: string;
+  /** True where it may select nothing because what it names is left out, being one of many. */
+  readonly mayBeLeftOut?: true;
 }
 
 interface Unknown {
@@ -113,17 +117,26 @@ export class NodeSetResolver {
   /**
    * The same as neuronsOf for all selectors of a document, so that one error has what all of them lack. In parts: each
    * selector, name of a set and wildcard may stand for the whole brain.
+   * @param maximumNeurons of all selectors together
+   * @throws CodedError as neuronsOf, and TOO_EXPENSIVE, before more than that are searched
    */
-  *resolving(selectors: readonly SelectorAt[]): InParts<ResolvedSelector[]> {
+  *resolving(selectors: readonly SelectorAt[], maximumNeurons = Infinity): InParts<ResolvedSelector[]> {
     const found: Found[] = [];
-    for (const { selector, path } of selectors) found.push(yield* this.#resolve(selector, path));
+    let selected = 0;
+    for (const { selector, path } of selectors) {
+      const each = yield* this.#resolve(selector, path);
+      found.push(each);
+      selected += each.neurons.size;
+      if (selected > maximumNeurons) throw tooManyNeurons(selected, maximumNeurons);
+    }
     const { unknown } = notesOf(found);
     if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
     const resolved: ResolvedSelector[] = [];
     const names = new Map<readonly Unknown[], readonly string[]>();
     for (const [i, { neurons, unknown: lacking, substituted, sources }] of found.entries()) {
       yield;
-      if (neurons.isEmpty) throw emptyNodeSet(selectors[i]!);
+      const isLeftOut = selectors[i]!.mayBeLeftOut === true && lacking.length > 0;
+      if (neurons.isEmpty && !isLeftOut) throw emptyNodeSet(selectors[i]!);
       // Many selectors may name the same set, which may lack thousands.
       const missing = names.get(lacking) ?? [...new Set(lacking.map(({ name }) => name))];
       names.set(lacking, missing);
@@ -243,10 +256,11 @@ export class NodeSetResolver {
     return stimulus && this.connectome.stimulusNeurons(stimulus.id).slice().sort();
   }
 
-  *#agreeing({ root_id: rootIds, except, ...patterns }: LabelSelector, path: string): InParts<Found> {
+  *#agreeing(selector: LabelSelector, path: string): InParts<Found> {
+    const { root_id: rootIds, except } = selector;
     const parts: Found[] = [];
     for (const label of LABELS) {
-      const wanted = patterns[label];
+      const wanted = selector[label];
       if (wanted === undefined) continue;
       const values =
         typeof wanted === 'string'
@@ -258,10 +272,34 @@ export class NodeSetResolver {
       parts.push(label === 'side' ? { ...found, unknown: [] } : found);
     }
     if (rootIds !== undefined) parts.push(this.#ids(rootIds, `${path}/root_id`));
+    for (const direction of DIRECTIONS) {
+      if (selector[direction] !== undefined) parts.push(yield* this.#neighbours(direction, selector, path));
+    }
     const neurons = NeuronSet.intersection(parts.map((part) => part.neurons));
     if (except === undefined) return { neurons, ...notesOf(parts) };
     const excepted = yield* this.#resolve(except, `${path}/except`);
     return { neurons: neurons.without(excepted.neurons), ...notesOf([...parts, excepted]) };
+  }
+
+  /** By the connections of the model, whatever an experiment makes of them. */
+  *#neighbours(
+    direction: Direction,
+    { [direction]: origin, hops = 1, minimum_synapses: given }: LabelSelector,
+    path: string,
+  ): InParts<Found> {
+    const { minimumSynapses } = this.connectome.metadata;
+    if (given !== undefined && given < minimumSynapses) {
+      throw new CodedError(
+        'INVALID_PARAMETER',
+        `minimum_synapses must be at least ${minimumSynapses}, since the model has no connections of fewer synapses, ` +
+          `got ${given}.`,
+        { path: `${path}/minimum_synapses` },
+      );
+    }
+    const { neurons, ...notes } = yield* this.#resolve(origin!, `${path}/${direction}`);
+    const walk = { direction, hops, minimumSynapses: given ?? minimumSynapses };
+    const reached = yield* neighboursOf(this.connectome, neurons.toIndices(), walk);
+    return { ...this.#found(reached), ...notes };
   }
 
   #ids(rootIds: string | readonly string[], path: string): Found {
@@ -345,6 +383,15 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
     path: unknown[0]!.path,
     ...(suggestions.size > 0 && { suggestions: [...suggestions] }),
   });
+}
+
+function tooManyNeurons(selected: number, maximum: number): CodedError {
+  return new CodedError(
+    'TOO_EXPENSIVE',
+    `The selectors of the experiment select at least ${selected} neurons in all; at most ${maximum} are allowed. ` +
+      'With fewer or smaller node sets it would fit.',
+    { path: '' },
+  );
 }
 
 function emptyNodeSet({ selector, path }: SelectorAt): CodedError {

@@ -1,6 +1,7 @@
 /** The schema of selectors, for documents and wherever else neurons are named; see set-selector.ts. */
 import {
   anyOf,
+  integer,
   listOf,
   object,
   oneOf,
@@ -10,6 +11,9 @@ import {
   text,
   UNPRINTABLE,
 } from '../schema/json-schema.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION } from './connectome.js';
+import { DIRECTIONS } from './neighbours.js';
+import type { Label } from './selection.js';
 import {
   ALL_NEURONS,
   type LabelSelector,
@@ -77,9 +81,9 @@ const LABELS = {
   ),
 };
 /** The labels of a selector that is an object, in the order of the complete document. */
-export const SELECTOR_LABELS = Object.keys(LABELS).map((name) => name.slice(0, -1)) as (keyof Omit<
+export const SELECTOR_LABELS = Object.keys(LABELS).map((name) => name.slice(0, -1)) as (keyof Pick<
   LabelSelector,
-  'except'
+  Label | 'root_id'
 >)[];
 
 /** Which neurons, in a schema that has `$defs: SELECTOR_DEFINITIONS`. */
@@ -87,16 +91,47 @@ export function selector(description?: string): SchemaOf<SetSelector> {
   return ref('Selector', description);
 }
 
-const withoutLabel = { allowed: `an object with at least one of ${SELECTOR_LABELS.join(', ')}` };
+const CONNECTED = {
+  'downstream_of?': selector(
+    'Neurons that these reach over 1 to `hops` connections. One of these themselves is among them only if it is reached too.',
+  ),
+  'upstream_of?': selector(
+    'Neurons that reach these over 1 to `hops` connections; otherwise as `downstream_of`.',
+  ),
+  'hops?': integer(
+    'Connections that follow one another, at most, for `downstream_of` and `upstream_of`; 1 if absent.',
+    {
+      minimum: 1,
+      maximum: 3,
+    },
+  ),
+  'minimum_synapses?': integer(
+    'Synapses that each of these connections has at least: as many as the connections of the model have, or more. If ' +
+      'absent, every connection of the model counts.',
+    { minimum: 1, maximum: MAXIMUM_SYNAPSES_PER_CONNECTION },
+  ),
+};
+
+const withoutLabel = {
+  allowed: `an object with at least one of ${[...SELECTOR_LABELS, ...DIRECTIONS].join(', ')}`,
+};
+const ofConnections = { anyOf: DIRECTIONS.map((direction) => ({ required: [direction] })) };
 export const LABEL_SELECTOR = object(
-  'Neurons by labels: all members must agree, and a list means any of its values. It must have a member other ' +
-    'than `except`.',
-  { ...LABELS, 'except?': selector('Neurons that are left out again.') },
+  'Neurons by labels and connections: all members must agree, and a list means any of its values. It must have a ' +
+    'member other than `except`, `hops` and `minimum_synapses`.',
+  { ...LABELS, ...CONNECTED, 'except?': selector('Neurons that are left out again.') },
   {
     minProperties: 1,
     ...withoutLabel,
-    dependentSchemas: { except: { minProperties: 2, ...withoutLabel } },
-    examples: [{ type: ['LC4', 'LPLC2'], side: 'left' }],
+    dependentSchemas: {
+      hops: ofConnections,
+      minimum_synapses: ofConnections,
+      except: { minProperties: 2, ...withoutLabel },
+    },
+    examples: [
+      { type: ['LC4', 'LPLC2'], side: 'left' },
+      { super_class: 'descending', downstream_of: 'LC4', hops: 2, minimum_synapses: 10 },
+    ],
   },
 );
 
@@ -106,7 +141,7 @@ const SELECTOR = anyOf(
   `Which neurons. A string is ${PUBLISHED_PREFIX}${ALL_NEURONS}, the name of a node set of the document, of a published one (${PUBLISHED_PREFIX}sugar, ` +
     `${PUBLISHED_PREFIX}shiu2024/sugar), of a channel (${PUBLISHED_PREFIX}channel/escape) or a stimulus ` +
     `(${PUBLISHED_PREFIX}stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or ` +
-    `:center behind it takes one side. An object has labels. A list of selectors is their union. At most ` +
+    `:center behind it takes one side. An object has labels, or says whose neighbours along connections are meant. A list of selectors is their union. At most ` +
     `${MAXIMUM_SELECTOR_DEPTH} levels.`,
   [NAME, LABEL_SELECTOR, listOf(undefined, selector(), LIST)],
   {

@@ -12,8 +12,18 @@ export interface LabelSelector {
   readonly side?: string | readonly string[];
   /** Decimal digits: the ids exceed 2^53. */
   readonly root_id?: string | readonly string[];
+  /** Neurons that others reach along connections, or are reached from; see neighbours.ts. */
+  readonly downstream_of?: SetSelector;
+  readonly upstream_of?: SetSelector;
+  /** Hops in either direction: 1 where it is not given. */
+  readonly hops?: number;
+  /** The fewest synapses of a connection in either direction: those of the model where it is not given. */
+  readonly minimum_synapses?: number;
   readonly except?: SetSelector;
 }
+
+/** The members of a selector that are selectors. */
+export const INNER_SELECTORS = ['downstream_of', 'upstream_of', 'except'] as const;
 
 /** The sides that a selector may name. */
 export const NAMED_SIDES = ['left', 'right', 'center'] as const;

@@ -15,7 +15,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of spikes or input events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
         readonly delete?: never;
@@ -286,7 +286,7 @@ export interface components {
                      *       "side"
                      *     ]
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -318,7 +318,7 @@ export interface components {
                      *       "side"
                      *     ]
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -352,7 +352,7 @@ export interface components {
                      * @description Empty: a table has a row for each event.
                      * @default []
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -380,7 +380,7 @@ export interface components {
                      * @description Empty: a table has a row for each event.
                      * @default []
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -412,7 +412,7 @@ export interface components {
                      *       "side"
                      *     ]
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -425,6 +425,40 @@ export interface components {
                      * @example 300
                      */
                     readonly end_ms: number | null;
+                } | {
+                    /**
+                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @example @sugar
+                     */
+                    readonly node_set: components["schemas"]["Selector"];
+                    /**
+                     * @description What is read.
+                     * @constant
+                     */
+                    readonly type: "membrane";
+                    /**
+                     * @description Empty: a table has a row for each event.
+                     * @default []
+                     */
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                    /**
+                     * @description Start of what is read, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly start_ms: number;
+                    /**
+                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly end_ms: number | null;
+                    /**
+                     * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
+                     * @default 1
+                     * @example 0.5
+                     */
+                    readonly dt_ms: number;
                 };
             };
             /**
@@ -466,7 +500,7 @@ export interface components {
                  *       "side"
                  *     ]
                  */
-                readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                 /**
                  * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
                  * @example silence
@@ -591,7 +625,7 @@ export interface components {
              * @constant
              */
             readonly partial?: true;
-            /** @description There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            /** @description There where more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
         /** @description The answer to an experiment with dry_run=true: all that is known without simulating. */
@@ -631,6 +665,8 @@ export interface components {
                 readonly spike_rows_at_most?: number;
                 /** @description Where reports list input events: the expected number of their rows. */
                 readonly input_rows?: number;
+                /** @description Where reports list membrane potentials: the number of their rows. */
+                readonly membrane_rows?: number;
             };
             /** @description What to bear in mind about the results. */
             readonly warnings: readonly components["schemas"]["Warning"][];
@@ -690,7 +726,7 @@ export interface components {
              * @constant
              */
             readonly partial?: true;
-            /** @description There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            /** @description There where more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
         /** @description The neurons that a selector stands for. */
@@ -742,11 +778,13 @@ export interface components {
             readonly spikes: components["schemas"]["MeanSd"] | null;
             /** @description Neurons with at least one spike in a trial. */
             readonly responding_neurons: components["schemas"]["MeanSd"] | null;
+            /** @description Neurons with at least one spike in any trial. */
+            readonly responding_any: number | null;
             /** @description Synaptic events delivered, of all trials. */
             readonly synaptic_events: number;
             /** @description What each report read, by its name. */
             readonly reports: {
-                readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"];
+                readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"] | components["schemas"]["InputTable"] | components["schemas"]["MembraneTable"];
             };
         };
         /** @description Over the trials of a condition. */
@@ -766,6 +804,10 @@ export interface components {
             readonly side?: string;
             /** @description Super-class of the group. */
             readonly super_class?: string;
+            /** @description Class of the group. */
+            readonly class?: string;
+            /** @description Sub-class of the group. */
+            readonly sub_class?: string;
             /** @description Neurons of the group. */
             readonly neurons: number;
             /** @description Of these, with at least one spike in a trial. */
@@ -787,6 +829,10 @@ export interface components {
             readonly side?: string;
             /** @description Super-class of the group. */
             readonly super_class?: string;
+            /** @description Class of the group. */
+            readonly class?: string;
+            /** @description Sub-class of the group. */
+            readonly sub_class?: string;
             /** @description Neurons of the group. */
             readonly neurons: number;
             /** @description Time from start_ms of the report to the first spike of any neuron of the group. Null where there is none in any trial, or a trial was stopped. */
@@ -812,18 +858,48 @@ export interface components {
             /** @description Of each trial. */
             readonly trials: readonly number[];
         };
-        /** @description A table of spikes or input events as columns, by trial, time, neuron. */
+        /** @description A table of spikes as columns, by trial, time, neuron. */
         readonly EventTable: {
             /** @description Trial, from 0. */
             readonly trial: readonly number[];
             /** @description Time from the start of the trial in ms. */
             readonly t_ms: readonly number[];
-            /** @description Of input events: the name of the input. */
-            readonly input?: readonly string[];
             /** @description Root id of the neuron, as text: it exceeds 2^53. */
             readonly root_id: readonly string[];
             /**
-             * @description There with truncate=true where the condition has more events; the first ones are given.
+             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @constant
+             */
+            readonly truncated?: true;
+        };
+        /** @description A table of input events as columns, by trial, time, neuron. */
+        readonly InputTable: {
+            /** @description Trial, from 0. */
+            readonly trial: readonly number[];
+            /** @description Time from the start of the trial in ms. */
+            readonly t_ms: readonly number[];
+            /** @description Root id of the neuron, as text: it exceeds 2^53. */
+            readonly root_id: readonly string[];
+            /** @description Name of the input. */
+            readonly input: readonly string[];
+            /**
+             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @constant
+             */
+            readonly truncated?: true;
+        };
+        /** @description A table of membrane potentials as columns, by trial, time, neuron. */
+        readonly MembraneTable: {
+            /** @description Trial, from 0. */
+            readonly trial: readonly number[];
+            /** @description Time from the start of the trial in ms. */
+            readonly t_ms: readonly number[];
+            /** @description Root id of the neuron, as text: it exceeds 2^53. */
+            readonly root_id: readonly string[];
+            /** @description Membrane potential in mV, with all digits. */
+            readonly v_mv: readonly number[];
+            /**
+             * @description There with truncate=true where the condition has more rows; the first ones are given.
              * @constant
              */
             readonly truncated?: true;
@@ -1017,14 +1093,14 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency";
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
@@ -1197,7 +1273,7 @@ export interface operations {
                              *       "side"
                              *     ]
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1229,7 +1305,7 @@ export interface operations {
                              *       "side"
                              *     ]
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1263,7 +1339,7 @@ export interface operations {
                              * @description Empty: a table has a row for each event.
                              * @default []
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1291,7 +1367,7 @@ export interface operations {
                              * @description Empty: a table has a row for each event.
                              * @default []
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1323,7 +1399,7 @@ export interface operations {
                              *       "side"
                              *     ]
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1336,6 +1412,40 @@ export interface operations {
                              * @example 300
                              */
                             readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "membrane";
+                            /**
+                             * @description Empty: a table has a row for each event.
+                             * @default []
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                            /**
+                             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
+                             * @default 1
+                             * @example 0.5
+                             */
+                            readonly dt_ms?: number;
                         };
                     };
                     /**
@@ -1377,7 +1487,7 @@ export interface operations {
                          *       "side"
                          *     ]
                          */
-                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                         /**
                          * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
                          * @example silence
@@ -1446,9 +1556,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -1983,14 +2093,14 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency";
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
             };
@@ -2023,9 +2133,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -2122,7 +2232,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of spikes and input events than a job keeps; or a single trial has more rows than an answer may have. */
+            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

@@ -1,4 +1,9 @@
-import { nameOnSide, type SetSelector } from '../../connectome/set-selector.js';
+import {
+  INNER_SELECTORS,
+  type LabelSelector,
+  nameOnSide,
+  type SetSelector,
+} from '../../connectome/set-selector.js';
 import { invalid } from '../../schema/json-path.js';
 
 type NodeSets = Readonly<Record<string, SetSelector>>;
@@ -25,9 +30,8 @@ function setsNamedIn(selector: SetSelector, nodeSets: NodeSets): ReadonlySet<str
     const name = nameOnSide(selector)?.name;
     return new Set(name !== undefined && Object.hasOwn(nodeSets, name) ? [name] : []);
   }
-  if (Array.isArray(selector)) {
-    return new Set((selector as readonly SetSelector[]).flatMap((each) => [...setsNamedIn(each, nodeSets)]));
-  }
-  const { except } = selector as { except?: SetSelector };
-  return except === undefined ? new Set() : setsNamedIn(except, nodeSets);
+  const inside = Array.isArray(selector)
+    ? (selector as readonly SetSelector[])
+    : INNER_SELECTORS.flatMap((member) => (selector as LabelSelector)[member] ?? []);
+  return new Set(inside.flatMap((each) => [...setsNamedIn(each, nodeSets)]));
 }

@@ -188,7 +188,12 @@ describe('a document is refused', () => {
       /from 0 to 500, got 600\.$/,
     ],
     ['with a rate that is text', input({ rate_hz: '100' }), '/inputs/i/rate_hz', /a number .*, got "100"\.$/],
-    ['with an unknown module', input({ module: 'spike' }), '/inputs/i/module', /one of poisson, spikes/],
+    [
+      'with an unknown module',
+      input({ module: 'spike' }),
+      '/inputs/i/module',
+      /one of poisson, spikes, background,/,
+    ],
     [
       'with times for a Poisson train',
       input({ times_ms: [1] }),
@@ -283,6 +288,45 @@ describe('a document is refused', () => {
     ],
     ['with a suffix that is no side', sets({ a: 'LC4:lft' }), '/node_sets/a', /:left, :right, :center/],
     ['with an exception alone', sets({ a: { except: 'LC4' } }), '/node_sets/a', /at least one of type/],
+    [
+      'with hops from nowhere',
+      sets({ a: { type: 'LC4', hops: 2 } }),
+      '/node_sets/a',
+      /one of the members downstream_of, upstream_of\.$/,
+    ],
+    [
+      'with hops and an exception alone',
+      sets({ a: { minimum_synapses: 9, except: 'LC4' } }),
+      '/node_sets/a',
+      /one of the members downstream_of, upstream_of\.$/,
+    ],
+    [
+      'with four hops',
+      sets({ a: { downstream_of: 'LC4', hops: 4 } }),
+      '/node_sets/a/hops',
+      /an integer from 1 to 3, got 4\.$/,
+    ],
+    [
+      'with connections of no synapse',
+      sets({ a: { upstream_of: 'LC4', minimum_synapses: 0 } }),
+      '/node_sets/a/minimum_synapses',
+      /an integer from 1 to 8191, got 0\.$/,
+    ],
+    [
+      'with neighbours of nobody',
+      sets({ a: { downstream_of: {} } }),
+      '/node_sets/a/downstream_of',
+      /at least one of type, .*, downstream_of, upstream_of, got \{\}\.$/,
+    ],
+    [
+      'with 61 hops in all',
+      sets({
+        a: Array.from({ length: 20 }, (_, i) => ({ downstream_of: `T${i}`, hops: 3 })),
+        b: { type: 'LC4', except: { upstream_of: 'LC4' } },
+      }),
+      '/node_sets/b/except/upstream_of',
+      /over at most 60 hops in all, got more\.$/,
+    ],
     ['with an empty list', sets({ a: [] }), '/node_sets/a', /at least one item/],
     ['with a selector twice', sets({ a: ['LC4', 'LC4'] }), '/node_sets/a/1', /item 0 is the same/],
     ['with a type twice', sets({ a: { type: ['LC4', 'LC4'] } }), '/node_sets/a/type/1', /item 0 is the same/],
@@ -297,6 +341,18 @@ describe('a document is refused', () => {
       sets({ x: 'a:left', a: ['b'], b: { type: 'T', except: 'a' } }),
       '/node_sets/a',
       /a -> b -> a\.$/,
+    ],
+    [
+      'with neighbours in a circle',
+      sets({ a: { downstream_of: ['b:left'] }, b: { type: 'T', upstream_of: { downstream_of: 'a' } } }),
+      '/node_sets/a',
+      /a -> b -> a\.$/,
+    ],
+    [
+      'with 10,000 levels of neighbours',
+      sets({ a: nested(10_000, (downstream_of) => ({ downstream_of })) }),
+      `/node_sets/a${'/downstream_of'.repeat(16)}`,
+      /at most 16 levels/,
     ],
     [
       'with 10,000 levels of lists',

@@ -18,7 +18,7 @@ const WEYL_0: u32 = 0x9e3779b9;
 const WEYL_1: u32 = 0xbb67ae85;
 const ROUNDS: u32 = 10;
 const SHUFFLE_STREAM: u32 = 3;
-const JITTER_STREAM: u32 = 4;
+const JITTER_STREAM: u32 = 5;
 
 // As in rewired.ts.
 const MAXIMUM_TRIES: u32 = 10_000;

@@ -1,0 +1,64 @@
+/** Neurons that a set of neurons reaches along connections, or is reached from. */
+import type { InParts } from '../parts.js';
+import type { Wiring } from './connectome.js';
+
+/** Directions along connections; a selector has a member of each name. */
+export const DIRECTIONS = ['downstream_of', 'upstream_of'] as const;
+export type Direction = (typeof DIRECTIONS)[number];
+
+/** The part of a wiring that neighbours depend on: all but signs. */
+export type Connections = Pick<Wiring, 'neuronCount' | 'rowStart' | 'targets' | 'synapseCounts'>;
+
+export interface Walk {
+  readonly direction: Direction;
+  /** Connections that follow one another, at most. */
+  readonly hops: number;
+  /** Synapses that each of these connections has at least. */
+  readonly minimumSynapses: number;
+}
+
+/** Connections between two pauses: a millisecond or so. */
+const PART = 2 ** 18;
+
+/**
+ * The neurons at the other end of 1 to `hops` connections, ascending. One that the walk begins with is among them only
+ * where it is reached as well: from another, in a circle, or by a connection with itself. Each hop looks at every
+ * connection at most once; there is no index of incoming ones, which would take four bytes for each.
+ */
+export function* neighboursOf(
+  { neuronCount, rowStart, targets, synapseCounts }: Connections,
+  origin: Uint32Array,
+  { direction, hops, minimumSynapses }: Walk,
+): InParts<Uint32Array> {
+  const isUpstream = direction === 'upstream_of';
+  const isReached = new Uint8Array(neuronCount);
+  /** The hop that goes on from a neuron; 0 for none. */
+  const hopFrom = new Uint8Array(neuronCount);
+  for (let k = 0; k < origin.length; k++) hopFrom[origin[k]!] = 1;
+  let count = 0;
+  let sincePause = 0;
+  for (let hop = 1; hop <= hops; hop++) {
+    for (let pre = 0; pre < neuronCount; pre++) {
+      if (isUpstream ? isReached[pre] !== 0 : hopFrom[pre] !== hop) continue;
+      const [start, end] = [rowStart[pre]!, rowStart[pre + 1]!];
+      for (let at = start; at < end; at++) {
+        const post = targets[at]!;
+        if (synapseCounts[at]! < minimumSynapses || (isUpstream && hopFrom[post] !== hop)) continue;
+        const neighbour = isUpstream ? pre : post;
+        if (isReached[neighbour] === 0) {
+          isReached[neighbour] = 1;
+          count++;
+          if (hopFrom[neighbour] === 0) hopFrom[neighbour] = hop + 1;
+        }
+        if (isUpstream) break;
+      }
+      sincePause += end - start;
+      if (sincePause < PART) continue;
+      sincePause = 0;
+      yield;
+    }
+  }
+  const reached = new Uint32Array(count);
+  for (let neuron = 0, at = 0; at < count; neuron++) if (isReached[neuron] !== 0) reached[at++] = neuron;
+  return reached;
+}
