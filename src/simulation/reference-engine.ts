@@ -63,7 +63,7 @@ export class ReferenceEngine implements SimulationEngine {
   }
 
   simulate(events: InputEvents, options: SimulationOptions): Trial {
-    const { durationSteps, silencedWindows = [], eventBudget = Infinity, recordings } = options;
+    const { durationSteps, silencedWindows = [], recordings } = options;
     checkDuration(durationSteps);
     this.#reset(events.stimulated, options);
     const { delaySteps, inputEventMv, synapseMv } = this.#constants;
@@ -122,11 +122,11 @@ export class ReferenceEngine implements SimulationEngine {
         if (!steps.has(step)) continue;
         for (const i of neurons) samples.push(NETWORK.restMv.value + this.#potentialAt(i, step));
       }
-    } while (++step < durationSteps && deliveredEvents <= eventBudget);
+    } while (++step < durationSteps && deliveredEvents <= budgetAfter(step, options));
     return {
       ...toRaster(spikesOfStep),
       deliveredEvents,
-      ...(deliveredEvents > eventBudget && { stoppedAtStep: step - 1 }),
+      ...(deliveredEvents > budgetAfter(step, options) && { stoppedAtStep: step - 1 }),
       ...(membranes && { membranes: membranes.map(({ samples }) => Float64Array.from(samples)) }),
     };
   }
@@ -223,6 +223,14 @@ function isIn(windows: readonly SilencedWindow[], neuron: number, step: number):
   return windows.some(
     ({ neurons, startStep, endStep }) => startStep <= step && step < endStep && neurons.includes(neuron),
   );
+}
+
+/** The most events that a trial may have delivered after so many steps. */
+function budgetAfter(
+  steps: number,
+  { eventBudget = Infinity, eventBudgetPerStep = -Infinity }: SimulationOptions,
+): number {
+  return Math.max(eventBudget, steps * eventBudgetPerStep);
 }
 
 function powers(factor: number): Float64Array {

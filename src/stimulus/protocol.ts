@@ -6,6 +6,8 @@
 export const STEPS_PER_MS = 10;
 /** 5 s. */
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
+/** 1 s: the longest part of a trial that is cut. */
+export const MAXIMUM_PART_STEPS = 1000 * STEPS_PER_MS;
 /** The highest rate of a Poisson train. */
 export const MAXIMUM_RATE_HZ = 500;
 
@@ -20,6 +22,8 @@ export interface Protocol {
   readonly durationSteps: number;
   /** The trial ends after the first step with more delivered events in all; see simulation/simulation.ts. */
   readonly eventBudget?: number;
+  /** For each step that was simulated: where that is more in all, it takes the place of the budget. */
+  readonly eventBudgetPerStep?: number;
   /** Those that differ from simulation/network.ts. */
   readonly constants?: Partial<NetworkConstants>;
   /** In the order in which weights that meet at a connection are multiplied. */

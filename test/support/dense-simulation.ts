@@ -22,6 +22,7 @@ export function simulateDensely(
   options: SimulationOptions,
 ): DenseTrial {
   const { durationSteps, silenced = new Uint32Array(0), eventBudget = Infinity } = options;
+  const { eventBudgetPerStep = -Infinity } = options;
   const { overrides = [], silencedWindows = [] } = options;
   const synapseMv = options.constants?.synapseMv ?? 0.275;
   const inputEventMv = options.constants?.inputEventMv ?? 68.75;
@@ -93,7 +94,8 @@ export function simulateDensely(
     for (const i of spiking) v[i] = g[i] = 0;
     membranes.push(v.map((each) => each - 52));
     deliveredUpTo.push(deliveredEvents);
-    if (deliveredEvents > eventBudget) return { spikes, membranes, deliveredUpTo, stoppedAtStep: k };
+    if (deliveredEvents > Math.max(eventBudget, (k + 1) * eventBudgetPerStep))
+      return { spikes, membranes, deliveredUpTo, stoppedAtStep: k };
   }
   return { spikes, membranes, deliveredUpTo, stoppedAtStep: undefined };
 }
