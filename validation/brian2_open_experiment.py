@@ -1,6 +1,6 @@
 """Compares an open experiment with Brian 2, spike for spike.
 
-usage: /usr/bin/python3 validation/brian2_open_experiment.py --connectome FILE [--url URL] DOCUMENT.json
+usage: /usr/bin/python3 validation/brian2_open_experiment.py --connectome FILE [--url URL] DOCUMENT.json...
        (Debian: python3-brian; URL is a service that serves FILE, http://localhost:8080 by default)
 
 The service runs the experiment of DOCUMENT.json, with other reports: the input events and the spikes of all neurons, and
@@ -325,26 +325,17 @@ def differences(ours, theirs):
     return len(other - own), len(own - other)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("document", metavar="DOCUMENT.json", type=Path)
-    parser.add_argument("--connectome", metavar="FILE", required=True, help="the connectome that the service serves")
-    parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
-    options = parser.parse_args()
-    document = with_reports(json.loads(options.document.read_text()))
+def compare(document, lab, connectome):
+    """Prints a line for each condition of a document. @returns spikes of Brian 2, and how many differ"""
+    document = with_reports(document)
     try:
-        answer = Lab(options.url).run(**document).json
+        answer = lab.run(**document).json
     except LabError as error:
         raise SystemExit(str(error)) from error
-    connectome = Connectome(options.connectome)
     if not answer["model"].endswith(connectome.digest[:12]):
-        raise SystemExit(f"The service must serve {options.connectome}, {connectome.digest[:12]}; got {answer['model']}.")
-
+        raise SystemExit(f"The service must serve the connectome {connectome.digest[:12]}; got {answer['model']}.")
     answers = [*answer["conditions"], *unchanged(answer)]
     conditions = [Condition(answer, each, connectome) for each in answers]
-    if connectome.neurons < 10_000:
-        # Compiling Cython code takes longer than a small network.
-        b2.prefs.codegen.target = "numpy"
     networks = {}
     total = differing = 0
     for condition, own in zip(answers, conditions):
@@ -367,8 +358,22 @@ def main():
         )
         total += spikes
         differing += missing + extra + (off > LARGEST_DIFFERENCE_MV)
-    print(f"Brian 2 {b2.__version__}, {answer['model']}: {total} spikes, {differing} differ.")
-    return 1 if differing else 0
+    print(f"Brian 2 {b2.__version__}, {answer['model']}: {total} spikes, {differing} differ.", flush=True)
+    return differing
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("documents", metavar="DOCUMENT.json", type=Path, nargs="+")
+    parser.add_argument("--connectome", metavar="FILE", required=True, help="the connectome that the service serves")
+    parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
+    options = parser.parse_args()
+    connectome = Connectome(options.connectome)
+    if connectome.neurons < 10_000:
+        # Compiling Cython code takes longer than a small network.
+        b2.prefs.codegen.target = "numpy"
+    differing = [compare(json.loads(each.read_text()), Lab(options.url), connectome) for each in options.documents]
+    return 1 if any(differing) else 0
 
 
 if __name__ == "__main__":

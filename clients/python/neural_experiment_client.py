@@ -394,15 +394,19 @@ class Lab:
 
         Args:
             progress: called about every 5 s; True prints a line (`print_progress`).
-            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+            truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service. Otherwise all of them come, as many as there are.
             **document: the members of the document of an experiment, which GET /api/v2/openapi describes in full.
                 inputs: what is stimulated, by names of your choice. `node_set`: which neurons; `rate_hz` of each
                     (150). A selector alone will do.
-                silence: the neurons whose outputs are cut.
+                silence: the neurons whose outputs are cut; for a part of the trial
+                    `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
+                constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
+                connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
+                    multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
-                    `histogram`, `latency`, `spikes` or `inputs`; `group_by`: a list of `neuron`, `type`, `side`,
-                    `super_class`. A selector alone will do.
+                    `histogram`, `latency`, `spikes`, `inputs` or `membrane` (every `dt_ms`, 1); `group_by`: a list of
+                    `neuron`, `type`, `side`, `super_class`, `class`, `sub_class`. A selector alone will do.
                 trials (10), duration_ms (1000) of each, seed (42).
                 sweep: an axis or a list of up to three: `{"set": "inputs.NAME.rate_hz", "values": [...]}`, or
                     `{"each": selector, "group_by": [...], "as": "silence"}`.
@@ -466,9 +470,10 @@ class Lab:
 
         Args:
             path: its ending selects the format: .csv, .arrow, .parquet, .ndjson or .json.
-            table: `rates`, `histogram`, `latency`, `spikes` or `inputs`; not for .ndjson and .json, which hold everything.
+            table: `rates`, `histogram`, `latency`, `spikes`, `inputs` or `membrane`; not for .ndjson and .json, which hold
+                everything.
             names: `shiu` or `sonata`, for spike tables that the tools of others read.
-            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+            truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service.
             **document: as for `run`.
 
@@ -980,6 +985,13 @@ def _complete(document: Mapping[str, Any]) -> Json:
     if "silence" in complete:
         silenced = _selector(complete["silence"])
         complete["silence"] = silenced if isinstance(silenced, list) else [silenced]
+    if isinstance(complete.get("connection_overrides"), Mapping):
+        complete["connection_overrides"] = {
+            name: {**entry, **{end: _selector(entry[end]) for end in ("source", "target") if end in entry}}
+            if isinstance(entry, Mapping)
+            else entry
+            for name, entry in complete["connection_overrides"].items()
+        }
     if isinstance(complete.get("node_sets"), Mapping):
         complete["node_sets"] = {name: _selector(value) for name, value in complete["node_sets"].items()}
     if isinstance(complete.get("sweep"), Mapping):
@@ -1011,8 +1023,10 @@ def _selector(selector: Any) -> Any:
             ids = changed["root_id"]
             is_one = isinstance(ids, str) or _is_id(ids)
             changed["root_id"] = _id_text(ids) if is_one else [_id_text(each) for each in ids]
-        if "except" in changed:
-            changed["except"] = _selector(changed["except"])
+        # An item of `silence` with a window has its neurons in a member.
+        for inner in ("except", "node_set"):
+            if inner in changed:
+                changed[inner] = _selector(changed[inner])
         return changed
     if isinstance(selector, (set, frozenset)):
         # Equal sets shall make equal documents.
@@ -1271,7 +1285,7 @@ def _planned(lab: Lab, document: Json) -> Json:
                 selector = document["inputs"].pop(name)["node_set"]
             lost.append(name)
             missing.update(selector["root_id"])
-    missing.update(each for selected in plan["resolved"].values() for each in selected["missing"])
+    missing.update(each for selected in plan["resolved"].values() for each in selected.get("missing", []))
     if missing:
         whole = f"; that is all of {' and '.join(lost)}" if lost else ""
         nothing = "" if document["inputs"] or not lost else ", so no neuron is stimulated"

@@ -1,6 +1,7 @@
 import { coreMs, expectedWork } from '../experiments/plan/prices.js';
 import { recordingsOf, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
 import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
+import { isPlain } from '../stimulus/protocol.js';
 import type { BatchJob } from './gpu/batch-stage.js';
 import { QueuedJob } from './queued-job.js';
 import type { V2TrialTask } from './task.js';
@@ -38,10 +39,10 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     line: WaitingLine<Trial>,
   ) {
     super({ kind: 'v2-trial', trial }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
-    this.#expectedMs = coreMs(expectedWork(trial));
+    this.#expectedMs = coreMs({ ...expectedWork(trial), ...trial.preparation });
     this.#isHeavy = this.#expectedMs > LIGHT_MS;
     this.batchJob = { protocol: trial.protocol, group };
-    this.isForGpu = recordingsOf(trial).length === 0;
+    this.isForGpu = isPlain(trial.protocol) && recordingsOf(trial).length === 0;
   }
 
   override get task(): V2TrialTask {

@@ -102,6 +102,7 @@ const DOCUMENT = {
     bins: { node_set: 'C_*', type: 'histogram', group_by: ['type'], start_ms: 0.3, bin_ms: 10.1 },
     raster: { node_set: 'C_*', type: 'spikes' },
     events: { node_set: 'S_sugar', type: 'inputs' },
+    potentials: { node_set: 'C_*', type: 'membrane', dt_ms: 7 },
   },
   sweep: [
     { set: 'inputs.sugar.rate_hz', values: [50, 150] },
@@ -803,7 +804,8 @@ describeWith(['pandas'], 'the Python client with pandas', () => {
     const script = `${RUN}
 import pandas as pd
 for table, columns in {'rates': None, 'histogram': None, 'spikes': ['condition', 'trial', 't_ms', 'root_id'],
-                       'inputs': ['condition', 'trial', 't_ms', 'input', 'root_id']}.items():
+                       'inputs': ['condition', 'trial', 't_ms', 'input', 'root_id'],
+                       'membrane': ['condition', 'trial', 't_ms', 'root_id', 'v_mv']}.items():
   path = lab.download(table + '.csv', table=table, **document)
   expected = pd.read_csv(path, dtype={'root_id': str}, keep_default_na=False)
   frame = getattr(result, table)

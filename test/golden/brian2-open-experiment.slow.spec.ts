@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { execFile, type ExecFileException } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { encodeConnectome } from '../../src/connectome/format.js';
 import { describeWith, pythonWithBrian } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
+import { variedDocuments } from '../support/varied-documents.js';
 import { smallConnectome, smallConnectomeFile } from '../support/small-connectome.js';
 
 jest.setTimeout(120_000);
@@ -45,9 +47,10 @@ describeWith(['brian'], 'validation/brian2_open_experiment.py', () => {
     rmSync(dir, { recursive: true });
   });
 
-  const compare = (url: string, file = connectome) =>
+  const compare = (url: string, file = connectome, documents = [document]) =>
     new Promise<{ status: number; stdout: string; stderr: string }>((done) => {
-      const args = ['validation/brian2_open_experiment.py', '--connectome', file, '--url', url, document];
+      const script = 'validation/brian2_open_experiment.py';
+      const args = [script, '--connectome', file, '--url', url, ...documents];
       const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
       execFile(
         pythonWithBrian(),
@@ -70,6 +73,29 @@ describeWith(['brian'], 'validation/brian2_open_experiment.py', () => {
     expect(lines.length).toBe(8);
     for (const line of lines)
       expect(line).toMatch(/ 2 trials, [1-9]\d* input events, [1-9]\d* spikes of .*, 0 missing, 0 extra$/);
+    expect(status).toBe(0);
+  });
+
+  it('finds no difference in random documents that change the model', async () => {
+    const parts = {
+      stimulated: ['S_sugar', 'S_loom', 'S_heat:left'],
+      read: ['C_*', 'C_escape'],
+      many: [{ super_class: 'central' }, ['@all']],
+      backgroundRateHz: 40,
+      durationMs: 60,
+    };
+    const documents = fc.sample(variedDocuments(parts), { seed: 783, numRuns: 12 }).map((each, at) => {
+      const file = join(dir, `varied-${at}.json`);
+      writeFileSync(file, JSON.stringify(each));
+      return file;
+    });
+    const { status, stdout, stderr } = await compare(service.url, connectome, documents);
+    expect(stderr).toBe('');
+    const lines = stdout.trim().split('\n');
+    expect(lines.filter((line) => / spikes, \d+ differ\.$/.test(line))).toHaveLength(documents.length);
+    expect(lines.filter((line) => /[1-9]\d* (missing|extra|differ)/.test(line))).toEqual([]);
+    const spikes = lines.map((line) => Number(/: (\d+) spikes, 0 differ/.exec(line)?.[1] ?? 0));
+    expect(spikes.reduce((a, b) => a + b)).toBeGreaterThan(20_000);
     expect(status).toBe(0);
   });
 

@@ -142,7 +142,7 @@ export const conditions: readonly ConditionResult[] = [
         -52,
         -44.900000000000006,
         -51.99999999999999,
-        1e-7 / 3,
+        16.749999999999996,
       ),
     },
   },

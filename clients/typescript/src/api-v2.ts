@@ -15,7 +15,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of spikes or input events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
         readonly delete?: never;
@@ -1093,13 +1093,13 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
@@ -1556,9 +1556,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -2093,13 +2093,13 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
@@ -2133,9 +2133,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -2232,7 +2232,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of spikes and input events than a job keeps; or a single trial has more rows than an answer may have. */
+            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

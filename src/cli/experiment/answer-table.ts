@@ -193,7 +193,9 @@ function unchangedLines({ unchanged }: ExperimentTotals): string[] {
   const left = unchanged.length === 1 ? 'One condition was' : `${unchanged.length} conditions were`;
   return [
     '',
-    ...wrapped(`${left} not run: silencing a group that never spikes in the baseline changes nothing.`),
+    ...wrapped(
+      `${left} not run: silencing a group without spikes, or overriding no connection, changes nothing.`,
+    ),
   ];
 }
 

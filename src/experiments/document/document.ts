@@ -21,7 +21,7 @@ import { AXIS_KINDS, type GivenAxis, type SweepAxis } from '../kinds/axis-kinds.
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
 import { INPUT_KINDS } from '../kinds/input-kinds.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
-import { NODE_SET, SWEPT_OF_DOCUMENT } from './fields.js';
+import { INPUT_NAME, NODE_SET, SWEPT_OF_DOCUMENT } from './fields.js';
 import type { InputDocument, ReportDocument } from './kind-schemas.js';
 
 export { GROUP_LABELS, type GroupLabel } from './fields.js';
@@ -30,11 +30,6 @@ export { GROUP_LABELS, type GroupLabel } from './fields.js';
 const SET_NAME = {
   pattern: '^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$',
   allowed: '1 to 64 letters, digits, "_", "." or "-", and not __proto__',
-};
-/** Without a dot, which separates the parts of `inputs.NAME.rate_hz`. */
-const INPUT_NAME = {
-  pattern: '^(?!__proto__$)[A-Za-z0-9_-]{1,64}$',
-  allowed: '1 to 64 letters, digits, "_" or "-", and not __proto__',
 };
 
 function schemasOf<T>(kinds: Readonly<Record<string, { readonly schema: SchemaOf<T> }>>): SchemaOf<T>[] {

@@ -180,7 +180,7 @@ it('draws membrane potentials as a line for each of the first neurons of a trial
   expect(panel).toMatchObject({
     title: 'mine: Membrane potential (mV)',
     x: { domain: [1, 2] },
-    // Of six of the seven neurons in the first of two trials.
+    // Ends of six of the seven neurons in the first of two trials.
     y: { domain: [-52, -49] },
   });
   expect(panel!.legend!.map(({ label }) => label)).toEqual([1, 1, 2, 2, 3, 3].map((type) => `type ${type}`));

@@ -10,7 +10,6 @@ import {
   type Choice,
   type FigureKind,
   type Findings,
-  sentences,
   wide,
 } from './figure-kind.js';
 import { DASHES, MAX_SERIES, type Mark, type Panel } from './figure.js';
@@ -44,7 +43,7 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
       return {
         label: `${panels.map(({ title }) => title).join('; ')}, in trial ${trial}. The files have all numbers.`,
         sections: [wide(panels)],
-        note: sentences(`Each line is a neuron; of each report the first ${MAX_SERIES} are drawn.`),
+        note: `Each trace is a neuron; of each report the first ${MAX_SERIES} are drawn, with up to ${MAX_POINTS} samples.`,
       };
     },
   };

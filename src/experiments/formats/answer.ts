@@ -20,7 +20,7 @@ export interface AnswerOrder {
   readonly from: number;
   /** The page that the answer is, where it is not the first; it begins with the condition `from`. */
   readonly page?: PageStart;
-  /** Cuts tables of spikes and input events at the limit on rows, which otherwise makes pages. */
+  /** Cuts tables of events at the limit on rows, which otherwise makes pages. */
   readonly truncate: boolean;
   /** Table that a format of tables holds. */
   readonly table?: TableName;
@@ -45,7 +45,7 @@ export interface AnswerPiece {
 
 /** Facts of an answer that are known before its bytes. */
 export interface AnswerHead {
-  /** The page that follows, of a table of spikes or input events. JSON says it at its end. */
+  /** The page that follows, of a table of events. JSON says it at its end. */
   readonly nextPage?: string;
   /** True where such a table lacks rows, as `truncate` allows. JSON says it in its warnings. */
   readonly truncated: boolean;
@@ -90,7 +90,7 @@ function checkPage(plan: ExperimentPlan, order: AnswerOrder): void {
 }
 
 /**
- * A table of spikes or input events is computed to the end of its page before this resolves: at most as many rows are
+ * A table of events is computed to the end of its page before this resolves: at most as many rows are
  * held as the limit of its format allows, and those of one trial. Anything else is computed while its bytes are read.
  */
 export async function answerOfRun(

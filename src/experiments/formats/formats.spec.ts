@@ -110,7 +110,7 @@ const MEMBRANE = [
   [0, 0, 10, LEFT, TYPE, 'left', -52],
   [0, 0, 10, UNTYPED, '', 'center', -44.900000000000006],
   [0, 1, 10, LEFT, TYPE, 'left', -51.99999999999999],
-  [0, 1, 10, UNTYPED, '', 'center', 1e-7 / 3],
+  [0, 1, 10, UNTYPED, '', 'center', 16.749999999999996],
 ].map(named(['condition', 'trial', 't_ms', 'root_id', 'type', 'side', 'v_mv']));
 
 const EXPECTED = {
@@ -179,7 +179,7 @@ describe('CSV of an open experiment', () => {
       `0,0,10,${LEFT},"A,""1""",left,-52`,
       `0,0,10,${UNTYPED},,center,-44.900000000000006`,
       `0,1,10,${LEFT},"A,""1""",left,-51.99999999999999`,
-      `0,1,10,${UNTYPED},,center,${1e-7 / 3}`,
+      `0,1,10,${UNTYPED},,center,16.749999999999996`,
     ]);
   });
 
@@ -205,7 +205,10 @@ describe('NDJSON of an open experiment', () => {
     expect(first!['reports']).toMatchObject({
       raster: { trial: [0, 0, 1], t_ms: [0.1, 12.3, 19.9], root_id: [LEFT, UNTYPED, LEFT] },
       events: { trial: [0], t_ms: [0.7], input: ['b'], root_id: [RIGHT] },
-      potentials: { trial: [0, 0, 1, 1], v_mv: [-52, -44.900000000000006, -51.99999999999999, 1e-7 / 3] },
+      potentials: {
+        trial: [0, 0, 1, 1],
+        v_mv: [-52, -44.900000000000006, -51.99999999999999, 16.749999999999996],
+      },
     });
     expect(second).toMatchObject({ reason: 'EVENT_BUDGET', reports: { raster: { truncated: true } } });
     expect(totals).toMatchObject({ cost: { synaptic_events: 12 }, cite: ['Somebody 2000'] });

@@ -66,11 +66,14 @@ export interface SpikeCounts {
   readonly spikes: Uint32Array;
 }
 
+/** Events of one input alone, those of background too. */
+export type EventsOfInput = Pick<InputEvents, 'steps' | 'neurons'>;
+
 /** A trial as a worker shows it to the kinds. */
 export interface TrialView {
   readonly raster: SpikeRaster;
   /** Events of each input alone; none unless a report of the task reads them. */
-  readonly eventsOfInputs: readonly InputEvents[];
+  readonly eventsOfInputs: readonly EventsOfInput[];
   /** For each neuron of the connectome a number, 0 before and after every reading. */
   readonly marks: Uint32Array;
   /** Samples of the recording that the kind of the report wants; see Trial.membranes. */
@@ -229,6 +232,7 @@ export interface ExpectedTrial {
   readonly stimulated: number;
   /** Expected input events of its neurons in its window. */
   readonly inputEvents: number;
+  readonly refractorySteps: number;
 }
 
 export type ReportKind = GroupKind | EventKind;

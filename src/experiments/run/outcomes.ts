@@ -30,7 +30,7 @@ export type ConditionOutcome =
       /** Spikes of all neurons in all trials, where they decide on other conditions. */
       readonly spikesOfAll?: SpikeCounts;
     }
-  /** A lesion of neurons that never spike in the baseline. */
+  /** A lesion of neurons that never spike in the baseline, or an edit of no connection. */
   | { readonly kind: 'unchanged'; readonly parameters: ConditionParameters['parameters'] }
   /** Fewer groups responded than the axis has places. */
   | { readonly kind: 'absent' };

@@ -4,7 +4,7 @@ import { firstNotBelow } from '../../connectome/sorted-array.js';
 import type { SimulationEngine, SpikeRaster, Trial } from '../../simulation/simulation.js';
 import type { DrawInputEvents, InputEvents } from '../../stimulus/input-events.js';
 import type { Protocol } from '../../stimulus/protocol.js';
-import type { ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
+import type { EventsOfInput, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
 import { recordingsOf, type TrialReading, type TrialTask } from '../plan/trial.js';
@@ -34,8 +34,11 @@ function drawEach(
   { inputs, durationSteps }: Protocol,
   draw: DrawInputEvents,
   neuronId: (neuron: number) => string,
-): InputEvents[] {
-  return inputs.map((input) => draw({ inputs: [input], durationSteps }, neuronId));
+): EventsOfInput[] {
+  return inputs.map((input) => {
+    const events = draw({ inputs: [input], durationSteps }, neuronId);
+    return events.background ?? events;
+  });
 }
 
 /** Reads the trials of one connectome. Keeps counters between readings, so one reading at a time. */
@@ -54,7 +57,7 @@ export class TrialReadout {
     { protocol, reports, countsAll, maximumRows = Infinity }: TrialTask,
     events: InputEvents,
     trial: Trial,
-    eventsOfInputs: readonly InputEvents[],
+    eventsOfInputs: readonly EventsOfInput[],
   ): TrialReading {
     // Most reports read the whole trial: each window is counted once.
     const windows = new Map<string, SpikeCounts>();
@@ -70,7 +73,7 @@ export class TrialReadout {
     return {
       spikes: trial.neurons.length,
       responding: all.neurons.length,
-      inputEvents: events.steps.length,
+      inputEvents: events.steps.length + (events.background?.steps.length ?? 0),
       synapticEvents: trial.deliveredEvents,
       ...(trial.stoppedAtStep !== undefined && { stoppedAtStep: trial.stoppedAtStep }),
       reports: reports.map((report) => {

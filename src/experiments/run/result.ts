@@ -20,6 +20,7 @@ import {
   truth,
 } from '../../schema/json-schema.js';
 import type { ExperimentDocument } from '../document/document.js';
+import { RESOLVED_OF_EDITS } from '../kinds/edit-kinds.js';
 import { MEAN_SD, RATE } from '../kinds/report-answers.js';
 import type { ReportKind } from '../kinds/report-kind.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
@@ -67,9 +68,11 @@ const HEAD = {
     'The experiment with every default. Posted again, it gives the same answer.',
   ),
   resolved: mapOf(
-    'Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or ' +
-      '`sweep.PLACE` of an axis with `each`.',
+    'Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, ' +
+      '`silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of ' +
+      'an axis with `each`. Beside them stand facts about edits of the network.',
     ref<ResolvedSet>('ResolvedSet'),
+    { properties: Object.fromEntries(RESOLVED_OF_EDITS.map(({ name, schema }) => [name, schema])) },
   ),
 };
 
@@ -97,8 +100,8 @@ export const WARNING = object('Something to bear in mind about the results.', {
 
 const TOTALS = {
   unchanged: listOf(
-    'Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their ' +
-      'results are those of the baseline.',
+    'Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group ' +
+      'has no connection to override: their results are those of the baseline.',
     PARAMETERS,
   ),
   cost: ref<ExperimentCost>('Cost', 'What it came to.'),

@@ -1,6 +1,5 @@
 import { NO_GROUPS, reportSchema } from '../../document/kind-schemas.js';
 import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { REFRACTORY_STEPS } from '../../../simulation/network.js';
 import { number } from '../../../schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
@@ -24,9 +23,9 @@ export const spikes = {
     ),
   },
   /** One in each refractory period, and of a stimulated neuron, which has none, one in each step: rarely so many. */
-  expectedRows({ window, neurons, stimulated }) {
+  expectedRows({ window, neurons, stimulated, refractorySteps }) {
     const steps = window.endStep - window.startStep;
-    return stimulated * steps + (neurons - stimulated) * Math.ceil(steps / REFRACTORY_STEPS);
+    return stimulated * steps + (neurons - stimulated) * Math.ceil(steps / Math.max(1, refractorySteps));
   },
   taskOf: (_, maximumRows) => ({ maximumRows }),
   read(task, trial) {

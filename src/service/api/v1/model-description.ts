@@ -18,9 +18,10 @@ const SIGN_RULES: Readonly<Record<SignRule, string>> = {
     'inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, ' +
     'because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an ' +
     'inference.',
-  'as given':
-    'As given for each neuron by the source of the wiring: the column Excitatory of a connectivity file in the form of ' +
-    'Shiu et al. 2024.',
+  fast:
+    'By the transmitter of each neuron: acetylcholine excites; GABA, glutamate and histamine inhibit; neurons with ' +
+    'monoamines, and those whose transmitter is unclear, have no fast effect.',
+  'as given': 'As given for each neuron by the source of the wiring.',
 };
 
 /** In addition to those of the network model itself. */
