@@ -133,7 +133,7 @@ export interface RateTable {
   /** Rates of course c have the places from starts[c] up to, not including, starts[c + 1] in the arrays below. */
   readonly starts: Uint32Array;
   /** The step from which on each rate holds, up to the next one of its course: 0, then ascending. */
-  readonly steps: Uint16Array;
+  readonly steps: Uint32Array;
   readonly ratesHz: Float64Array;
 }
 
@@ -141,7 +141,7 @@ export interface RateTable {
 export interface GivenTrain {
   readonly kind: 'spikes';
   /** One list for all neurons, or one for each of them. */
-  readonly steps: Uint16Array | readonly Uint16Array[];
+  readonly steps: Uint32Array | readonly Uint32Array[];
 }
 
 /** Trains that every engine knows. */

@@ -3,7 +3,7 @@ import type { RateTable } from './protocol.js';
 /** Rates of one neuron in time: each holds from its step up to the next one, the last one to the end. */
 export type RateCourse = Pick<RateTable, 'steps' | 'ratesHz'>;
 
-const ALWAYS = Uint16Array.of(0);
+const ALWAYS = Uint32Array.of(0);
 
 /** @param place of the neuron in its input */
 export function courseOf(rateHz: number | RateTable, place: number): RateCourse {

@@ -116,7 +116,7 @@ export function historyOf(kernel: Kernel, historySteps: number): SpikeHistory {
     steps[at]! -= first;
     steps[at + 1]! -= first;
   }
-  // Nothing but the beginning of the next step is known.
+  // The beginning is all that is known of the next step.
   steps.fill(0, -2);
   const count = steps.at(-STEP_SPIKES_WORDS)!;
   const words = viewOf(kernel, Uint32Array, 'spikes', SPIKE_WORDS * (first + count));
