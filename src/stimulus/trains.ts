@@ -37,7 +37,7 @@ export interface Stream {
 /** The trains of one input. Each is the union of the layers below its rate, cut to the window. */
 export interface LayeredTrain {
   readonly layers: readonly Layer[];
-  /** Of a train of version 1 its intensity, which is 1 at the nominal rate. */
+  /** Rates of the neurons; in a train of version 1 the intensity, which is 1 at the nominal rate. */
   readonly rateHz: number | RateTable;
   readonly startStep: number;
   readonly endStep: number;

@@ -1,12 +1,12 @@
 /** Documents that change the model in every way that a document can, drawn at random from the neurons of a brain. */
 import fc from 'fast-check';
 
-/** Selectors of a brain: of what is stimulated, of what is read, and of many neurons in between. */
+/** Selectors of a brain: neurons to be stimulated, to be read, and many in between. */
 export interface Parts {
   readonly stimulated: readonly unknown[];
   readonly read: readonly unknown[];
   readonly many: readonly unknown[];
-  /** Of all neurons, in Hz. */
+  /** The rate of a background of all neurons. */
   readonly backgroundRateHz: number;
   readonly durationMs: number;
 }
@@ -115,6 +115,6 @@ export function variedDocuments(parts: Parts): fc.Arbitrary<object> {
       },
       ...(sweep && { sweep }),
       duration_ms: durationMs,
-      reports: { v: { node_set: parts.read[0], type: 'membrane', dt_ms: dtMs } },
+      reports: { v: { node_set: parts.read.at(-1), type: 'membrane', dt_ms: dtMs } },
     }));
 }

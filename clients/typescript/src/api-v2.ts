@@ -164,6 +164,74 @@ export interface components {
             readonly inputs: {
                 readonly [key: string]: {
                     /**
+                     * @description Neurons with their rates; no neuron is in two rows.
+                     * @example [
+                     *       {
+                     *         "node_set": "ORN_DM1",
+                     *         "rate_hz": 41
+                     *       },
+                     *       {
+                     *         "node_set": "ORN_VA2",
+                     *         "rate_hz": 120
+                     *       }
+                     *     ]
+                     */
+                    readonly rates: readonly {
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                         * @example 100
+                         */
+                        readonly rate_hz: number | {
+                            /**
+                             * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                             * @example [
+                             *       0,
+                             *       100,
+                             *       300
+                             *     ]
+                             */
+                            readonly times_ms: readonly number[];
+                            /**
+                             * @description A rate in Hz for each of these times.
+                             * @example [
+                             *       10,
+                             *       80,
+                             *       0
+                             *     ]
+                             */
+                            readonly values: readonly number[];
+                        };
+                    }[];
+                    /**
+                     * @description Where events come from.
+                     * @default poisson
+                     * @constant
+                     */
+                    readonly module: "poisson";
+                    /**
+                     * @description Multiplies the rates of the input. Left out: 1.
+                     * @example 0.5
+                     */
+                    readonly scale?: number;
+                    /**
+                     * @description Start of the window in which events arrive, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly duration_ms: number | null;
+                } | {
+                    /**
                      * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
@@ -175,11 +243,35 @@ export interface components {
                      */
                     readonly module: "poisson";
                     /**
-                     * @description Mean input events of each neuron per second.
+                     * @description Mean input events of each neuron per second, or several such rates that hold in turn.
                      * @default 150
                      * @example 100
                      */
-                    readonly rate_hz: number;
+                    readonly rate_hz: number | {
+                        /**
+                         * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                         * @example [
+                         *       0,
+                         *       100,
+                         *       300
+                         *     ]
+                         */
+                        readonly times_ms: readonly number[];
+                        /**
+                         * @description A rate in Hz for each of these times.
+                         * @example [
+                         *       10,
+                         *       80,
+                         *       0
+                         *     ]
+                         */
+                        readonly values: readonly number[];
+                    };
+                    /**
+                     * @description Multiplies the rates of the input. Left out: 1.
+                     * @example 0.5
+                     */
+                    readonly scale?: number;
                     /**
                      * @description Start of the window in which events arrive, in ms from the start of the trial.
                      * @default 0
@@ -226,16 +318,145 @@ export interface components {
                      * @example 300
                      */
                     readonly duration_ms: number | null;
+                } | {
+                    /**
+                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @example @sugar
+                     */
+                    readonly node_set: components["schemas"]["Selector"];
+                    /**
+                     * @description Where events come from.
+                     * @constant
+                     */
+                    readonly module: "background";
+                    /**
+                     * @description Mean events of each neuron per second.
+                     * @example 0.5
+                     */
+                    readonly rate_hz: number;
+                    /**
+                     * @description Added to the membrane potential by one event, in mV.
+                     * @default 68.75
+                     * @example 5
+                     */
+                    readonly event_mv: number;
+                    /**
+                     * @description Start of the window in which events arrive, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly duration_ms: number | null;
                 };
             };
             /**
-             * @description Neurons whose outputs are cut for the whole trial.
+             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
              * @default []
              * @example [
-             *       "PVLP122b"
+             *       "PVLP122b",
+             *       {
+             *         "node_set": "LC4",
+             *         "start_ms": 200,
+             *         "end_ms": 400
+             *       }
              *     ]
              */
-            readonly silence: readonly components["schemas"]["Selector"][];
+            readonly silence: readonly ({
+                /**
+                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                 * @example @sugar
+                 */
+                readonly node_set: components["schemas"]["Selector"];
+                /**
+                 * @description Start of the window, in ms from the start of the trial.
+                 * @default 0
+                 * @example 200
+                 */
+                readonly start_ms: number;
+                /**
+                 * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                 * @default null
+                 * @example 300
+                 */
+                readonly end_ms: number | null;
+            } | components["schemas"]["Selector"])[];
+            /**
+             * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+             * @example {
+             *       "synapse_mv": 0.3
+             *     }
+             */
+            readonly constants?: {
+                /**
+                 * @description Added to the synaptic drive by one synapse, in mV.
+                 * @example 0.3
+                 */
+                readonly synapse_mv?: number;
+                /**
+                 * @description Multiplies the synapses of every excitatory neuron.
+                 * @example 1.2
+                 */
+                readonly excitatory_scale?: number;
+                /**
+                 * @description Multiplies the synapses of every inhibitory neuron.
+                 * @example 0.8
+                 */
+                readonly inhibitory_scale?: number;
+                /**
+                 * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                 * @example -44
+                 */
+                readonly threshold_mv?: number;
+                /**
+                 * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                 * @example 3
+                 */
+                readonly refractory_ms?: number;
+                /**
+                 * @description From a spike to its arrival, in ms.
+                 * @example 1.5
+                 */
+                readonly delay_ms?: number;
+                /**
+                 * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                 * @example 50
+                 */
+                readonly input_event_mv?: number;
+            };
+            /**
+             * @description Connections that are cut, weakened, strengthened or turned, by name.
+             * @example {
+             *       "direct": {
+             *         "source": "LC4",
+             *         "target": "DNp01",
+             *         "weight": 0
+             *       }
+             *     }
+             */
+            readonly connection_overrides?: {
+                readonly [key: string]: {
+                    /**
+                     * @description Neurons at which the connections begin.
+                     * @example LC4
+                     */
+                    readonly source: components["schemas"]["Selector"];
+                    /**
+                     * @description Neurons at which they end.
+                     * @example DNp01
+                     */
+                    readonly target: components["schemas"]["Selector"];
+                    /**
+                     * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                     * @example 0
+                     */
+                    readonly weight: number;
+                };
+            };
             /**
              * @description Simulated time of one trial in ms.
              * @default 1000
@@ -502,13 +723,13 @@ export interface components {
                  */
                 readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                 /**
-                 * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
+                 * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
                  * @example silence
                  */
                 readonly as: string;
             } | {
                 /**
-                 * @description duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.
+                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
                  * @example inputs.sugar.rate_hz
                  */
                 readonly set: string;
@@ -546,7 +767,7 @@ export interface components {
             readonly on_missing: "error" | "skip";
         };
         /**
-         * @description Which neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or :center behind it takes one side. An object has labels. A list of selectors is their union. At most 16 levels.
+         * @description Which neurons. A string is @all, the name of a node set of the document, of a published one (@sugar, @shiu2024/sugar), of a channel (@channel/escape) or a stimulus (@stimulus/loom) of the model, or else a cell type, where * stands for any text; :left, :right or :center behind it takes one side. An object has labels, or says whose neighbours along connections are meant. A list of selectors is their union. At most 16 levels.
          * @example LC4:left
          * @example {
          *       "type": [
@@ -562,13 +783,19 @@ export interface components {
          */
         readonly Selector: string | components["schemas"]["LabelSelector"] | readonly (string | components["schemas"]["LabelSelector"] | readonly unknown[])[];
         /**
-         * @description Neurons by labels: all members must agree, and a list means any of its values. It must have a member other than `except`.
+         * @description Neurons by labels and connections: all members must agree, and a list means any of its values. It must have a member other than `except`, `hops` and `minimum_synapses`.
          * @example {
          *       "type": [
          *         "LC4",
          *         "LPLC2"
          *       ],
          *       "side": "left"
+         *     }
+         * @example {
+         *       "super_class": "descending",
+         *       "downstream_of": "LC4",
+         *       "hops": 2,
+         *       "minimum_synapses": 10
          *     }
          */
         readonly LabelSelector: {
@@ -584,6 +811,14 @@ export interface components {
             readonly side?: ("left" | "right" | "center") | readonly ("left" | "right" | "center")[];
             /** @description Root ids as strings: they exceed 2^53, beyond which numbers in JSON are not exact. */
             readonly root_id?: string | readonly string[];
+            /** @description Neurons that these reach over 1 to `hops` connections. One of these themselves is among them only if it is reached too. */
+            readonly downstream_of?: components["schemas"]["Selector"];
+            /** @description Neurons that reach these over 1 to `hops` connections; otherwise as `downstream_of`. */
+            readonly upstream_of?: components["schemas"]["Selector"];
+            /** @description Connections that follow one another, at most, for `downstream_of` and `upstream_of`; 1 if absent. */
+            readonly hops?: number;
+            /** @description Synapses that each of these connections has at least: as many as the connections of the model have, or more. If absent, every connection of the model counts. */
+            readonly minimum_synapses?: number;
             /** @description Neurons that are left out again. */
             readonly except?: components["schemas"]["Selector"];
         };
@@ -602,13 +837,61 @@ export interface components {
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
             /** @description The conditions, in the order of their indices. */
             readonly conditions: readonly components["schemas"]["Condition"][];
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -643,13 +926,61 @@ export interface components {
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
             /** @description Parameters of the conditions. Of an axis of responders only the baseline is known. */
             readonly conditions: readonly components["schemas"]["ConditionParameters"][];
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -688,8 +1019,56 @@ export interface components {
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
         };
@@ -709,7 +1088,7 @@ export interface components {
         };
         /** @description Last line of an NDJSON answer. */
         readonly ExperimentTotals: {
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -1073,7 +1452,7 @@ export interface components {
              * @description The same in one word, for programs.
              * @enum {string}
              */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
             /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
@@ -1151,6 +1530,74 @@ export interface operations {
                     readonly inputs?: {
                         readonly [key: string]: {
                             /**
+                             * @description Neurons with their rates; no neuron is in two rows.
+                             * @example [
+                             *       {
+                             *         "node_set": "ORN_DM1",
+                             *         "rate_hz": 41
+                             *       },
+                             *       {
+                             *         "node_set": "ORN_VA2",
+                             *         "rate_hz": 120
+                             *       }
+                             *     ]
+                             */
+                            readonly rates: readonly {
+                                /**
+                                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                                 * @example @sugar
+                                 */
+                                readonly node_set: components["schemas"]["Selector"];
+                                /**
+                                 * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                                 * @example 100
+                                 */
+                                readonly rate_hz: number | {
+                                    /**
+                                     * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                     * @example [
+                                     *       0,
+                                     *       100,
+                                     *       300
+                                     *     ]
+                                     */
+                                    readonly times_ms: readonly number[];
+                                    /**
+                                     * @description A rate in Hz for each of these times.
+                                     * @example [
+                                     *       10,
+                                     *       80,
+                                     *       0
+                                     *     ]
+                                     */
+                                    readonly values: readonly number[];
+                                };
+                            }[];
+                            /**
+                             * @description Where events come from.
+                             * @default poisson
+                             * @constant
+                             */
+                            readonly module?: "poisson";
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        } | {
+                            /**
                              * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
@@ -1162,11 +1609,35 @@ export interface operations {
                              */
                             readonly module?: "poisson";
                             /**
-                             * @description Mean input events of each neuron per second.
+                             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
                              * @default 150
                              * @example 100
                              */
-                            readonly rate_hz?: number;
+                            readonly rate_hz?: number | {
+                                /**
+                                 * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                 * @example [
+                                 *       0,
+                                 *       100,
+                                 *       300
+                                 *     ]
+                                 */
+                                readonly times_ms: readonly number[];
+                                /**
+                                 * @description A rate in Hz for each of these times.
+                                 * @example [
+                                 *       10,
+                                 *       80,
+                                 *       0
+                                 *     ]
+                                 */
+                                readonly values: readonly number[];
+                            };
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
                             /**
                              * @description Start of the window in which events arrive, in ms from the start of the trial.
                              * @default 0
@@ -1213,16 +1684,145 @@ export interface operations {
                              * @example 300
                              */
                             readonly duration_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description Where events come from.
+                             * @constant
+                             */
+                            readonly module: "background";
+                            /**
+                             * @description Mean events of each neuron per second.
+                             * @example 0.5
+                             */
+                            readonly rate_hz: number;
+                            /**
+                             * @description Added to the membrane potential by one event, in mV.
+                             * @default 68.75
+                             * @example 5
+                             */
+                            readonly event_mv?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
                         };
                     };
                     /**
-                     * @description Neurons whose outputs are cut for the whole trial.
+                     * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
                      * @default []
                      * @example [
-                     *       "PVLP122b"
+                     *       "PVLP122b",
+                     *       {
+                     *         "node_set": "LC4",
+                     *         "start_ms": 200,
+                     *         "end_ms": 400
+                     *       }
                      *     ]
                      */
-                    readonly silence?: readonly components["schemas"]["Selector"][];
+                    readonly silence?: readonly ({
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Start of the window, in ms from the start of the trial.
+                         * @default 0
+                         * @example 200
+                         */
+                        readonly start_ms?: number;
+                        /**
+                         * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                         * @default null
+                         * @example 300
+                         */
+                        readonly end_ms?: number | null;
+                    } | components["schemas"]["Selector"])[];
+                    /**
+                     * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+                     * @example {
+                     *       "synapse_mv": 0.3
+                     *     }
+                     */
+                    readonly constants?: {
+                        /**
+                         * @description Added to the synaptic drive by one synapse, in mV.
+                         * @example 0.3
+                         */
+                        readonly synapse_mv?: number;
+                        /**
+                         * @description Multiplies the synapses of every excitatory neuron.
+                         * @example 1.2
+                         */
+                        readonly excitatory_scale?: number;
+                        /**
+                         * @description Multiplies the synapses of every inhibitory neuron.
+                         * @example 0.8
+                         */
+                        readonly inhibitory_scale?: number;
+                        /**
+                         * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                         * @example -44
+                         */
+                        readonly threshold_mv?: number;
+                        /**
+                         * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                         * @example 3
+                         */
+                        readonly refractory_ms?: number;
+                        /**
+                         * @description From a spike to its arrival, in ms.
+                         * @example 1.5
+                         */
+                        readonly delay_ms?: number;
+                        /**
+                         * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                         * @example 50
+                         */
+                        readonly input_event_mv?: number;
+                    };
+                    /**
+                     * @description Connections that are cut, weakened, strengthened or turned, by name.
+                     * @example {
+                     *       "direct": {
+                     *         "source": "LC4",
+                     *         "target": "DNp01",
+                     *         "weight": 0
+                     *       }
+                     *     }
+                     */
+                    readonly connection_overrides?: {
+                        readonly [key: string]: {
+                            /**
+                             * @description Neurons at which the connections begin.
+                             * @example LC4
+                             */
+                            readonly source: components["schemas"]["Selector"];
+                            /**
+                             * @description Neurons at which they end.
+                             * @example DNp01
+                             */
+                            readonly target: components["schemas"]["Selector"];
+                            /**
+                             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                             * @example 0
+                             */
+                            readonly weight: number;
+                        };
+                    };
                     /**
                      * @description Simulated time of one trial in ms.
                      * @default 1000
@@ -1489,13 +2089,13 @@ export interface operations {
                          */
                         readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                         /**
-                         * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
+                         * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
                          * @example silence
                          */
                         readonly as: string;
                     } | {
                         /**
-                         * @description duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -1591,7 +2191,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

@@ -47,6 +47,9 @@ export const SCALE = number('Multiplies the rates of the input. Left out: 1.', {
   examples: [0.5],
 });
 
+/** Words for the parameter that a sweep may set in place of several rates. */
+export const SINGLE_NUMBER = 'a single number, such as the scale of the input, which has several rates';
+
 export type Rate = Static<typeof RATE_HZ> | Static<typeof RATES_IN_TIME>;
 
 /** @throws CodedError INVALID_PARAMETER */

@@ -5,7 +5,9 @@ import { smallBrain } from '../../../test/support/small-brain.js';
 import { populationsOf } from '../../../test/support/tables.js';
 import { layOut } from '../../compiler/lay-out.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { MAXIMUM_OVERRIDES } from '../../simulation/connection-factors.js';
 import type { Protocol } from '../../stimulus/protocol.js';
+import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
 import type { ExperimentPlan } from './plan.js';
 import { priceMs } from './prices.js';
 import { valueAt } from './sweep.js';
@@ -160,6 +162,10 @@ describe('overrides', () => {
         true,
       );
     }
+  });
+
+  it('are as many at most as an engine takes', () => {
+    expect(EDIT_SCHEMAS['connection_overrides?'].maxProperties).toBe(MAXIMUM_OVERRIDES);
   });
 
   it('have their connections counted', () => {

@@ -26,7 +26,7 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
-  /** Conditions whose connections are edited: 10 ms each, and 1 us for each connection. */
+  /** Conditions whose connections are overridden: 10 ms each, and 1 us for each connection, as several workers prepare them. */
   editedConditions: 2,
   editedPairs: 20_000,
   /** Membrane potentials that are recorded: 10 ns each. Their rows count as others do. */

@@ -17,7 +17,7 @@ export interface ResolvedDocument {
   readonly sets: Readonly<Record<string, ResolvedSet>>;
   /** Ascending, by the names that `sets` has. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
-  /** Of inputs with several selectors, by their names: see InputNeurons. */
+  /** Rows of the neurons of inputs with several selectors, by their names: see InputNeurons. */
   readonly rows: ReadonlyMap<string, Uint16Array>;
   /** Ids and types of all selectors that the model lacks, each once, in their order. */
   readonly missing: readonly string[];

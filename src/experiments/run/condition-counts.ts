@@ -85,7 +85,8 @@ export class ConditionSum {
   }
 
   outcome(): ConditionOutcome & { readonly kind: 'run' } {
-    const { index, parameters, durationMs } = this.condition;
+    const { index, parameters, durationMs, protocol } = this.condition;
+    const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;
     return {
       kind: 'run',
@@ -103,7 +104,8 @@ export class ConditionSum {
         brainMs: durationMs * this.plan.trials,
         inputEvents: this.#inputEvents,
         synapticEvents,
-        isRunaway: this.#responding.some((neurons) => neurons > RUNAWAY_NEURONS),
+        // Background fires neurons everywhere.
+        isRunaway: !hasBackground && this.#responding.some((neurons) => neurons > RUNAWAY_NEURONS),
       },
       ...(this.#spikesOfAll && { spikesOfAll: countedSpikes(this.#spikesOfAll) }),
     };

@@ -187,6 +187,34 @@ describe('an open experiment, worked out by hand', () => {
     expect(first).toBe('0,none,none,r,k,x,1,1,20,0,2');
   });
 
+  it('silences a neuron in a window: what it fires from its start up to its end is not delivered', async () => {
+    const reports = { bc: { node_set: ['B', 'C'], type: 'spikes' } };
+    const spikesOf = async (...windows: [startMs: number, endMs: number][]) => {
+      const silence = windows.map(([start_ms, end_ms]) => ({ node_set: 'A', start_ms, end_ms }));
+      const { conditions } = await run({ ...CHAIN, trials: 1, reports, silence });
+      return [conditions[0]!.synaptic_events, rowsOf(tableIn(conditions[0]!, 'bc')).map(([, step]) => step)];
+    };
+    // A fires in the steps 1 and 501.
+    const both = [4, [31, 61, 531, 561]];
+    expect(await spikesOf([0, 0.1], [0.2, 50.1], [50.2, 100])).toEqual(both);
+    expect(await spikesOf([0.1, 0.2])).toEqual([2, [531, 561]]);
+    expect(await spikesOf([50.1, 50.2])).toEqual([2, [31, 61]]);
+    expect(await spikesOf([0, 30], [10, 60])).toEqual([0, []]);
+  });
+
+  it('cuts and turns connections', async () => {
+    const spikesWith = async (weight: number) => {
+      const connection_overrides = { o: { source: ['A', 'D'], target: ['B', 'C'], weight } };
+      const { head, conditions } = await run({ ...CHAIN, trials: 1, connection_overrides });
+      expect(head.resolved['connection_overrides']).toEqual({ o: { pairs: 2, synapses: 1000 } });
+      return [conditions[0]!.spikes!.mean, conditions[0]!.synaptic_events];
+    };
+    expect(await spikesWith(1)).toEqual([6, 4]);
+    expect(await spikesWith(0)).toEqual([2, 0]);
+    // The events of A are delivered, but inhibit B.
+    expect(await spikesWith(-1)).toEqual([2, 2]);
+  });
+
   it('silences one group after the other, but those that never spike', async () => {
     const { conditions, totals } = await run({
       ...CHAIN,

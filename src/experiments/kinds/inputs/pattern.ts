@@ -4,7 +4,16 @@ import { listOf, object, type Static } from '../../../schema/json-schema.js';
 import { NODE_SET } from '../../document/fields.js';
 import { inputSchema } from '../../document/kind-schemas.js';
 import type { InputKind } from '../input-kinds.js';
-import { checkEnd, checkRate, checkScale, rateSchema, rateTable, SCALE, topRateHz } from '../rates.js';
+import {
+  checkEnd,
+  checkRate,
+  checkScale,
+  rateSchema,
+  rateTable,
+  SCALE,
+  SINGLE_NUMBER,
+  topRateHz,
+} from '../rates.js';
 import { varyingWork } from '../train-work.js';
 
 /** Rows of a document; each is resolved. */
@@ -68,6 +77,7 @@ export const pattern = {
     const none = `${nameOf([...path, 'rates'])} must have a row that selects a neuron of the model, got none.`;
     throw new CodedError('EMPTY_NODE_SET', none, { path: pointerTo([...path, 'rates']) });
   },
+  sweepRequirement: (_, member) => (member === 'rate_hz' ? SINGLE_NUMBER : undefined),
   groupsRequirement: () => 'an input with a node_set, because the rows of rates name their own neurons',
   checkConditions({ rates, scale = 1 }, { longestMs, highest }, path) {
     rates.forEach(({ rate_hz: rate }, row) => checkEnd(rate, longestMs, [...path, 'rates', row, 'rate_hz']));

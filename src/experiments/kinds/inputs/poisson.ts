@@ -9,6 +9,7 @@ import {
   rateSchema,
   rateTable,
   SCALE,
+  SINGLE_NUMBER,
   topRateHz,
 } from '../rates.js';
 import { steadyWork, varyingWork } from '../train-work.js';
@@ -27,9 +28,7 @@ export const poisson = {
     return input;
   },
   sweepRequirement: ({ rate_hz: rate }, member) =>
-    member === 'rate_hz' && typeof rate !== 'number'
-      ? 'a parameter that is one number; scale, of the same input, multiplies rates that change in time'
-      : undefined,
+    member === 'rate_hz' && typeof rate !== 'number' ? SINGLE_NUMBER : undefined,
   checkConditions({ rate_hz: rate, scale = 1 }, { longestMs, highest }, path) {
     checkEnd(rate, longestMs, [...path, 'rate_hz']);
     checkScale(highest('scale') ?? scale, highest('rate_hz') ?? topRateHz(rate), path);
