@@ -16,6 +16,7 @@ import { connectionFactors } from './connection-factors.js';
 import { MEMBRANE_DECAY, NETWORK, SYNAPSE_DECAY, SYNAPSE_TO_MEMBRANE, USUAL_CONSTANTS } from './network.js';
 import {
   checkDuration,
+  eventBudgetAfter,
   sampledSteps,
   type SimulationEngine,
   type SimulationOptions,
@@ -122,11 +123,11 @@ export class ReferenceEngine implements SimulationEngine {
         if (!steps.has(step)) continue;
         for (const i of neurons) samples.push(NETWORK.restMv.value + this.#potentialAt(i, step));
       }
-    } while (++step < durationSteps && deliveredEvents <= budgetAfter(step, options));
+    } while (++step < durationSteps && deliveredEvents <= eventBudgetAfter(step, options));
     return {
       ...toRaster(spikesOfStep),
       deliveredEvents,
-      ...(deliveredEvents > budgetAfter(step, options) && { stoppedAtStep: step - 1 }),
+      ...(deliveredEvents > eventBudgetAfter(step, options) && { stoppedAtStep: step - 1 }),
       ...(membranes && { membranes: membranes.map(({ samples }) => Float64Array.from(samples)) }),
     };
   }
@@ -223,14 +224,6 @@ function isIn(windows: readonly SilencedWindow[], neuron: number, step: number):
   return windows.some(
     ({ neurons, startStep, endStep }) => startStep <= step && step < endStep && neurons.includes(neuron),
   );
-}
-
-/** The most events that a trial may have delivered after so many steps. */
-function budgetAfter(
-  steps: number,
-  { eventBudget = Infinity, eventBudgetPerStep = -Infinity }: SimulationOptions,
-): number {
-  return Math.max(eventBudget, steps * eventBudgetPerStep);
 }
 
 function powers(factor: number): Float64Array {

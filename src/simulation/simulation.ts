@@ -57,6 +57,14 @@ export interface SimulationEngine {
   simulate(events: InputEvents, options: SimulationOptions): Trial;
 }
 
+/** The most synaptic events that a trial may have delivered in so many steps. */
+export function eventBudgetAfter(
+  steps: number,
+  { eventBudget = Infinity, eventBudgetPerStep }: Pick<Protocol, 'eventBudget' | 'eventBudgetPerStep'>,
+): number {
+  return eventBudgetPerStep === undefined ? eventBudget : Math.max(eventBudget, steps * eventBudgetPerStep);
+}
+
 /** A trial with arrays of its own, for who keeps it beyond the engine's next one. */
 export function copyOf(trial: Trial): Trial {
   return { ...trial, steps: trial.steps.slice(), neurons: trial.neurons.slice() };

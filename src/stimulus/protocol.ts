@@ -4,8 +4,10 @@
  */
 
 export const STEPS_PER_MS = 10;
-/** 5 s. */
+/** 5 s: the longest trial that is simulated whole. */
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
+/** 600 s: the longest one at all, in parts. */
+export const LONGEST_TRIAL_STEPS = 600_000 * STEPS_PER_MS;
 /** 1 s: the longest part of a trial that is cut. */
 export const MAXIMUM_PART_STEPS = 1000 * STEPS_PER_MS;
 /** The highest rate of a Poisson train. */
@@ -20,7 +22,7 @@ export interface Protocol {
   readonly inputs: readonly Input[];
   /** Neurons whose spikes are not delivered to anybody. */
   readonly silenced: Uint32Array;
-  /** Steps of 0.1 ms, 1 to MAXIMUM_TRIAL_STEPS. */
+  /** Steps of 0.1 ms, 1 to LONGEST_TRIAL_STEPS. */
   readonly durationSteps: number;
   /** The trial ends after the first step with more delivered events in all; see simulation/simulation.ts. */
   readonly eventBudget?: number;

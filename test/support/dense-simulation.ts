@@ -22,7 +22,6 @@ export function simulateDensely(
   options: SimulationOptions,
 ): DenseTrial {
   const { durationSteps, silenced = new Uint32Array(0), eventBudget = Infinity } = options;
-  const { eventBudgetPerStep = -Infinity } = options;
   const { overrides = [], silencedWindows = [] } = options;
   const synapseMv = options.constants?.synapseMv ?? 0.275;
   const inputEventMv = options.constants?.inputEventMv ?? 68.75;
@@ -94,7 +93,7 @@ export function simulateDensely(
     for (const i of spiking) v[i] = g[i] = 0;
     membranes.push(v.map((each) => each - 52));
     deliveredUpTo.push(deliveredEvents);
-    if (deliveredEvents > Math.max(eventBudget, (k + 1) * eventBudgetPerStep))
+    if (deliveredEvents > Math.max(eventBudget, (k + 1) * (options.eventBudgetPerStep ?? -Infinity)))
       return { spikes, membranes, deliveredUpTo, stoppedAtStep: k };
   }
   return { spikes, membranes, deliveredUpTo, stoppedAtStep: undefined };

@@ -617,7 +617,11 @@ describe('events of inputs that change', () => {
         ...background({ node_set: '@all', ...more }),
       }).cost.work();
     // 6 neurons at 0.5 Hz for 2 s, three times: 18 events, each with 40 synaptic events of its own and 2,500 beside.
-    expect(workOf({})).toMatchObject({ inputEvents: 18, synapticEvents: 18 * 2540, trains: (3 * 6 * 3) / 40 });
+    expect(workOf({})).toMatchObject({
+      inputEvents: 18,
+      synapticEvents: 18 * 2540,
+      trains: (3 * 6 * 3) / 40,
+    });
     expect(workOf({ event_mv: 7 })).toMatchObject({ inputEvents: 18, synapticEvents: 0 });
     // The part that goes on by itself has a bound: 17 million a second.
     const whole = { metadata: connectome.metadata } as Connectome;
