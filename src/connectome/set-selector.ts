@@ -15,9 +15,9 @@ export interface LabelSelector {
   /** Neurons that others reach along connections, or are reached from; see neighbours.ts. */
   readonly downstream_of?: SetSelector;
   readonly upstream_of?: SetSelector;
-  /** Of both: 1 where it is not given. */
+  /** Hops of both; 1 where it is not given. */
   readonly hops?: number;
-  /** Of both: that of the model where it is not given. */
+  /** Bound for both; that of the model where it is not given. */
   readonly minimum_synapses?: number;
   readonly except?: SetSelector;
 }
