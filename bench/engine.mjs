@@ -82,8 +82,8 @@ function stimulusCases(connectome, stimuli, durationsMs) {
 function goldenCases(connectome, files) {
   const read = goldenReader(connectome);
   return files.map((file) => {
-    const { events, silenced, durationSteps } = read(readGoldenFile(file), file);
-    return { name: basename(file).split('.')[0], durationSteps, inputEvents: events, silenced };
+    const golden = read(readGoldenFile(file), file);
+    return { ...golden, name: basename(file).split('.csv')[0], inputEvents: golden.events };
   });
 }
 

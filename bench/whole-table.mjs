@@ -4,9 +4,12 @@
  * Writes a seeded, random table of 15,091,983 pairs in the form of the connectivity file of Shiu et al. 2024 (one row
  * group, Brotli), with its list of neurons, compiles it with every pair kept, opens it, and simulates on it in one
  * worker thread and in several. Each step runs in a process of its own, whose largest memory is what it took.
+ *
+ * With --form malecns the tables are those of MaleCNS 1.0, of its size: 166,700 neurons, 25.6 million pairs between them
+ * among 152 million rows. A screen follows, which silences 20 neurons in turn.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,8 +25,14 @@ import { drawInputEvents } from '../dist/stimulus/input-events.js';
 import { PHILOX_STREAM, PhiloxSequence } from '../dist/stimulus/philox.js';
 import { STEPS_PER_MS, v1Protocol } from '../dist/stimulus/protocol.js';
 import { compileKernel } from '../dist/scheduling/kernel-file.js';
+import { writeMaleCns } from './malecns-table.mjs';
 import { median, printRows, rounded, timed, wholeNumber } from './measure.mjs';
 
+const COMMANDS = fileURLToPath(new URL('../dist/cli/run.js', import.meta.url));
+const SIZES = {
+  shiu: { neurons: '138639', pairs: '15091983' },
+  malecns: { neurons: '166700', pairs: '25563197' },
+};
 const FIRST_ID = 720575940600000000n;
 const ID_STEP = 1000n;
 const WORD = 2 ** 32;
@@ -43,48 +52,79 @@ else {
     name: 'bench:whole-table',
     summary: 'Measures compile, load and runs of a wiring of 15 million connections.',
     options: {
-      neurons: { type: 'string', value: 'N', default: '138639', help: 'Neurons of the table.' },
-      pairs: { type: 'string', value: 'N', default: '15091983', help: 'Its pairs.' },
+      form: { type: 'string', choices: ['shiu', 'malecns'], default: 'shiu', help: 'Form of the table.' },
+      neurons: { type: 'string', value: 'N', help: 'Neurons of the table.' },
+      pairs: { type: 'string', value: 'N', help: 'Its pairs.' },
+      rows: {
+        type: 'string',
+        value: 'N',
+        default: '151856684',
+        help: 'Rows of a table of the form malecns.',
+      },
+      like: {
+        type: 'string',
+        value: 'FILE',
+        help: 'Connectome whose numbers of partners it has, for malecns.',
+      },
+      'minimum-synapses': {
+        type: 'string',
+        value: 'N',
+        default: '1',
+        help: 'Pairs with fewer are left out.',
+      },
       workers: { type: 'string', value: 'LIST', default: '1,2,4', help: 'Numbers of worker threads.' },
       seed: { type: 'string', value: 'N', default: '1', help: 'Of the random table.' },
       step: { type: 'string', value: 'NAME', help: 'Used by the command itself.' },
       dir: { type: 'string', value: 'DIR', help: 'Used by the command itself.' },
     },
     async run(options) {
+      const isMale = options.form === 'malecns';
+      const standard = isMale ? SIZES.malecns : SIZES.shiu;
       const size = {
-        neurons: wholeNumber('neurons', options.neurons, 262_143),
-        pairs: wholeNumber('pairs', options.pairs, 100_000_000),
+        neurons: wholeNumber('neurons', options.neurons ?? standard.neurons, 262_143),
+        pairs: wholeNumber('pairs', options.pairs ?? standard.pairs, 100_000_000),
+        rows: wholeNumber('rows', options.rows, 1_000_000_000),
         seed: wholeNumber('seed', options.seed, WORD - 1),
       };
-      if (options.step === 'write') return writeTable(options.dir, size);
+      if (options.step === 'write') {
+        return isMale
+          ? writeMaleCns(options.dir, { ...size, like: await degreesOf(options.like) })
+          : writeTable(options.dir, size);
+      }
       if (options.step !== undefined) return run(options.dir, Number(options.step));
       const dir = mkdtempSync(join(tmpdir(), 'whole-table-'));
       try {
         const self = fileURLToPath(import.meta.url);
-        const own = ['--neurons', options.neurons, '--pairs', options.pairs, '--seed', options.seed];
+        const own = Object.entries({
+          form: options.form,
+          seed: options.seed,
+          rows: options.rows,
+          like: options.like,
+        })
+          .concat(Object.entries({ neurons: size.neurons, pairs: size.pairs }))
+          .flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]));
         const rows = [measured('write the table', [self, ...own, '--dir', dir, '--step', 'write'])];
         rows.push(
           measured('compile it', [
-            fileURLToPath(new URL('../dist/cli/run.js', import.meta.url)),
+            COMMANDS,
             'model-compile',
-            ...['--connectivity', join(dir, 'pairs.parquet'), '--completeness', join(dir, 'neurons.csv')],
-            ...[
-              '--minimum-synapses',
-              '1',
-              '--name',
-              'Made-up wiring',
-              '--out',
-              join(dir, 'whole.connectome'),
-            ],
+            ...(isMale
+              ? ['--dataset', 'malecns-1.0', '--tables', dir]
+              : ['--connectivity', join(dir, 'pairs.parquet'), '--completeness', join(dir, 'neurons.csv')]),
+            ...['--minimum-synapses', options['minimum-synapses'], '--name', 'Made-up wiring'],
+            ...['--out', join(dir, 'whole.connectome')],
           ]),
         );
         for (const workers of options.workers.split(',')) {
           rows.push(measured(`load, run in ${workers} worker(s)`, [self, '--dir', dir, '--step', workers]));
         }
+        if (isMale) rows.push(measured('a screen', [COMMANDS, 'experiment', ...screenOf(dir)]));
         printRows(rows, false);
         const megabytes = (file) => rounded(statSync(join(dir, file)).size / 2 ** 20, 1);
         console.log(
-          `\nparquet ${megabytes('pairs.parquet')} MB, connectome ${megabytes('whole.connectome')} MB`,
+          `\n${readdirSync(dir)
+            .map((file) => `${file} ${megabytes(file)} MB`)
+            .join('\n')}`,
         );
       } finally {
         rmSync(dir, { recursive: true, force: true });
@@ -159,6 +199,22 @@ function writeTable(dir, { neurons, pairs, seed }) {
     codec: 'BROTLI',
     compressors: { BROTLI: (bytes) => brotliCompressSync(bytes, quality) },
   });
+}
+
+/** Numbers of partners that neurons have in a connectome. */
+async function degreesOf(path) {
+  const { rowStart, targets, neuronCount } = openConnectome(await readConnectomeFile(path));
+  const inDegrees = new Uint32Array(neuronCount);
+  for (const target of targets) inDegrees[target]++;
+  return { outDegrees: Uint32Array.from(inDegrees, (_, i) => rowStart[i + 1] - rowStart[i]), inDegrees };
+}
+
+/** Arguments of a screen: 20 neurons of one type drive the rest, the first 20 responders are silenced in turn. */
+function screenOf(dir) {
+  return [
+    ...['--connectome', join(dir, 'whole.connectome'), '--stimulate', 'T1@100', '--report', 'T2'],
+    ...['--sweep', 'silence=responders:20/neuron', '--trials', '10', '--duration', '1000', '--json'],
+  ];
 }
 
 /** Loads the connectome as a service does, and simulates in so many threads, one trial after the other in each. */

@@ -75,6 +75,7 @@ const mayImport = {
   ],
   'service/api/v2': [
     'connectome',
+    'simulation/network',
     'experiments',
     'experiments/kinds',
     'experiments/formats',

@@ -107,6 +107,7 @@ const failing = {
   INVALID_PARAMETER: { trials: 1000 },
   UNKNOWN_NEURONS: { inputs: { loom: { node_set: 'LC44x' } } },
   EMPTY_NODE_SET: { silence: [{ type: 'DNp01', side: 'center' }] },
+  NO_CONNECTION: { connection_overrides: { direct: { source: 'LC4', target: 'MDN', weight: 0 } } },
   TOO_EXPENSIVE: { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] },
 };
 const ask = (body, query, accept) =>

@@ -27,6 +27,7 @@ export const ERRORS = {
   STIMULUS_UNAVAILABLE: refused(400, 'The loaded connectome does not define this stimulus.'),
   UNKNOWN_NEURONS: refused(400, 'The model lacks cell types or root ids that the experiment names.'),
   EMPTY_NODE_SET: refused(400, 'A selector of the experiment selects no neuron.'),
+  NO_CONNECTION: refused(400, 'An override of the experiment has no connection.'),
   MALFORMED_REQUEST: refused(400, 'The request is not valid HTTP, or its body is not valid JSON.'),
   NOT_FOUND: refused(404, 'There is no resource at this path.'),
   METHOD_NOT_ALLOWED: refused(

@@ -1,12 +1,14 @@
 """Compares an open experiment with Brian 2, spike for spike.
 
-usage: /usr/bin/python3 validation/brian2_open_experiment.py --connectome FILE [--url URL] DOCUMENT.json
+usage: /usr/bin/python3 validation/brian2_open_experiment.py --connectome FILE [--url URL] DOCUMENT.json...
        (Debian: python3-brian; URL is a service that serves FILE, http://localhost:8080 by default)
 
 The service runs the experiment of DOCUMENT.json, with other reports: the input events and the spikes of all neurons, and
-which neurons are stimulated, silenced and swept. Brian 2 simulates the network of FILE with exactly these input events.
-A line for each condition counts the spikes that only one of the two has. The exit status is 1 if there is any. Lesions
-that the service did not run, because they change nothing, are compared with its baseline.
+which neurons are stimulated, silenced, overridden and swept; reports of membranes stay. Brian 2 simulates the network of
+FILE with exactly these input events, and with the constants, overrides and windows of the document. A line for each
+condition counts the spikes that only one of the two has, and says how far membrane potentials are apart. The exit status
+is 1 if a spike differs or a potential by more than 1e-9 mV. Lesions that the service did not run, because they change
+nothing, are compared with its baseline.
 Nothing here is code of the service but its Python client: the file is read as docs/wiring.md describes it.
 """
 import argparse
@@ -25,6 +27,16 @@ from neural_experiment_client import Lab, LabError
 
 SIDES = ["left", "right", "center", ""]
 ALL = "@all"
+CONSTANTS = {
+    "synapse_mv": 0.275,
+    "excitatory_scale": 1,
+    "inhibitory_scale": 1,
+    "threshold_mv": -45,
+    "refractory_ms": 2.2,
+    "delay_ms": 1.8,
+    "input_event_mv": 68.75,
+}
+LARGEST_DIFFERENCE_MV = 1e-9
 
 
 class Connectome:
@@ -44,7 +56,8 @@ class Connectome:
         self.neurons = self.metadata["neuronCount"]
         self.pre = np.repeat(np.arange(self.neurons), np.diff(self._array("rowStart", "<u4")))
         self.post = self._array("targets", "<u4")
-        self.signed_synapses = self._array("synapseCounts", "<u2") * self._array("signs", "i1")[self.pre]
+        self.signs = self._array("signs", "i1")
+        self.signed_synapses = self._array("synapseCounts", "<u2") * self.signs[self.pre]
         ends = self._array("idStart", "<u4").tolist()
         text = self._sections["idText"].decode("ascii")
         self.ids = [text[begin:end] for begin, end in zip(ends, ends[1:])]
@@ -60,12 +73,15 @@ class Connectome:
     def labelled(self, labels):
         """Neurons with all labels of a group, of which `root_id` is one."""
         types = np.array([each["name"] for each in self.metadata["types"]])
-        super_classes = np.array([each["superClass"] for each in self.metadata["classes"]])
+        classes = {
+            label: np.array([each[name] for each in self.metadata["classes"]])
+            for label, name in [("super_class", "superClass"), ("class", "class"), ("sub_class", "subClass")]
+        }
         columns = {
             "root_id": lambda: np.array(self.ids),
             "type": lambda: types[self._array("typeIndices", "<u2")],
             "side": lambda: np.array(SIDES)[self._array("sides", "u1")],
-            "super_class": lambda: super_classes[self._array("classIndices", "<u2")],
+            **{label: lambda names=names: names[self._array("classIndices", "<u2")] for label, names in classes.items()},
         }
         matches = np.ones(self.neurons, dtype=bool)
         for label, value in labels.items():
@@ -75,18 +91,25 @@ class Connectome:
 
 def with_reports(document):
     """The document with reports that say all that Brian 2 has to know."""
-    members = {f"input.{name}": each["node_set"] for name, each in document.get("inputs", {}).items()}
-    if document.get("silence"):
-        members["silence"] = document["silence"]
+    members = {}
+    for name, each in document.get("inputs", {}).items():
+        members[f"input.{name}"] = each["node_set"] if "node_set" in each else [row["node_set"] for row in each["rates"]]
+    for at, each in enumerate(document.get("silence", [])):
+        members[f"silence.{at}"] = each["node_set"] if is_timed(each) else each
+    for name, each in document.get("connection_overrides", {}).items():
+        for end in ("source", "target"):
+            members[f"{end}.{name}"] = each[end]
     for at, axis in enumerate(document.get("sweep", [])):
         if "each" in axis:
             responders = isinstance(axis["each"], dict) and "responders_of" in axis["each"]
             if not responders:
                 members[f"sweep.{at}"] = axis["each"]
     listed = {name: {"node_set": each, "group_by": ["neuron"]} for name, each in members.items()}
+    membranes = {name: each for name, each in document.get("reports", {}).items() if each.get("type") == "membrane"}
     return {
         **document,
         "reports": {
+            **{f"membrane.{name}": each for name, each in membranes.items()},
             "events": {"node_set": ALL, "type": "inputs"},
             "raster": {"node_set": ALL, "type": "spikes"},
             **listed,
@@ -94,8 +117,14 @@ def with_reports(document):
     }
 
 
+def is_timed(silenced):
+    """Tells whether an item of `silence` has a window of its own."""
+    return isinstance(silenced, dict) and "node_set" in silenced
+
+
 class Condition:
-    """What a condition of an answer says: who is stimulated and silenced, and the events and spikes of each trial."""
+    """What a condition of an answer says: who is stimulated and silenced, how the network is changed, and the events,
+    spikes and membranes of each trial."""
 
     def __init__(self, answer, condition, connectome):
         document = answer["experiment"]
@@ -112,7 +141,18 @@ class Condition:
             return connectome.places([group["root_id"] for group in reports.get(name, [])])
 
         members = {name: listed(f"input.{name}") for name in document["inputs"]}
-        silenced = [listed("silence")]
+        silenced = [np.array([], dtype=int)]
+        self.windows = []
+        for at, each in enumerate(document.get("silence", [])):
+            if is_timed(each):
+                end_ms = self.duration_ms if each.get("end_ms") is None else each["end_ms"]
+                self.windows.append((listed(f"silence.{at}"), steps_of(each.get("start_ms", 0)), steps_of(end_ms)))
+            else:
+                silenced.append(listed(f"silence.{at}"))
+        overrides = {
+            name: {"source": listed(f"source.{name}"), "target": listed(f"target.{name}"), "weight": each["weight"]}
+            for name, each in document.get("connection_overrides", {}).items()
+        }
         for at, axis in enumerate(document.get("sweep", [])):
             if "each" not in axis:
                 continue
@@ -120,12 +160,44 @@ class Condition:
             group = np.array([], dtype=int) if labels is None else connectome.labelled(labels)
             if labels is not None and f"sweep.{at}" in reports:
                 group = np.intersect1d(group, listed(f"sweep.{at}"))
-            if axis["as"] == "silence":
+            kind, _, rest = axis["as"].partition(".")
+            if kind == "silence":
                 silenced.append(group)
+            elif kind == "connection_overrides":
+                name, end = rest.split(".")
+                # Without a group there is no override.
+                overrides[name][end] = group
             else:
-                members[axis["as"].removeprefix("inputs.")] = group
-        self.stimulated = np.unique(np.concatenate([[], *members.values()])).astype(int)
+                members[rest] = group
+        self.constants = {**CONSTANTS, **document.get("constants", {})}
+        for parameter, value in self.parameters.items():
+            kind, _, rest = parameter.partition(".")
+            if kind == "constants":
+                self.constants[rest] = value
+            elif kind == "connection_overrides" and rest.endswith(".weight"):
+                overrides[rest.removesuffix(".weight")]["weight"] = value
+        # Products of doubles depend on their order: that of the sorted names.
+        self.overrides = [overrides[name] for name in sorted(overrides)]
+        modules = {name: each["module"] for name, each in document["inputs"].items()}
+        with_refractoriness = [each for name, each in members.items() if modules[name] == "background"]
+        without = [each for name, each in members.items() if modules[name] != "background"]
+        self.stimulated = np.unique(np.concatenate([[], *without])).astype(int)
+        self.receiving = np.unique(np.concatenate([self.stimulated, *with_refractoriness])).astype(int)
         self.silenced = np.unique(np.concatenate(silenced)).astype(int)
+        self.event_mv = [
+            each["event_mv"] if each["module"] == "background" else self.constants["input_event_mv"]
+            for each in document["inputs"].values()
+        ]
+        self.traces = [
+            (
+                np.array(table["trial"], dtype=int),
+                np.rint(np.array(table["t_ms"], dtype=float) * 10).astype(int),
+                connectome.places(table["root_id"]),
+                np.array(table["v_mv"], dtype=float),
+            )
+            for name, table in reports.items()
+            if name.startswith("membrane.")
+        ]
         self.inputs = list(document["inputs"])
         self._events = self._columns(reports["events"], connectome)
         self._spikes = self._columns(reports["raster"], connectome)
@@ -141,6 +213,17 @@ class Condition:
         own = trials == trial
         return steps[own], neurons[own], inputs[own]
 
+    def weights_mv(self, connectome):
+        """Of each connection, in mV."""
+        factors = np.ones(len(connectome.pre))
+        for each in self.overrides:
+            met = np.isin(connectome.pre, each["source"]) & np.isin(connectome.post, each["target"])
+            factors[met] *= each["weight"]
+        scales = [self.constants["inhibitory_scale"], 0, self.constants["excitatory_scale"]]
+        scale = np.array(scales)[connectome.signs[connectome.pre] + 1]
+        delivered = ~np.isin(connectome.pre, self.silenced)
+        return connectome.signed_synapses * delivered * factors * scale * self.constants["synapse_mv"]
+
     def spikes(self, trial):
         """(step, neuron), each once."""
         trials, steps, neurons, _ = self._spikes
@@ -148,57 +231,89 @@ class Condition:
         return list(zip(steps[own].tolist(), neurons[own].tolist()))
 
 
-class Network:
-    """The network in Brian 2, built once: building and compiling take longer than most trials."""
+def steps_of(ms):
+    return int(round(ms * 10))
 
-    def __init__(self, connectome, stimulated, inputs):
-        """`stimulated` are the neurons of any condition. A source of Brian 2 fires at most once a step, as a train does."""
+
+class Network:
+    """The network in Brian 2, built once for each delay: building and compiling take longer than most trials."""
+
+    def __init__(self, connectome, conditions, delay_ms):
+        """A source of Brian 2 fires at most once a step, as a train does: each input has one for each neuron."""
         self._connectome = connectome
-        self._stimulated = stimulated
+        self._receiving = np.unique(np.concatenate([each.receiving for each in conditions])).astype(int)
+        inputs = len(conditions[0].inputs)
+        self._windows = max(len(each.windows) for each in conditions)
+        recorded = [neurons for each in conditions for _, _, neurons, _ in each.traces]
+        windows = "".join(f"from_{k} : integer\nto_{k} : integer\n" for k in range(self._windows))
         self._group = b2.NeuronGroup(
             connectome.neurons,
-            """dv/dt = (v_rest - v + g) / tau_m : volt (unless refractory)
+            f"""dv/dt = (v_rest - v + g) / tau_m : volt (unless refractory)
             dg/dt = -g / tau_s : volt (unless refractory)
-            refractory_time : second""",
+            refractory_time : second
+            v_threshold : volt (shared)
+            {windows}""",
             method="linear",
             threshold="v > v_threshold",
             reset="v = v_rest; g = 0*mV",
             refractory="refractory_time",
-            namespace=dict(v_rest=-52 * mV, v_threshold=-45 * mV, tau_m=20 * ms, tau_s=5 * ms),
+            namespace=dict(v_rest=-52 * mV, tau_m=20 * ms, tau_s=5 * ms),
         )
-        self._synapses = b2.Synapses(self._group, self._group, "w : volt", on_pre="g += w", delay=1.8 * ms)
+        # The moment of the spike decides, not that of its arrival.
+        fired = f"(timestep(t, dt) - {steps_of(delay_ms)})"
+        gates = "".join(f" * int({fired} < from_{k}_pre or {fired} >= to_{k}_pre)" for k in range(self._windows))
+        delay = delay_ms * ms
+        self._synapses = b2.Synapses(self._group, self._group, "w : volt", on_pre=f"g += w{gates}", delay=delay)
         self._synapses.connect(i=connectome.pre, j=connectome.post)
-        sources = max(1, len(stimulated) * inputs)
+        sources = max(1, len(self._receiving) * inputs)
         self._source = b2.SpikeGeneratorGroup(sources, [], [] * ms)
-        delivery = b2.Synapses(self._source, self._group, on_pre="v += 68.75*mV")
-        if len(stimulated) > 0:
-            delivery.connect(i=np.arange(sources), j=np.tile(stimulated, inputs))
+        self._delivery = b2.Synapses(self._source, self._group, "kick : volt", on_pre="v += kick")
+        if len(self._receiving) > 0 and inputs > 0:
+            self._delivery.connect(i=np.arange(sources), j=np.tile(self._receiving, inputs))
         self._monitor = b2.SpikeMonitor(self._group)
-        self._network = b2.Network(self._group, self._synapses, self._source, delivery, self._monitor)
+        self._traced = np.unique(np.concatenate([[], *recorded])).astype(int)
+        self._trace = b2.StateMonitor(self._group, "v", record=self._traced, when="end")
+        self._network = b2.Network(
+            self._group, self._synapses, self._source, self._delivery, self._monitor, self._trace
+        )
         self._network.store()
 
-    def spikes(self, condition, trial):
-        """(step, neuron), each once."""
+    def run(self, condition, trial):
+        """@returns spikes (step, neuron), each once, and how far the potentials of the answer are off, in mV"""
         self._network.restore()
         self._group.v = -52 * mV
-        self._group.refractory_time = 2.2 * ms
+        self._group.v_threshold = condition.constants["threshold_mv"] * mV
+        self._group.refractory_time = condition.constants["refractory_ms"] * ms
         if len(condition.stimulated) > 0:
             self._group.refractory_time[condition.stimulated] = 0 * ms
-        delivered = ~np.isin(self._connectome.pre, condition.silenced)
-        self._synapses.w = self._connectome.signed_synapses * delivered * 0.275 * mV
+        for k in range(self._windows):
+            neurons, begin, end = condition.windows[k] if k < len(condition.windows) else ([], 0, 0)
+            getattr(self._group, f"from_{k}")[neurons] = begin
+            getattr(self._group, f"to_{k}")[neurons] = end
+        self._synapses.w = condition.weights_mv(self._connectome) * mV
         steps, neurons, inputs = condition.events(trial)
-        place = np.searchsorted(self._stimulated, neurons)
-        self._source.set_spikes(inputs * len(self._stimulated) + place, steps * 0.1 * ms)
+        if len(self._receiving) > 0 and condition.inputs:
+            self._delivery.kick = np.repeat(condition.event_mv, len(self._receiving)) * mV
+        place = np.searchsorted(self._receiving, neurons)
+        self._source.set_spikes(inputs * len(self._receiving) + place, steps * 0.1 * ms)
         self._network.run(condition.duration_ms * ms)
         spike_steps = np.rint(np.asarray(self._monitor.t / b2.second) * 1e4).astype(int)
-        return list(zip(spike_steps.tolist(), np.asarray(self._monitor.i).tolist()))
+        v_mv = np.asarray(self._trace.v / mV)
+        off = 0.0
+        for trials, at, traced, found in condition.traces:
+            own = trials == trial
+            expected = v_mv[np.searchsorted(self._traced, traced[own]), at[own]]
+            off = max(off, np.abs(found[own] - expected).max(initial=0))
+        return list(zip(spike_steps.tolist(), np.asarray(self._monitor.i).tolist())), off
 
 
 def unchanged(answer):
     """Conditions that were not run, with what the answer says of the baseline in their place."""
     baselines = {json.dumps(each["parameters"]): each for each in answer["conditions"]}
+    axes = [axis["as"] for axis in answer["experiment"].get("sweep", []) if "each" in axis]
     for parameters in answer["unchanged"]:
-        baseline = baselines[json.dumps({**parameters, "silence": None})]
+        without = [json.dumps({**parameters, axis: None}) for axis in axes]
+        baseline = next(baselines[each] for each in without if each in baselines)
         yield {**baseline, "parameters": parameters, "note": " with an unchanged lesion"}
 
 
@@ -210,44 +325,55 @@ def differences(ours, theirs):
     return len(other - own), len(own - other)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("document", metavar="DOCUMENT.json", type=Path)
-    parser.add_argument("--connectome", metavar="FILE", required=True, help="the connectome that the service serves")
-    parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
-    options = parser.parse_args()
-    document = with_reports(json.loads(options.document.read_text()))
+def compare(document, lab, connectome):
+    """Prints a line for each condition of a document. @returns spikes of Brian 2, and how many differ"""
+    document = with_reports(document)
     try:
-        answer = Lab(options.url).run(**document).json
+        answer = lab.run(**document).json
     except LabError as error:
         raise SystemExit(str(error)) from error
-    connectome = Connectome(options.connectome)
     if not answer["model"].endswith(connectome.digest[:12]):
-        raise SystemExit(f"The service must serve {options.connectome}, {connectome.digest[:12]}; got {answer['model']}.")
-
+        raise SystemExit(f"The service must serve the connectome {connectome.digest[:12]}; got {answer['model']}.")
     answers = [*answer["conditions"], *unchanged(answer)]
     conditions = [Condition(answer, each, connectome) for each in answers]
-    stimulated = np.unique(np.concatenate([each.stimulated for each in conditions])).astype(int)
-    if connectome.neurons < 10_000:
-        # Compiling Cython code takes longer than a small network.
-        b2.prefs.codegen.target = "numpy"
-    network = Network(connectome, stimulated, max(1, len(document.get("inputs", {}))))
+    networks = {}
     total = differing = 0
     for condition, own in zip(answers, conditions):
+        delay_ms = own.constants["delay_ms"]
+        if delay_ms not in networks:
+            networks[delay_ms] = Network(connectome, conditions, delay_ms)
         spikes = events = missing = extra = 0
+        off = 0.0
         for trial in range(answer["experiment"]["trials"]):
-            theirs = network.spikes(own, trial)
+            theirs, off_in_trial = networks[delay_ms].run(own, trial)
             absent, surplus = differences(own.spikes(trial), theirs)
             spikes, missing, extra = spikes + len(theirs), missing + absent, extra + surplus
             events += len(own.events(trial)[0])
+            off = max(off, off_in_trial)
+        membrane = f", membranes differ by {off:.1e} mV" if own.traces else ""
         print(
             f"condition {condition['index']}{condition.get('note', '')} {json.dumps(own.parameters)}: {answer['experiment']['trials']} trials, "
-            f"{events} input events, {spikes} spikes of Brian 2, {missing} missing, {extra} extra",
+            f"{events} input events, {spikes} spikes of Brian 2, {missing} missing, {extra} extra{membrane}",
             flush=True,
         )
-        total, differing = total + spikes, differing + missing + extra
-    print(f"Brian 2 {b2.__version__}, {answer['model']}: {total} spikes, {differing} differ.")
-    return 1 if differing else 0
+        total += spikes
+        differing += missing + extra + (off > LARGEST_DIFFERENCE_MV)
+    print(f"Brian 2 {b2.__version__}, {answer['model']}: {total} spikes, {differing} differ.", flush=True)
+    return differing
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("documents", metavar="DOCUMENT.json", type=Path, nargs="+")
+    parser.add_argument("--connectome", metavar="FILE", required=True, help="the connectome that the service serves")
+    parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
+    options = parser.parse_args()
+    connectome = Connectome(options.connectome)
+    if connectome.neurons < 10_000:
+        # Compiling Cython code takes longer than a small network.
+        b2.prefs.codegen.target = "numpy"
+    differing = [compare(json.loads(each.read_text()), Lab(options.url), connectome) for each in options.documents]
+    return 1 if any(differing) else 0
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 import type { Model } from './service/client.js';
 import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
 import { citationLink } from './citation.js';
+import { hasPositions } from './brain/display-positions.js';
 import { byId, element, grouped } from './dom.js';
 
 const LICENCES: Readonly<Record<string, string>> = {
   'Apache-2.0': 'https://www.apache.org/licenses/LICENSE-2.0',
+  'CC-BY-4.0': 'https://creativecommons.org/licenses/by/4.0/',
   'CC-BY-NC-4.0': 'https://creativecommons.org/licenses/by-nc/4.0/',
 };
 
@@ -56,12 +58,15 @@ export function describeModel(model: Model): void {
   );
 }
 
-export function describePositions({ estimated, neuronCount }: CompactAtlas): void {
+export function describePositions(atlas: CompactAtlas, { wiring }: Model): void {
+  const { estimated, neuronCount } = atlas;
   const measured = estimated.reduce((sum, each) => sum + 1 - each, 0);
   byId('about-measured').append(
-    measured === 0
-      ? ' Positions are sampled from the mean and spread of each cell type.'
-      : ` ${grouped(measured)} cell bodies have measured positions; ${grouped(neuronCount - measured)} ` +
+    !hasPositions(atlas)
+      ? ' The data set has no positions: neurons are drawn at made-up places, by their side.'
+      : measured === 0 && wiring === 'synthetic'
+        ? ' Positions are sampled from the mean and spread of each cell type.'
+        : ` ${grouped(measured)} cell bodies have measured positions; ${grouped(neuronCount - measured)} ` +
           'positions are estimated and drawn fainter.',
   );
 }

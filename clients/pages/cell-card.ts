@@ -124,12 +124,14 @@ export class CardPanel {
     });
     facts.push(sides.join(', '));
     if (card !== undefined) {
+      const signs = [
+        ['excitatory (+)', card.excitatory],
+        ['inhibitory (−)', card.inhibitory],
+        ['without fast effect (0)', card.without_fast_effect],
+      ] as const;
+      const there = signs.filter(([, count]) => count > 0);
       facts.push(
-        card.inhibitory === 0
-          ? 'excitatory (+)'
-          : card.excitatory === 0
-            ? 'inhibitory (−)'
-            : `${grouped(card.excitatory)} excitatory (+), ${grouped(card.inhibitory)} inhibitory (−)`,
+        there.map(([sign, count]) => (there.length === 1 ? sign : `${grouped(count)} ${sign}`)).join(', '),
       );
     }
     const estimated = neurons.filter((neuron) => this.atlas.estimated[neuron] === 1).length;

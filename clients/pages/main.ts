@@ -132,7 +132,7 @@ async function loadAtlas(model: Model): Promise<void> {
     return;
   }
   brainNotices.status('');
-  describePositions(atlas);
+  describePositions(atlas, model);
   results?.setAtlas(atlas);
   card = new CardPanel(model, atlas, {
     onSelect: select,

@@ -289,6 +289,11 @@ class Result:
         """As `spikes`, with the events of the reports of type `inputs`, and `input`, the name of the input."""
         return self._table("inputs", ["trial", "t_ms", "input", "root_id"])
 
+    @property
+    def membrane(self) -> Any:
+        """As `spikes`, with the samples of the reports of type `membrane`, and `v_mv`, the membrane potential in mV."""
+        return self._table("membrane", ["trial", "t_ms", "root_id", "v_mv"])
+
     def __repr__(self) -> str:
         name = self.document.get("name")
         title = "Result" if name is None else f"Result of {name!r}"
@@ -335,7 +340,7 @@ class Result:
 
 
 #: What `group_by` calls a label, and what a group calls it.
-_LABELS = {"neuron": "root_id", "type": "type", "side": "side", "super_class": "super_class"}
+_LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
 
 
 def _axis_columns(axis: Json) -> list[tuple[str, Callable[[Any], Any]]]:
@@ -392,15 +397,19 @@ class Lab:
 
         Args:
             progress: called about every 5 s; True prints a line (`print_progress`).
-            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+            truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service. Otherwise all of them come, as many as there are.
             **document: the members of the document of an experiment, which GET /api/v2/openapi describes in full.
                 inputs: what is stimulated, by names of your choice. `node_set`: which neurons; `rate_hz` of each
                     (150). A selector alone will do.
-                silence: the neurons whose outputs are cut.
+                silence: the neurons whose outputs are cut; for a part of the trial
+                    `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
+                constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
+                connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
+                    multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
-                    `histogram`, `latency`, `spikes` or `inputs`; `group_by`: a list of `neuron`, `type`, `side`,
-                    `super_class`. A selector alone will do.
+                    `histogram`, `latency`, `spikes`, `inputs` or `membrane` (every `dt_ms`, 1); `group_by`: a list of
+                    `neuron`, `type`, `side`, `super_class`, `class`, `sub_class`. A selector alone will do.
                 trials (10), duration_ms (1000) of each, seed (42).
                 sweep: an axis or a list of up to three: `{"set": "inputs.NAME.rate_hz", "values": [...]}`, or
                     `{"each": selector, "group_by": [...], "as": "silence"}`.
@@ -464,9 +473,10 @@ class Lab:
 
         Args:
             path: its ending selects the format: .csv, .arrow, .parquet, .ndjson or .json.
-            table: `rates`, `histogram`, `latency`, `spikes` or `inputs`; not for .ndjson and .json, which hold everything.
+            table: `rates`, `histogram`, `latency`, `spikes`, `inputs` or `membrane`; not for .ndjson and .json, which hold
+                everything.
             names: `shiu` or `sonata`, for spike tables that the tools of others read.
-            truncate: whether to leave out, with a warning, the spikes and input events beyond the limit of the
+            truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service.
             **document: as for `run`.
 
@@ -1005,6 +1015,13 @@ def _complete(document: Mapping[str, Any]) -> Json:
     if "silence" in complete:
         silenced = _selector(complete["silence"])
         complete["silence"] = silenced if isinstance(silenced, list) else [silenced]
+    if isinstance(complete.get("connection_overrides"), Mapping):
+        complete["connection_overrides"] = {
+            name: {**entry, **{end: _selector(entry[end]) for end in ("source", "target") if end in entry}}
+            if isinstance(entry, Mapping)
+            else entry
+            for name, entry in complete["connection_overrides"].items()
+        }
     if isinstance(complete.get("node_sets"), Mapping):
         complete["node_sets"] = {name: _selector(value) for name, value in complete["node_sets"].items()}
     if isinstance(complete.get("sweep"), Mapping):
@@ -1036,7 +1053,8 @@ def _selector(selector: Any) -> Any:
             ids = changed["root_id"]
             is_one = isinstance(ids, str) or _is_id(ids)
             changed["root_id"] = _id_text(ids) if is_one else [_id_text(each) for each in ids]
-        for member in _SELECTORS:
+        # An item of `silence` with a window has its neurons in a member.
+        for member in (*_SELECTORS, "node_set"):
             if member in changed:
                 changed[member] = _selector(changed[member])
         return changed
@@ -1304,7 +1322,7 @@ def _planned(lab: Lab, document: Json) -> Json:
                 selector = document["inputs"].pop(name)["node_set"]
             lost.append(name)
             missing.update(selector["root_id"])
-    missing.update(each for selected in plan["resolved"].values() for each in selected["missing"])
+    missing.update(each for selected in plan["resolved"].values() for each in selected.get("missing", []))
     if missing:
         whole = f"; that is all of {' and '.join(lost)}" if lost else ""
         nothing = "" if document["inputs"] or not lost else ", so no neuron is stimulated"

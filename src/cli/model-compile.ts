@@ -1,5 +1,16 @@
 /** npm run model:compile: makes the connectome file that the service loads. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Brain, MINIMUM_SYNAPSES } from '../compiler/brain.js';
+import { deviations, originOf, recognisedConnections } from '../compiler/compare-published.js';
+import {
+  type ConnectionTable,
+  connectionTable,
+  type Dataset,
+  datasetNames,
+  readDataset,
+} from '../compiler/dataset.js';
+import { ownTables } from '../compiler/own-network.js';
 import { DEFAULT_SEED, sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
@@ -8,13 +19,15 @@ import type { Progress } from '../compiler/progress.js';
 import { readShiuFiles } from '../compiler/shiu-files.js';
 import { readTables } from '../compiler/tables.js';
 import {
+  MAXIMUM_SYNAPSE_MV,
   MAXIMUM_SYNAPSES_PER_CONNECTION,
   type NetworkIdentity,
   type SignRule,
 } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
-import { CodedError } from '../errors.js';
+import { CodedError, describeValue } from '../errors.js';
+import { SYNAPSE_MV } from '../simulation/network.js';
 import {
   choice,
   defineCommand,
@@ -31,10 +44,33 @@ const NAME = {
   test: (text: string) => /^(?=\S)[^\p{C}\p{Zl}\p{Zp}]{1,100}(?<=\S)$/u.test(text),
   says: '1 to 100 characters in one line, not blank at either end',
 };
+const GAIN = {
+  test: (text: string) =>
+    /^\d+(\.\d+)?$/.test(text) && Number(text) > 0 && Number(text) <= MAXIMUM_SYNAPSE_MV,
+  says: `a number of mV above 0 and up to ${MAXIMUM_SYNAPSE_MV}`,
+};
+const COLUMNS = {
+  test: (text: string) => /^[^=,]+=[^=,]+(,[^=,]+=[^=,]+)*$/.test(text),
+  says: 'names as pre=body_pre,post=body_post',
+};
 const FLYWIRE_ID = /^720575940\d{9}$/;
 
 const OPTIONS = {
-  tables: directory('Compile measured wiring from the five Codex tables in this directory.'),
+  tables: directory('Compile measured wiring from the tables of a data set in this directory.'),
+  dataset: text(
+    'NAME',
+    `Data set of --tables: ${datasetNames().join(', ')}; by default flywire-783. With --name, whatever the neurons ` +
+      'are said to be of, by default NAME; "FlyWire FAFB" if they are those of FlyWire.',
+    { allowed: NAME },
+  ),
+  synapses: text('NAME', 'Table of synapses, where a data set has several, such as princeton.'),
+  edges: file('Compile a network of your own from this table of connections: CSV, Parquet or Feather.'),
+  neurons: file('Its table of neurons, for --edges.'),
+  columns: text(
+    'LIST',
+    'What the columns of --edges and --neurons are called, such as pre=body_pre,id=bodyId, where not as in docs/wiring.md.',
+    { allowed: COLUMNS },
+  ),
   connectivity: file(
     'Compile measured wiring, with its signs, from Connectivity_783.parquet of Shiu et al. 2024; --tables then ' +
       'only adds types, sides and positions.',
@@ -43,8 +79,9 @@ const OPTIONS = {
   statistics: directory('Sample synthetic wiring from the cell-type statistics in this directory.'),
   out: file('Connectome file to write.', { required: true }),
   signs: choice(
-    ['corrected', 'predicted'],
-    'Sign rule, default corrected; see data/signs.json. Not for --connectivity, which contains the signs.',
+    ['corrected', 'predicted', 'fast'],
+    'Sign rule, on FlyWire by default corrected, elsewhere fast; see data/signs.json. Not where the source contains ' +
+      'the signs.',
   ),
   'minimum-synapses': integer(
     `Omit connections with fewer synapses; default ${MINIMUM_SYNAPSES}. Not for --statistics.`,
@@ -55,11 +92,6 @@ const OPTIONS = {
     'Name of a network other than release 783 of FlyWire: one of your own, or one that was changed or shuffled.',
     { allowed: NAME },
   ),
-  dataset: text(
-    'TEXT',
-    'With --name: the data set of its neurons, by default NAME; "FlyWire FAFB" if they are those of FlyWire.',
-    { allowed: NAME },
-  ),
   release: integer('With --name: the release of that data set, by default none.', {
     range: [1, 999_999_999],
   }),
@@ -67,6 +99,13 @@ const OPTIONS = {
     ['custom', 'measured'],
     'With --name: measured if every connection was traced, by default custom. Not for --statistics, whose wiring is ' +
       'synthetic.',
+  ),
+  'synapse-mv': text(
+    'MV',
+    `Gain of one synapse in mV, by default ${SYNAPSE_MV}, which was fitted to FlyWire.`,
+    {
+      allowed: GAIN,
+    },
   ),
   populations: file('Definitions of stimuli and channels; by default data/populations.json.'),
 };
@@ -76,13 +115,14 @@ type CompileOptions = OptionValues<typeof OPTIONS>;
 export const command = defineCommand({
   name: 'model:compile',
   summary:
-    'Compiles a connectome file from the tables of a release, the files of Shiu et al. 2024 or cell-type statistics.',
+    'Compiles a connectome file from the tables of a data set or of a laboratory, the files of Shiu et al. 2024 or cell-type statistics.',
   options: OPTIONS,
   async run(options, _, { print, progress }) {
     const { out } = options;
     // Report mistakes in a small file before spending minutes on large ones.
     const asked = options.populations === undefined ? undefined : readPopulations(options.populations);
-    const { brain, signRule } = await readBrain(options, progress);
+    const { brain: read, signRule, notes = [] } = await readBrain(options, progress);
+    const brain = withGain(read, options['synapse-mv']);
     const populations = asked ?? defaultPopulations(brain);
     progress.begin('Laying out the connectome', 0, 'items');
     const bytes = encodeConnectome(layOut(brain, { signRule, populations }));
@@ -91,6 +131,7 @@ export const command = defineCommand({
     const { metadata, digest } = await writeWhole(out, bytes, async (unfinished) =>
       openConnectome(await readConnectomeFile(unfinished)),
     );
+    for (const sentence of notes) progress.note(`Note: ${sentence}`);
     print(
       `${metadata.provenance.join('\n')}\n` +
         `${out}: ${metadata.neuronCount} neurons, ${metadata.connectionCount} connections, ` +
@@ -100,13 +141,22 @@ export const command = defineCommand({
   },
 });
 
-async function readBrain(
-  options: CompileOptions,
-  progress: Progress,
-): Promise<{ readonly brain: Brain; readonly signRule: SignRule }> {
+interface Read {
+  readonly brain: Brain;
+  readonly signRule: SignRule;
+  /** Sentences on what is not as it was published, or not as it should be. */
+  readonly notes?: readonly string[];
+}
+
+async function readBrain(options: CompileOptions, progress: Progress): Promise<Read> {
   const { tables, connectivity, completeness, statistics, signs, 'minimum-synapses': minimum } = options;
   const minimumSynapses = minimum ?? MINIMUM_SYNAPSES;
-  const signRule = signs ?? 'corrected';
+  if (options.edges !== undefined || options.neurons !== undefined) {
+    return readOwnNetwork(options, progress, minimumSynapses);
+  }
+  if (options.synapses !== undefined && tables === undefined)
+    throw new UsageError('--synapses needs --tables DIR');
+  if (options.columns !== undefined) throw new UsageError('--columns needs --edges FILE and --neurons FILE');
   const identity = identityIn(options);
   if (connectivity !== undefined && completeness !== undefined && statistics === undefined) {
     if (signs !== undefined) {
@@ -122,8 +172,10 @@ async function readBrain(
     );
   }
   if (tables !== undefined && statistics === undefined) {
-    const brain = await readTables(tables, progress, minimumSynapses, identity);
-    return { brain: checkedIds(brain, identity), signRule };
+    return readDatasetTables(tables, options, progress, minimumSynapses, identity);
+  }
+  if (options.dataset !== undefined && identity === undefined) {
+    throw new UsageError('--dataset NAME needs --tables DIR, or --name NAME');
   }
   if (statistics !== undefined && tables === undefined) {
     if (minimum !== undefined) {
@@ -133,25 +185,119 @@ async function readBrain(
     }
     const read = await readStatistics(statistics, progress);
     const synthetic = identity && ({ ...identity, wiring: 'synthetic' } as const);
-    return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule };
+    return { brain: sampleBrain(read, progress, DEFAULT_SEED, synthetic), signRule: signs ?? 'corrected' };
   }
   throw new UsageError(
-    'it takes one of --tables DIR, --statistics DIR, and --connectivity FILE with --completeness FILE',
+    'it takes one of --tables DIR, --edges FILE with --neurons FILE, --statistics DIR, and --connectivity FILE with ' +
+      '--completeness FILE',
   );
 }
 
-/** @returns what the network is said to be, or nothing for release 783 of FlyWire */
+async function readDatasetTables(
+  dir: string,
+  options: CompileOptions,
+  progress: Progress,
+  minimumSynapses: number,
+  identity: NetworkIdentity | undefined,
+): Promise<Read> {
+  const { signs, dataset: name, synapses } = options;
+  const dataset = readDataset(name !== undefined && datasetNames().includes(name) ? name : undefined);
+  const chosen = connectionsIn(dir, dataset, synapses);
+  const brain = await readTables(dir, progress, minimumSynapses, identity, dataset, chosen);
+  const signRule = signRuleFor(brain, dataset.signs, signs);
+  if (identity !== undefined && dataset.dataset !== identity.dataset) {
+    return { brain: checkedIds(brain, identity), signRule };
+  }
+  const table = recognisedConnections(dataset, chosen, brain);
+  const notes = [...(identity === undefined ? deviations(dataset, table, brain) : [])];
+  if (table !== chosen) notes.unshift(`${chosen.file} has the ${table.title}, whatever it is called.`);
+  if (table.gain !== undefined && options['synapse-mv'] === undefined) {
+    notes.push(`One synapse has ${SYNAPSE_MV} mV, since --synapse-mv was not given. ${table.gain}`);
+  }
+  const origin = originOf(dataset, table);
+  const of = origin.synapses === undefined ? '' : `, ${origin.synapses.title}`;
+  const named = {
+    ...brain,
+    origin,
+    identity: { ...brain.identity, name: brain.identity.name + (identity === undefined ? of : '') },
+    provenance: [
+      ...brain.provenance,
+      ...(origin.synapses === undefined
+        ? []
+        : [`Its connections are those of the ${origin.synapses.title}.`]),
+      ...(dataset.remarks ?? []),
+    ],
+  };
+  return { brain: dataset.licence === undefined ? checkedIds(named, identity) : named, signRule, notes };
+}
+
+/** The table that was asked for, else the first of the data set's that lies there. */
+function connectionsIn(dir: string, dataset: Dataset, synapses: string | undefined): ConnectionTable {
+  if (synapses !== undefined) return connectionTable(dataset, synapses);
+  const there = dataset.connections.find(({ file }) => existsSync(join(dir, file)));
+  return there ?? connectionTable(dataset, undefined);
+}
+
+async function readOwnNetwork(
+  options: CompileOptions,
+  progress: Progress,
+  minimumSynapses: number,
+): Promise<Read> {
+  const { edges, neurons, name, tables, statistics, connectivity, columns = '' } = options;
+  if (edges === undefined || neurons === undefined || name === undefined) {
+    throw new UsageError('a network of your own needs --edges FILE, --neurons FILE and --name NAME');
+  }
+  if (tables !== undefined || statistics !== undefined || connectivity !== undefined) {
+    throw new UsageError('--edges cannot be combined with --tables, --statistics or --connectivity');
+  }
+  const renamed = new Map(
+    columns.split(',').flatMap((pair) => (pair === '' ? [] : [pair.split('=')])) as [string, string][],
+  );
+  const { dataset, known, unknown } = ownTables(edges, neurons, renamed);
+  if (unknown.length > 0) {
+    throw new UsageError(`--columns names ${unknown.join(', ')}; there are ${known.join(', ')}`);
+  }
+  const brain = await readTables('', progress, minimumSynapses, identityIn(options), dataset);
+  return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };
+}
+
+/** The rule that was asked for, if the source can tell signs by it, else the first that it can. */
+function signRuleFor({ neurons }: Brain, rules: readonly SignRule[], asked: SignRule | undefined): SignRule {
+  const possible = ['as given' as const, ...rules].filter((rule) => neurons.signs[rule] !== undefined);
+  if (asked === undefined || possible.includes(asked)) return asked ?? possible[0]!;
+  throw new UsageError(`--signs ${asked} cannot be used here: the tables allow ${possible.join(', ')}`);
+}
+
+/** @param gain as the option has it */
+function withGain(brain: Brain, gain: string | undefined): Brain {
+  const synapseMv = Number(gain ?? SYNAPSE_MV);
+  return synapseMv === SYNAPSE_MV ? brain : { ...brain, origin: { ...brain.origin, synapseMv } };
+}
+
+/** @returns what the network is said to be, or nothing for a data set itself */
 function identityIn(options: CompileOptions): NetworkIdentity | undefined {
   const { name, dataset, release, wiring, statistics } = options;
+  const isKnown = dataset !== undefined && datasetNames().includes(dataset);
   if (name === undefined) {
-    const given = (['dataset', 'release', 'wiring'] as const).find((option) => options[option] !== undefined);
+    if (dataset !== undefined && !isKnown) {
+      throw new UsageError(
+        `--dataset should be one of ${datasetNames().join(', ')}, found ${describeValue(dataset)}; another network needs --name NAME`,
+      );
+    }
+    const given = (['release', 'wiring'] as const).find((option) => options[option] !== undefined);
     if (given === undefined) return undefined;
     throw new UsageError(`--${given} says more of a network with a name, so it needs --name NAME`);
   }
   if (wiring !== undefined && statistics !== undefined) {
     throw new UsageError('--wiring cannot be combined with --statistics, whose wiring is synthetic');
   }
-  return { name, dataset: dataset ?? name, release: release ?? null, wiring: wiring ?? 'custom' };
+  const known = isKnown ? readDataset(dataset) : undefined;
+  return {
+    name,
+    dataset: known?.dataset ?? dataset ?? name,
+    release: release ?? known?.release ?? null,
+    wiring: wiring ?? 'custom',
+  };
 }
 
 /** Tells a network of other neurons, which would pass as FlyWire; one with other connections only its maker can tell. */

@@ -2,7 +2,7 @@
 import { type Connectome, SIDES } from '../connectome/connectome.js';
 import { readConnectomeFile } from '../connectome/connectome-file.js';
 import { openConnectome } from '../connectome/format.js';
-import { modelId } from '../connectome/model-id.js';
+import { modelId, networkName } from '../connectome/model-id.js';
 import { defineCommand, flag } from './command.js';
 import { servedFile } from './read-connectome.js';
 import { aligned } from './text.js';
@@ -34,15 +34,16 @@ function reportOf(connectome: Connectome, fileBytes: number) {
   for (let k = 0; k < connectionCount; k++) inDegrees[targets[k]!]! += 1;
   const neurons = Array.from({ length: neuronCount }, (_, i) => i);
   const countWhere = (test: (i: number) => boolean) => neurons.filter(test).length;
-  const inhibitory = countWhere((i) => signs[i]! < 0);
   return {
     modelId: modelId(connectome),
+    network: networkName(connectome.metadata),
     digest: connectome.digest,
     ...metadata,
     typeCount: types.filter(({ name }) => name !== '').length,
     neurons: {
-      excitatory: neuronCount - inhibitory,
-      inhibitory,
+      excitatory: countWhere((i) => signs[i]! > 0),
+      inhibitory: countWhere((i) => signs[i]! < 0),
+      withoutFastEffect: countWhere((i) => signs[i] === 0),
       untyped: countWhere((i) => types[connectome.typeIndices[i]!]!.name === ''),
       withoutConnection: countWhere((i) => outDegrees[i] === 0 && inDegrees[i] === 0),
       withEstimatedPosition: countWhere((i) => connectome.positionEstimated[i] === 1),
@@ -84,7 +85,11 @@ function reportText(report: ConnectomeReport): string {
       digest: report.digest,
       'data set': report.release === null ? report.dataset : `${report.dataset}, release ${report.release}`,
       wiring: report.wiring,
+      ...(report.synapses && { 'synapse table': report.synapses.title }),
       signs: report.signRule,
+      ...(report.signSource !== undefined && { 'signs from': report.signSource }),
+      ...(report.synapseMv !== undefined && { gain: `${report.synapseMv} mV a synapse` }),
+      ...(report.licence && { licence: `${report.licence.spdx}, ${report.licence.url}` }),
       pruning: `pairs of neurons with at least ${report.minimumSynapses} synapses`,
       neurons: report.neuronCount,
       connections: report.connectionCount,
@@ -92,7 +97,9 @@ function reportText(report: ConnectomeReport): string {
       memory: `${megabytes(memoryBytes.total)}, including ${megabytes(memoryBytes.connections)} of connections`,
     }),
     ...section('Neurons', {
-      signs: `excitatory ${neurons.excitatory}, inhibitory ${neurons.inhibitory}`,
+      signs:
+        `excitatory ${neurons.excitatory}, inhibitory ${neurons.inhibitory}` +
+        (neurons.withoutFastEffect === 0 ? '' : `, without fast effect ${neurons.withoutFastEffect}`),
       ...(transmitters && { transmitters: listed(transmitters) }),
       types: `${report.typeCount}; ${neurons.untyped} neurons without one`,
       sides: listed(neurons.bySide),

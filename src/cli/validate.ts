@@ -7,14 +7,13 @@ import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
 import { readPopulations } from '../compiler/populations.js';
 import { readTables } from '../compiler/tables.js';
-import type { TableSignRule } from '../connectome/connectome.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { drawSvg } from '../experiments/figures/draw.js';
 import { checkPlaces, publishedTable, tablesOf, withTable, withTables } from '../validation/document.js';
 import { publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
-import { Subject } from '../validation/subject.js';
+import { type ComparedRule, Subject } from '../validation/subject.js';
 import { defineCommand, directory, file, flag } from './command.js';
 import { compiledSimulators } from './simulators.js';
 import { attempt, writeWhole } from './write-whole.js';
@@ -44,7 +43,7 @@ export const command = defineCommand({
     }
     const simulators = compiledSimulators();
     const populations = readPopulations();
-    const subjectOf = (brain: Brain, signRule: TableSignRule): Subject => {
+    const subjectOf = (brain: Brain, signRule: ComparedRule): Subject => {
       const { buffer } = encodeConnectome(layOut(brain, { signRule, populations }));
       return new Subject(openConnectome(buffer), simulators);
     };

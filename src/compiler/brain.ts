@@ -1,4 +1,4 @@
-import type { NetworkIdentity, SignRule, SourceFile } from '../connectome/connectome.js';
+import type { ConnectomeMetadata, NetworkIdentity, SignRule, SourceFile } from '../connectome/connectome.js';
 
 /**
  * Pairs of neurons with fewer synapses are left out by default, and always from statistics: most of them are errors
@@ -21,6 +21,8 @@ export interface Brain {
   readonly identity: NetworkIdentity;
   readonly neurons: NeuronColumns;
   readonly connections: ConnectionColumns;
+  /** Pairs of neurons in the source, those that were omitted included. */
+  readonly pairs?: number;
   /** Pairs of neurons with fewer synapses were omitted. */
   readonly minimumSynapses: number;
   readonly sources: readonly SourceFile[];
@@ -30,6 +32,11 @@ export interface Brain {
   readonly signRemarks?: Readonly<Partial<Record<SignRule, readonly string[]>>>;
   /** Sentences on the source of this brain and the counts at each step. */
   readonly provenance: readonly string[];
+  /** Members of the metadata that tell of a data set which the service does not know by itself. */
+  readonly origin?: Pick<
+    ConnectomeMetadata,
+    'licence' | 'citations' | 'synapses' | 'signSource' | 'synapseMv'
+  >;
 }
 
 export interface NeuronColumns {
@@ -37,6 +44,8 @@ export interface NeuronColumns {
   /** Root ids, ascending as numbers; in a synthetic brain made-up names, ascending by code unit. */
   readonly ids: readonly string[];
   readonly types: readonly string[];
+  /** Types of FlyWire that stimuli and channels are selected by, with commas between several; where they are others. */
+  readonly presetTypes?: readonly string[];
   readonly superClasses: readonly string[];
   readonly classes: readonly string[];
   readonly subClasses: readonly string[];

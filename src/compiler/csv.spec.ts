@@ -19,7 +19,7 @@ function write(bytes: Uint8Array): string {
 async function rowsOf(text: string, columns = ['a', 'b']): Promise<[number, ...string[]][]> {
   const rows: [number, ...string[]][] = [];
   await readCsv(write(gzipSync(text)), columns, silent, (row) =>
-    rows.push([row.line, ...columns.map((_, i) => row.text(i))]),
+    rows.push([row.at, ...columns.map((_, i) => row.text(i))]),
   );
   return rows;
 }

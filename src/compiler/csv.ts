@@ -15,13 +15,14 @@ import { createGunzip } from 'node:zlib';
 import { CodedError, describeValue } from '../errors.js';
 import type { SourceFile } from '../connectome/connectome.js';
 import type { Progress } from './progress.js';
+import type { ColumnChoice } from './read-table.js';
+import { tableFault, TableRow } from './table-row.js';
 
 const CR = 13;
 const READ_BYTES = 1 << 20;
 const INFLATED_BYTES = 1 << 18;
 /** A longer row has most likely lost a closing quote; reading on would swallow the rest of the table. */
 const MAXIMUM_ROW_BYTES = 1 << 20;
-const MAXIMUM_COUNT = 999_999_999;
 
 /** A field as RFC 4180 writes it: quoted where it has to be, such as the type (SLP402,SMP426)a. */
 export function csvField(value: string | number): string {
@@ -29,67 +30,26 @@ export function csvField(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** @throws CodedError TABLE_INVALID */
-export function tableFault(file: string, line: number | null, what: string): CodedError {
-  return new CodedError('TABLE_INVALID', `${file}${line === null ? '' : `, line ${line}`}: ${what}.`);
-}
-
 /**
  * The row that a reader stands at. There is one such object a table, so what is wanted of a row is taken before the next
- * one. Columns are numbered in the order in which the reader asked for them.
+ * one.
  */
-export class CsvRow {
-  /** Physical line on which the row begins, counted from 1. */
-  line = 0;
+export class CsvRow extends TableRow {
+  readonly noun = 'line';
   fields: readonly string[] = [];
 
   constructor(
-    readonly file: string,
+    file: string,
     private readonly columns: readonly CsvColumn[],
-  ) {}
+  ) {
+    super(
+      file,
+      columns.map(({ name }) => name),
+    );
+  }
 
   text(column: number): string {
     return this.fields[this.columns[column]!.place]!;
-  }
-
-  rootId(column: number): string {
-    const text = this.text(column);
-    if (!/^[1-9]\d{0,17}$/.test(text)) {
-      throw this.fault(column, 'a root id of 1 to 18 digits');
-    }
-    return text;
-  }
-
-  /** A whole number from 1 on. */
-  count(column: number): number {
-    return this.#count(column, 1, '');
-  }
-
-  /** A whole number from 0 on; an empty field counts as 0. */
-  countOrNone(column: number): number {
-    return this.#count(column, 0, ', or empty');
-  }
-
-  #count(column: number, minimum: number, alternative: string): number {
-    const text = this.text(column);
-    const value = Number(text);
-    if (value >= minimum && value <= MAXIMUM_COUNT && /^\d{0,9}$/.test(text)) return value;
-    throw this.fault(column, `a whole number from ${minimum} to ${MAXIMUM_COUNT}${alternative}`);
-  }
-
-  /** A decimal number from 0 on; an empty field counts as 0. */
-  fraction(column: number): number {
-    const text = this.text(column);
-    if (!/^(\d+(\.\d*)?([eE][-+]?\d+)?)?$/.test(text)) {
-      throw this.fault(column, 'a decimal number of at least 0, or empty');
-    }
-    return Number(text);
-  }
-
-  fault(column: number, expected: string): CodedError {
-    const { name } = this.columns[column]!;
-    const found = describeValue(this.text(column));
-    return tableFault(this.file, this.line, `expected ${name} to be ${expected}, found ${found}`);
   }
 }
 
@@ -109,7 +69,7 @@ interface CsvColumn {
  */
 export async function readCsv(
   path: string,
-  columns: readonly string[],
+  columns: ColumnChoice,
   progress: Progress,
   onRow: (row: CsvRow) => void,
 ): Promise<SourceFile> {
@@ -174,7 +134,7 @@ class RowScanner {
 
   constructor(
     readonly file: string,
-    readonly names: readonly string[],
+    readonly columns: ColumnChoice,
     private readonly onRow: (row: CsvRow) => void,
   ) {}
 
@@ -211,7 +171,8 @@ class RowScanner {
       throw this.#fault('expected the closing quote of a field, found the end of the file');
     }
     if (this.#row === undefined) {
-      throw tableFault(this.file, 1, `expected a header with ${this.names.join(', ')}, found an empty file`);
+      const wanted = this.#wanted([]).join(', ');
+      throw tableFault(this.file, 1, `expected a header with ${wanted}, found an empty file`);
     }
     if (this.#rowCount === 0) throw this.#fault('expected rows below the header, found none');
   }
@@ -249,22 +210,27 @@ class RowScanner {
       throw this.#fault(`expected ${this.#fieldCount} fields, found ${fields.length}`);
     } else {
       this.#rowCount++;
-      this.#row.line = this.line;
+      this.#row.at = this.line;
       this.#row.fields = fields;
       this.onRow(this.#row);
     }
     this.line += lines;
   }
 
+  #wanted(header: readonly string[]): readonly string[] {
+    return typeof this.columns === 'function' ? this.columns(header) : this.columns;
+  }
+
   #columnsIn(header: readonly string[]): CsvColumn[] {
-    const missing = this.names.filter((name) => !header.includes(name));
+    const names = this.#wanted(header);
+    const missing = names.filter((name) => !header.includes(name));
     if (missing.length > 0) {
       const columns = missing.map((name) => name || 'without a name').join(', ');
       throw this.#fault(
         `expected a column ${columns}, found the columns ${describeValue(header.join(','), 200)}`,
       );
     }
-    return this.names.map((name) => ({ name, place: header.indexOf(name) }));
+    return names.map((name) => ({ name, place: header.indexOf(name) }));
   }
 
   #fault(what: string): CodedError {

@@ -8,7 +8,15 @@ import { gzipSync } from 'node:zlib';
 import { until } from '../../test/support/service-process.js';
 import { downloadTables, type DownloadOptions, readManifest } from './download.js';
 import { silent } from './progress.js';
-import { TABLE_FILES } from './tables.js';
+
+const TABLE_FILES = [
+  'neurons',
+  'classification',
+  'consolidated_cell_types',
+  'coordinates',
+  'connections',
+].map((name) => `${name}.csv.gz`);
+const FILES = TABLE_FILES.map((file) => ({ file }));
 
 /** Noise, so that a file is large enough to break off in its middle. */
 const noise = Buffer.from(Uint32Array.from({ length: 50_000 }, (_, i) => Math.imul(i, 0x9e3779b1)).buffer);
@@ -77,6 +85,7 @@ async function download(handler: Handler, options: Partial<DownloadOptions> = {}
   const files = await downloadTables({
     dir,
     baseUrl,
+    files: FILES,
     progress: silent,
     note: (sentence) => notes.push(sentence),
     attempts: 3,
@@ -219,18 +228,16 @@ describe('model:download', () => {
     const { dir, files } = await download(whole);
     const path = join(dir, 'manifest.json');
     writeFileSync(path, JSON.stringify({ files }));
-    const expected = await readManifest(path);
+    const expected = await readManifest(path, FILES);
     server!.close();
-    expectComplete((await download(whole, { expected })).dir);
+    expectComplete((await download(whole, { files: expected })).dir);
 
     const wrong = expected.map((each) => (each.file === ODD ? { ...each, sha256: 'f'.repeat(64) } : each));
     server!.close();
     const other = mkdtempSync(join(tmpdir(), 'download-'));
-    await expect(download(whole, { dir: other, expected: wrong })).rejects.toMatchObject({
+    await expect(download(whole, { dir: other, files: wrong })).rejects.toMatchObject({
       code: 'DOWNLOAD_FAILED',
-      message: expect.stringMatching(
-        /coordinates\.csv\.gz has the SHA-256 [0-9a-f]{64}, the manifest expects ffff/,
-      ),
+      message: expect.stringMatching(/coordinates\.csv\.gz has the SHA-256 [0-9a-f]{64}, expected ffff/),
     });
     expect(existsSync(join(other, ODD))).toBe(false);
     expect(existsSync(join(other, `${ODD}.part`))).toBe(false);
@@ -239,7 +246,7 @@ describe('model:download', () => {
   it('refuses a manifest that lacks a table', async () => {
     const path = join(mkdtempSync(join(tmpdir(), 'download-')), 'manifest.json');
     writeFileSync(path, '{"files": [{"file": "neurons.csv.gz", "sha256": "abc"}]}');
-    await expect(readManifest(path)).rejects.toMatchObject({
+    await expect(readManifest(path, FILES)).rejects.toMatchObject({
       code: 'DOWNLOAD_FAILED',
       message: `The manifest ${path} should have a member files with the sha256 of neurons.csv.gz in 64 hex digits, found "abc".`,
     });

@@ -1,32 +1,40 @@
 /**
- * Fetches the tables of the release: resumable, with retries, each file checked before it gets its name.
+ * Fetches the tables of a data set: resumable, with retries, each file checked before it gets its name.
  * Under its own name there is only ever a whole file; what has arrived so far is in FILE.part.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import type { SourceFile } from '../connectome/connectome.js';
 import { CodedError, describeValue } from '../errors.js';
+import type { PublishedFile } from './dataset.js';
 import type { Progress } from './progress.js';
-import { TABLE_FILES } from './tables.js';
 
-export const TABLES_URL = 'https://storage.googleapis.com/flywire-data/codex/data/fafb/783';
 export const MANIFEST_FILE = 'manifest.json';
 
 const [OK, PARTIAL_CONTENT, RANGE_NOT_SATISFIABLE] = [200, 206, 416];
 /** Statuses that may be another one the next time. */
 const PASSING_STATUSES = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MAXIMUM_REDIRECTS = 5;
+/** First and last bytes of the formats that are not gzipped: a file that was cut off lacks the last ones. */
+const FRAMES: Readonly<Record<string, string>> = { feather: 'ARROW1', arrow: 'ARROW1', parquet: 'PAR1' };
+const HERE = 'Mount a directory there that can be written to, or name another one with --out';
 
 export interface DownloadedFile extends SourceFile {
   readonly bytes: number;
+  /** The digest that was published, where the file has another one. */
+  readonly published?: string;
 }
+
+/** A file as it was published; a mirror or a later release may have less to say of it. */
+export type ExpectedFile = Partial<PublishedFile> & Pick<PublishedFile, 'file'>;
 
 export interface DownloadOptions {
   readonly dir: string;
@@ -34,8 +42,10 @@ export interface DownloadOptions {
   readonly progress: Progress;
   /** Called with a sentence where something happened that a person wants to know. */
   readonly note: (sentence: string) => void;
-  /** Digests that the files must have. */
-  readonly expected?: readonly SourceFile[];
+  /** The sizes and digests that the files must have. */
+  readonly files: readonly ExpectedFile[];
+  /** Takes files that are others than expected. */
+  readonly allowChanged?: boolean;
   /** Attempts in a row that bring no byte beyond those of the attempts before. */
   readonly attempts?: number;
   /** Pause after the first such attempt; it doubles with each. */
@@ -49,38 +59,38 @@ export interface DownloadOptions {
  * @throws CodedError DOWNLOAD_FAILED with the address and what to do by hand
  */
 export async function downloadTables(options: DownloadOptions): Promise<DownloadedFile[]> {
-  const { dir, expected } = options;
+  const { dir } = options;
   try {
     await mkdir(dir, { recursive: true });
   } catch (error) {
-    throw failed(`The directory ${dir} cannot be created: ${(error as Error).message}.`);
+    throw failed(`The directory ${dir} cannot be created: ${(error as Error).message}. ${HERE}.`);
   }
   const files: DownloadedFile[] = [];
-  for (const file of TABLE_FILES) {
-    const sha256 = expected?.find((each) => each.file === file)?.sha256;
-    files.push(await new Download(file, options).run(sha256));
-  }
+  for (const file of options.files) files.push(await new Download(file, options).run());
   return files;
 }
 
-/** @throws CodedError DOWNLOAD_FAILED */
-export async function readManifest(path: string): Promise<SourceFile[]> {
+/**
+ * The files with the digests that a manifest has, in place of those that were published.
+ * @throws CodedError DOWNLOAD_FAILED
+ */
+export async function readManifest(path: string, files: readonly ExpectedFile[]): Promise<SourceFile[]> {
   let manifest: { files?: unknown };
   try {
     manifest = JSON.parse(await readFile(path, 'utf8')) as typeof manifest;
   } catch (error) {
     throw failed(`The manifest ${path} cannot be read: ${(error as Error).message}.`);
   }
-  const files = Array.isArray(manifest?.files) ? (manifest.files as SourceFile[]) : [];
-  for (const file of TABLE_FILES) {
-    const sha256: unknown = files.find((each) => each?.file === file)?.sha256;
+  const listed = Array.isArray(manifest?.files) ? (manifest.files as SourceFile[]) : [];
+  return files.map(({ file }) => {
+    const sha256: unknown = listed.find((each) => each?.file === file)?.sha256;
     if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
       throw failed(
         `The manifest ${path} should have a member files with the sha256 of ${file} in 64 hex digits, found ${describeValue(sha256)}.`,
       );
     }
-  }
-  return files;
+    return { file, sha256 };
+  });
 }
 
 /** Ends an attempt without the whole file; another one may follow. */
@@ -90,44 +100,67 @@ class Download {
   readonly #url: string;
   readonly #path: string;
   readonly #part: string;
+  readonly file: string;
 
   constructor(
-    readonly file: string,
+    readonly expected: ExpectedFile,
     readonly options: DownloadOptions,
   ) {
+    const { file } = expected;
+    this.file = file;
     this.#url = `${options.baseUrl.replace(/\/+$/, '')}/${file}`;
     this.#path = join(options.dir, file);
     this.#part = `${this.#path}.part`;
   }
 
-  /** @param sha256 the digest that the file must have */
-  async run(sha256: string | undefined): Promise<DownloadedFile> {
+  async run(): Promise<DownloadedFile> {
+    const { sha256 } = this.expected;
     if ((await sizeOf(this.#path)) > 0) {
       const found = await this.#checked(this.#path);
-      if (found === null || (sha256 !== undefined && found.sha256 !== sha256)) {
+      if (found === null || this.#isRefused(found)) {
         const what = found === null ? 'is damaged' : `has the SHA-256 ${found.sha256}, expected ${sha256!}`;
-        throw failed(`${this.#path} already exists, but ${what}. Move it away and try again.`);
+        const taking = found === null ? '' : ', or take it as it is with --allow-changed';
+        throw failed(`${this.#path} already exists, but ${what}. Move it away and try again${taking}.`);
       }
       this.options.note(`${this.file} already exists.`);
-      return found;
+      return this.#noted(found);
     }
     for (let isLast = false; ; isLast = true) {
+      const isResumed = (await sizeOf(this.#part)) > 0;
       await this.#fetch();
       const arrived = await this.#checked(this.#part);
-      if (arrived !== null && (sha256 === undefined || arrived.sha256 === sha256)) {
+      if (arrived !== null && !this.#isRefused(arrived)) {
         await rename(this.#part, this.#path);
-        return arrived;
+        return this.#noted(arrived);
       }
       await rm(this.#part, { force: true });
-      if (arrived !== null) {
-        throw failed(
-          `${this.#url} has the SHA-256 ${arrived.sha256}, the manifest expects ${sha256!}: it is another version or was altered on the way.`,
-        );
-      }
-      if (isLast) throw this.#failed('is not an intact gzip file');
       // The parts of two attempts may come from different versions of a file.
-      this.options.note(`${this.file} arrived damaged; downloading it again from the start.`);
+      if (!isLast && (arrived === null || isResumed)) {
+        this.options.note(`${this.file} arrived damaged; downloading it again from the start.`);
+        continue;
+      }
+      throw arrived === null
+        ? this.#failed(`is not an intact ${this.#format} file`)
+        : this.#changed(`has the SHA-256 ${arrived.sha256}, expected ${sha256!}`);
     }
+  }
+
+  get #format(): string {
+    return /\.(feather|arrow|parquet)$/.exec(this.file)?.[1] ?? 'gzip';
+  }
+
+  #isRefused({ sha256 }: SourceFile): boolean {
+    const { sha256: expected = sha256 } = this.expected;
+    return sha256 !== expected && this.options.allowChanged !== true;
+  }
+
+  #noted(file: DownloadedFile): DownloadedFile {
+    const { sha256: published = file.sha256 } = this.expected;
+    if (file.sha256 === published) return file;
+    this.options.note(
+      `${this.file} is not the published file: its SHA-256 is ${file.sha256}, expected ${published}.`,
+    );
+    return { ...file, published };
   }
 
   /** Completes the part, in as many attempts as bring more of it. */
@@ -175,6 +208,11 @@ class Download {
     const { progress } = this.options;
     const length = response.headers['content-length'];
     const total = length === undefined ? 0 : begin + Number(length);
+    const { bytes = total } = this.expected;
+    if (total > 0 && total !== bytes && this.options.allowChanged !== true) {
+      response.destroy();
+      throw this.#changed(`has ${total} bytes, expected ${bytes}`);
+    }
     let done = begin;
     progress.begin(`Downloading ${this.file}`, total, 'bytes', begin);
     response.on('data', (chunk: Buffer) => progress.reached((done += chunk.length)));
@@ -182,7 +220,7 @@ class Download {
       await pipeline(response, createWriteStream(this.#part, { flags: begin > 0 ? 'a' : 'w' }));
     } catch (error) {
       const { code = '', message } = error as NodeJS.ErrnoException;
-      if (DISK_ERRORS.has(code)) throw failed(`${this.#part} cannot be written: ${message}.`);
+      if (DISK_ERRORS.has(code)) throw failed(`${this.#part} cannot be written: ${message}. ${HERE}.`);
       throw new Interrupted(`the connection broke off after ${done} bytes (${message})`);
     }
     if (total > 0 && done !== total) {
@@ -210,29 +248,51 @@ class Download {
     return this.#respond(new URL(location, url).href, offset, redirects + 1);
   }
 
-  /** Size and digest of a file whose gzip stream is whole, else null. */
+  /** Size and digest of a file that is whole as its format says, else null. */
   async #checked(path: string): Promise<DownloadedFile | null> {
     const hash = createHash('sha256');
     const bytes = await sizeOf(path);
     this.options.progress.begin(`Checking ${this.file}`, bytes, 'bytes');
-    let inflated = 0;
+    const frame = FRAMES[this.#format];
+    if (frame !== undefined && !(await isFramed(path, bytes, frame))) return null;
+    let content = 0;
     try {
       const file = createReadStream(path).on('data', (chunk) => hash.update(chunk));
-      await pipeline(file, createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
-        for await (const chunk of chunks) inflated += chunk.length;
+      const inflated = frame === undefined ? createGunzip() : new PassThrough();
+      await pipeline(file, inflated, async (chunks: AsyncIterable<Buffer>) => {
+        for await (const chunk of chunks) content += chunk.length;
       });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code?.startsWith('Z_') === true) return null;
       throw error;
     }
-    return inflated === 0 ? null : { file: this.file, bytes, sha256: hash.digest('hex') };
+    return content === 0 ? null : { file: this.file, bytes, sha256: hash.digest('hex') };
   }
 
   #failed(what: string): CodedError {
     return failed(
       `${this.#url} ${what}. Download it manually to ${this.#path}, or give a mirror with --base-url; ` +
-        'existing files are not downloaded again.',
+        `existing files are not downloaded again. The host to allow is ${new URL(this.#url).host}.`,
     );
+  }
+
+  #changed(what: string): CodedError {
+    return failed(
+      `${this.#url} ${what}: it is another version or was altered on the way. --allow-changed takes it and records that.`,
+    );
+  }
+}
+
+async function isFramed(path: string, bytes: number, frame: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const read = async (at: number) =>
+      (await file.read(Buffer.alloc(frame.length), 0, frame.length, at)).buffer.toString('latin1');
+    return (
+      bytes > 2 * frame.length && (await read(0)) === frame && (await read(bytes - frame.length)) === frame
+    );
+  } finally {
+    await file.close();
   }
 }
 

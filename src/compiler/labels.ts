@@ -1,47 +1,99 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { SIDES } from '../connectome/connectome.js';
+import { type Dataset, LABEL_COLUMNS, type LabelColumn } from './dataset.js';
 import type { NeuronColumns } from './brain.js';
-import { positionsOf } from './positions.js';
+import { type MarkedPositions, positionsOf } from './positions.js';
+import { RowLabels } from './row-labels.js';
+import type { TransmitterSource } from './signs.js';
 import type { TableReader } from './table-reader.js';
+import type { TableRow } from './table-row.js';
 
-/** Not part of the release; used where it lies beside the tables. */
-const ESTIMATED_POSITIONS_FILE = 'estimated_positions.csv.gz';
+/** Labels of neurons and where they lie, filled in from one table after the other. */
+export class NeuronLabels {
+  readonly columns: Readonly<Record<LabelColumn, string[]>>;
+  readonly transmitterSources: TransmitterSource[];
+  /** Labels that some table has a column for. */
+  readonly given = new Set<LabelColumn>();
+  readonly #measured: MarkedPositions;
+  #estimated: MarkedPositions | null = null;
 
-type LabelName = 'types' | 'superClasses' | 'classes' | 'subClasses' | 'sides';
-type Labels = Pick<NeuronColumns, LabelName | 'positionsNm' | 'positionEstimated'>;
+  constructor(readonly count: number) {
+    this.columns = Object.fromEntries(
+      LABEL_COLUMNS.map((label) => [label, new Array<string>(count).fill('')]),
+    ) as Record<LabelColumn, string[]>;
+    this.transmitterSources = new Array<TransmitterSource>(count).fill('none');
+    this.#measured = noPositions(count);
+  }
+
+  /** Takes what a row says of a neuron. */
+  take(neuron: number, row: TableRow, labels: RowLabels): void {
+    const { label, transmitter, position } = taken(row, labels);
+    this.put(neuron, { label, transmitter, position }, labels);
+  }
+
+  put(neuron: number, { label, transmitter, position }: Taken, { table }: RowLabels): void {
+    for (const [name, text] of Object.entries(label) as [LabelColumn, string][]) {
+      this.given.add(name);
+      this.columns[name][neuron] = text;
+    }
+    if (transmitter !== undefined) {
+      [this.columns.transmitter[neuron], this.transmitterSources[neuron]] = transmitter as [
+        string,
+        TransmitterSource,
+      ];
+    }
+    if (position === undefined) return;
+    const marked = table.estimated === true ? (this.#estimated ??= noPositions(this.count)) : this.#measured;
+    if (marked.isMarked[neuron] === 1) return;
+    marked.isMarked[neuron] = 1;
+    marked.nm.set(position, 3 * neuron);
+  }
+
+  /** As a brain has them. */
+  neurons(): Omit<NeuronColumns, 'count' | 'ids' | 'signs'> {
+    const { type, class: classes, sub_class: subClasses, super_class: superClasses, side } = this.columns;
+    const labels = { types: type, superClasses, classes, subClasses, sides: side };
+    return {
+      ...labels,
+      ...positionsOf(labels, this.#measured, this.#estimated),
+      ...(this.given.has('preset_type') && { presetTypes: this.columns.preset_type }),
+    };
+  }
+}
+
+/** Labels and position of a neuron, to be kept until its place is known. */
+export type Taken = ReturnType<typeof taken>;
+
+export function taken(row: TableRow, labels: RowLabels) {
+  const label = labels.labelsOf(row);
+  return {
+    label,
+    transmitter: label.transmitter === undefined ? undefined : labels.transmitterOf(row, label.transmitter),
+    position: labels.hasPositions ? labels.positionOf(row) : undefined,
+  };
+}
 
 /**
- * Types, classes, sides and positions of the neurons, from the tables that Codex has for each.
+ * Reads the tables that label the neurons of another.
  * @throws CodedError TABLE_INVALID
  */
-export async function readLabels(tables: TableReader): Promise<Labels> {
-  const labels = noLabels(tables.neurons.ids.length);
-  const classColumns = ['root_id', 'super_class', 'class', 'sub_class', 'side'];
-  await tables.readNeuronRows('classification.csv.gz', classColumns, (neuron, row) => {
-    labels.superClasses[neuron] = row.text(1);
-    labels.classes[neuron] = row.text(2);
-    labels.subClasses[neuron] = row.text(3);
-    labels.sides[neuron] = row.text(4);
-    if (!(SIDES as readonly string[]).includes(row.text(4))) {
-      throw row.fault(4, 'left, right, center or empty');
-    }
-  });
-  const typeColumns = ['root_id', 'primary_type'];
-  await tables.readNeuronRows('consolidated_cell_types.csv.gz', typeColumns, (neuron, row) => {
-    labels.types[neuron] = row.text(1);
-  });
-  const measured = await tables.readPositions('coordinates.csv.gz');
-  const estimated = existsSync(join(tables.dir, ESTIMATED_POSITIONS_FILE))
-    ? await tables.readPositions(ESTIMATED_POSITIONS_FILE)
-    : null;
-  return { ...labels, ...positionsOf(labels, measured, estimated) };
+export async function readLabels(
+  tables: TableReader,
+  { tables: [, ...others], values }: Pick<Dataset, 'tables' | 'values'>,
+  into: NeuronLabels,
+): Promise<void> {
+  for (const table of others) {
+    if (table.estimated === true && !existsSync(join(tables.dir, table.file))) continue;
+    let labels!: RowLabels;
+    const columns = (found: readonly string[]) => (labels = new RowLabels(table, values, found)).names;
+    await tables.readNeuronRows(table.file, columns, table.several === true, (neuron, row) =>
+      into.take(neuron, row, labels),
+    );
+  }
 }
 
 /** Labels of neurons of which nothing but the id is known, all in the origin; to be filled in. */
-export function noLabels(
-  count: number,
-): Record<LabelName, string[]> & Pick<Labels, 'positionsNm' | 'positionEstimated'> {
+export function noLabels(count: number) {
   const empty = (): string[] => new Array<string>(count).fill('');
   return {
     types: empty(),
@@ -52,4 +104,8 @@ export function noLabels(
     positionsNm: new Int32Array(3 * count),
     positionEstimated: new Uint8Array(count).fill(1),
   };
+}
+
+function noPositions(count: number): MarkedPositions {
+  return { isMarked: new Uint8Array(count), nm: new Int32Array(3 * count) };
 }

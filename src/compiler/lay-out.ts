@@ -67,7 +67,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     provenance: [
       ...brain.provenance,
       ...(brain.signRemarks?.[signRule] ?? []),
-      ...(populations.stimuli.length + populations.channels.length === 0
+      ...(selected.stimuli.length + selected.channels.length === 0
         ? ['It has no stimuli and no channels.']
         : []),
       ...selected.remarks,
@@ -77,6 +77,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
     classes,
     stimuli: selected.stimuli,
     channels: selected.channels,
+    ...brain.origin,
   };
   return {
     metadata,

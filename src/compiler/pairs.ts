@@ -17,7 +17,7 @@ export interface PairRows {
  * @param neuronCount all neurons are below it
  * @param checkRepeated called for each row with every earlier row of its pair
  * @param checkSum called for each pair that is kept, with its first row
- * @returns the pairs, a phrase on their number, and a remark where the table was pruned before
+ * @returns the pairs that are kept, the number of all, a phrase on both, and a remark where the table was pruned before
  */
 export function sumPairs(
   { pre, post, synapses }: PairRows,
@@ -25,7 +25,7 @@ export function sumPairs(
   minimumSynapses: number,
   checkRepeated: (earlier: number, later: number) => void,
   checkSum: (row: number, sum: number) => void,
-): { connections: ConnectionColumns; counted: string; pruned: string[] } {
+): { connections: ConnectionColumns; pairCount: number; counted: string; pruned: string[] } {
   const rows = rowsByPair(pre, post, neuronCount);
   const kept = {
     pre: new Uint32Array(rows.length),
@@ -66,6 +66,7 @@ export function sumPairs(
       post: kept.post.slice(0, count),
       synapseCounts: kept.synapseCounts.slice(0, count),
     },
+    pairCount: pairs,
     counted:
       `${pairs} pairs of neurons with ${allSynapses} synapses; ` +
       `${count} pairs with ${minimumSynapses} or more were kept, with ${synapsesKept} synapses.`,

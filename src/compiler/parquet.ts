@@ -1,6 +1,4 @@
-/** Reads columns of whole numbers from a Parquet file, one column after the other and never as objects of rows. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+/** Reads columns of a Parquet file, a part of a row group at a time and never as objects of rows. */
 import { basename } from 'node:path';
 import {
   type AsyncBuffer,
@@ -12,9 +10,11 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import type { SourceFile } from '../connectome/connectome.js';
-import { CodedError, describeValue } from '../errors.js';
-import { tableFault } from './csv.js';
+import { CodedError } from '../errors.js';
+import { chosenColumns, ColumnRow, type ColumnValues, exact, sourceOf } from './column-row.js';
 import type { Progress } from './progress.js';
+import type { ColumnChoice } from './read-table.js';
+import { tableFault, type TableRow } from './table-row.js';
 
 type Value = number | bigint | null | undefined;
 
@@ -38,6 +38,21 @@ export class ParquetTable {
    * @throws CodedError TABLE_INVALID for what is no Parquet file, or lacks a column
    */
   static async open(path: string, columns: readonly string[]): Promise<ParquetTable> {
+    const table = await ParquetTable.opened(path);
+    chosenColumns(table.file, columns, table.columnNames);
+    for (const { name, type, logical_type, converted_type } of table.#fields) {
+      const annotated = logical_type?.type ?? converted_type;
+      const isWhole = annotated === undefined || /^U?INT(EGER|_\d+)$/.test(annotated);
+      if (columns.includes(name) && !(isWhole && ['INT32', 'INT64'].includes(type ?? ''))) {
+        const described = [type ?? 'a group', annotated].filter(Boolean).join(', ');
+        throw tableFault(table.file, null, `expected ${name} to hold whole numbers, found ${described}`);
+      }
+    }
+    return table;
+  }
+
+  /** @throws CodedError TABLE_INVALID for what is no Parquet file, or has no rows */
+  static async opened(path: string): Promise<ParquetTable> {
     const file = basename(path);
     const fault = (what: string) => tableFault(file, null, what);
     let table: ParquetTable;
@@ -53,22 +68,16 @@ export class ParquetTable {
           : `cannot be read at ${path}: ${message}`,
       );
     }
-    const found = parquetSchema(table.metadata).children.map(({ element }) => element);
-    const missing = columns.filter((column) => !found.some(({ name }) => name === column));
-    if (missing.length > 0) {
-      const names = describeValue(found.map(({ name }) => name).join(', '), 200);
-      throw fault(`expected a column ${missing.join(', ')}, found the columns ${names}`);
-    }
-    for (const { name, type, logical_type, converted_type } of found) {
-      const annotated = logical_type?.type ?? converted_type;
-      const isWhole = annotated === undefined || /^U?INT(EGER|_\d+)$/.test(annotated);
-      if (columns.includes(name) && !(isWhole && ['INT32', 'INT64'].includes(type ?? ''))) {
-        const described = [type ?? 'a group', annotated].filter(Boolean).join(', ');
-        throw fault(`expected ${name} to hold whole numbers, found ${described}`);
-      }
-    }
     if (table.rowCount === 0) throw fault('expected rows, found none');
     return table;
+  }
+
+  get #fields() {
+    return parquetSchema(this.metadata).children.map(({ element }) => element);
+  }
+
+  get columnNames(): string[] {
+    return this.#fields.map(({ name }) => name);
   }
 
   /** A fault of a row; rows are counted from 0, as pandas does. */
@@ -87,12 +96,9 @@ export class ParquetTable {
     onValue: (value: number | bigint, row: number) => string | undefined,
   ): Promise<void> {
     progress.begin(`Reading ${column}`, this.rowCount, 'items');
-    let row = 0;
-    let endOfGroup = 0;
-    const groups = this.metadata.row_groups.values();
-    while (row < this.rowCount) {
-      if (row === endOfGroup) endOfGroup += Number(groups.next().value!.num_rows);
-      for (const value of await this.#valuesOf(column, row, Math.min(row + ROWS_AT_A_TIME, endOfGroup))) {
+    for (const [start, end] of this.#parts()) {
+      let row = start;
+      for (const value of (await this.#valuesOf(column, start, end)) as Value[]) {
         if (value === null || value === undefined) {
           throw this.fault(row, `expected ${column} to be a whole number, found nothing`);
         }
@@ -106,8 +112,40 @@ export class ParquetTable {
     }
   }
 
-  async #valuesOf(column: string, rowStart: number, rowEnd: number): Promise<Value[]> {
-    const values: Value[] = [];
+  /** Calls back for each row, with columns of any type. */
+  async readRows(
+    names: readonly string[],
+    progress: Progress,
+    onRow: (row: TableRow) => void,
+  ): Promise<void> {
+    progress.begin(`Reading ${this.file}`, this.rowCount, 'items');
+    const row = new ColumnRow(this.file, names);
+    for (const [start, end] of this.#parts()) {
+      const columns: ColumnValues[] = [];
+      for (const name of names) {
+        const values = await this.#valuesOf(name, start, end);
+        columns.push((at) => exact(values[at]));
+      }
+      row.take(columns, start, end - start, onRow);
+      progress.reached(end);
+    }
+  }
+
+  /** Ranges of rows that are read at once. */
+  *#parts(): Iterable<[start: number, end: number]> {
+    let start = 0;
+    for (const { num_rows } of this.metadata.row_groups) {
+      const endOfGroup = start + Number(num_rows);
+      while (start < endOfGroup) {
+        const end = Math.min(start + ROWS_AT_A_TIME, endOfGroup);
+        yield [start, end];
+        start = end;
+      }
+    }
+  }
+
+  async #valuesOf(column: string, rowStart: number, rowEnd: number): Promise<unknown[]> {
+    const values: unknown[] = [];
     let count = 0;
     try {
       await parquetRead({
@@ -121,7 +159,7 @@ export class ParquetTable {
         onChunk: ({ columnData, rowStart: first }) => {
           const from = Math.max(rowStart, first);
           const to = Math.min(rowEnd, first + columnData.length);
-          for (let row = from; row < to; row++) values[row - rowStart] = columnData[row - first] as Value;
+          for (let row = from; row < to; row++) values[row - rowStart] = columnData[row - first];
           count += Math.max(0, to - from);
         },
       });
@@ -133,10 +171,19 @@ export class ParquetTable {
     }
   }
 
-  /** The file with the SHA-256 of its bytes. */
-  async source(): Promise<SourceFile> {
-    const hash = createHash('sha256');
-    for await (const chunk of createReadStream(this.path)) hash.update(chunk as Buffer);
-    return { file: this.file, sha256: hash.digest('hex') };
+  source(): Promise<SourceFile> {
+    return sourceOf(this.path);
   }
+}
+
+/** @throws CodedError TABLE_INVALID */
+export async function readParquet(
+  path: string,
+  columns: ColumnChoice,
+  progress: Progress,
+  onRow: (row: TableRow) => void,
+): Promise<SourceFile> {
+  const table = await ParquetTable.opened(path);
+  await table.readRows(chosenColumns(table.file, columns, table.columnNames), progress, onRow);
+  return table.source();
 }

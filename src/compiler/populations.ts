@@ -5,6 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { readChecked } from '../connectome/checked-json.js';
+import { isFlyWire } from '../connectome/model-id.js';
 import { NodeSetResolver, type SelectableNeurons } from '../connectome/node-set-resolver.js';
 import type {
   ChannelKind,
@@ -13,12 +14,15 @@ import type {
   StimulusPopulation,
 } from '../connectome/populations.js';
 import { labelOf, LABELS, selectionOf } from '../connectome/selection.js';
+import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 
 type Definition<P> = Omit<P, 'neuronCount'>;
 
 export interface PopulationDefinitions {
+  /** True where populations that the brain has no neurons for are left out, and not refused. */
+  readonly fitting?: boolean;
   readonly stimuli: readonly Definition<StimulusPopulation>[];
   readonly channels: readonly Definition<ChannelPopulation>[];
 }
@@ -52,9 +56,23 @@ function checkUnique(kind: string, populations: readonly { readonly id: string }
   if (twice !== undefined) throw invalid(`expected ${kind} ${twice} once, found it twice`);
 }
 
-/** The project's own definitions; none for a brain without types, by which they select. */
-export function defaultPopulations({ neurons }: Brain): PopulationDefinitions {
-  return neurons.types.every((type) => type === '') ? { stimuli: [], channels: [] } : readPopulations();
+/**
+ * The project's own definitions; none for a brain without types, by which they select. On another network than FlyWire
+ * its types select, where they exist there too, and never root ids.
+ */
+export function defaultPopulations({ neurons, identity }: Brain): PopulationDefinitions {
+  if (neurons.types.every((type) => type === '')) return { stimuli: [], channels: [] };
+  const definitions = readPopulations();
+  if (isFlyWire(identity)) return definitions;
+  const withoutIds = <P extends { readonly selectors: readonly Selector[] }>(population: P): P => ({
+    ...population,
+    selectors: population.selectors.map((selector) => ({ ...selector, root_ids: undefined })),
+  });
+  return {
+    fitting: true,
+    stimuli: definitions.stimuli.map(withoutIds),
+    channels: definitions.channels.map(withoutIds),
+  };
 }
 
 /**
@@ -69,7 +87,8 @@ export function selectPopulations(
   order: Uint32Array,
   definitions: PopulationDefinitions,
 ): SelectedPopulations {
-  const resolver = new NodeSetResolver(named, { node_sets: {}, on_missing: 'error' });
+  const byPresetType = underPresetTypes(named, order, brain.neurons, definitions);
+  const resolver = new NodeSetResolver(byPresetType, { node_sets: {}, on_missing: 'error' });
   const neurons: Uint32Array[] = [];
   const remarks: string[] = [];
   const select = <P extends Definition<StimulusPopulation> | Definition<ChannelPopulation>>(
@@ -89,12 +108,50 @@ export function selectPopulations(
     neurons.push(own);
     return { ...population, neuronCount: own.length };
   };
-  return {
-    stimuli: definitions.stimuli.map(select),
-    channels: definitions.channels.map(select),
-    neurons,
-    remarks,
+  const lacking: string[] = [];
+  const selectFitting: typeof select = (population) => {
+    try {
+      return select(population);
+    } catch (error) {
+      if (definitions.fitting !== true || !(error instanceof CodedError)) throw error;
+      lacking.push(population.id);
+      return { ...population, neuronCount: 0 };
+    }
   };
+  const fits = ({ neuronCount }: { readonly neuronCount: number }) => neuronCount > 0;
+  const stimuli = definitions.stimuli.map(selectFitting).filter(fits);
+  const channels = definitions.channels.map(selectFitting).filter(fits);
+  if (lacking.length > 0) {
+    remarks.push(
+      `Version 1 of the API lacks ${lacking.join(', ')}: not all of their types and classes are in the tables.`,
+    );
+  }
+  return { stimuli, channels, neurons, remarks };
+}
+
+/** The neurons under the types of FlyWire that populations select by, where a data set says which of them a neuron has. */
+function underPresetTypes(
+  named: SelectableNeurons,
+  order: Uint32Array,
+  { types, presetTypes }: NeuronColumns,
+  { stimuli, channels }: PopulationDefinitions,
+): SelectableNeurons {
+  if (presetTypes === undefined) return named;
+  const patterns = [...stimuli, ...channels]
+    .flatMap(({ selectors }) => selectors.flatMap(({ type, except = [] }) => [type ?? [], except].flat()))
+    .map(wildcard);
+  const numbers = new Map<string, number>();
+  const typeIndices = Uint16Array.from(order, (i) => {
+    const names = presetTypes[i]!.split(',').map((name) => name.trim());
+    const name = names.find((each) => patterns.some((matches) => matches(each))) ?? types[i]!;
+    if (!numbers.has(name)) numbers.set(name, numbers.size);
+    return numbers.get(name)!;
+  });
+  const metadata = {
+    ...named.metadata,
+    types: Array.from(numbers.keys(), (name) => ({ name, superClass: '' })),
+  };
+  return { ...named, metadata, typeIndices };
 }
 
 /** Refuses a channel that is not what it is said to be: its kind shows wherever its rate does. */

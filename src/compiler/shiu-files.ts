@@ -9,7 +9,8 @@ import {
 } from '../connectome/connectome.js';
 import { type Brain, type ConnectionColumns, FLYWIRE_783, MINIMUM_SYNAPSES } from './brain.js';
 import { readCsv } from './csv.js';
-import { noLabels, readLabels } from './labels.js';
+import { readDataset } from './dataset.js';
+import { NeuronLabels, readLabels } from './labels.js';
 import { sumPairs } from './pairs.js';
 import { ParquetTable } from './parquet.js';
 import { type Progress, silent } from './progress.js';
@@ -60,10 +61,11 @@ export async function readShiuFiles(
   const connectivity = await table.source();
   const tables = files.tables === undefined ? null : new TableReader(files.tables, index, progress);
   const count = index.ids.length;
-  const labels = tables === null ? noLabels(count) : await readLabels(tables);
+  const labels = new NeuronLabels(count);
+  if (tables !== null) await readLabels(tables, readDataset(), labels);
   return {
     identity,
-    neurons: { count, ids: index.ids, ...labels, signs: { 'as given': signs } },
+    neurons: { count, ids: index.ids, ...labels.neurons(), signs: { 'as given': signs } },
     connections,
     minimumSynapses,
     sources: [neurons.source, connectivity, ...(tables?.sources ?? [])],
@@ -95,7 +97,7 @@ interface Neurons {
 async function readNeurons(path: string, progress: Progress): Promise<Neurons> {
   const listed: (ListedNeuron & { readonly place: number })[] = [];
   const source = await readCsv(path, ['', 'Completed'], progress, (row) => {
-    listed.push({ id: row.rootId(0), line: row.line, place: listed.length });
+    listed.push({ id: row.rootId(0), line: row.at, place: listed.length });
   });
   const { index, inOrder } = indexNeurons(source.file, listed);
   const indexAt = new Uint32Array(listed.length);

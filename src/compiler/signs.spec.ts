@@ -3,9 +3,10 @@ import { assignSigns, readSignRules, type SignedNeuron, type Transmitter } from 
 
 const rules = readSignRules();
 const signBy = (rule: TableSignRule) => (neuron: SignedNeuron) =>
-  assignSigns(rules, rule, [neuron], ['nt_type']).signs[0];
+  assignSigns(rules, rule, [neuron], ['named'], { column: 'nt_type', hasMeans: true }).signs[0];
 const predicted = signBy('predicted');
 const corrected = signBy('corrected');
+const fast = signBy('fast');
 
 function neuron(transmitter: Transmitter, others: Partial<SignedNeuron> = {}): SignedNeuron {
   return { type: '', class: '', sub_class: '', super_class: 'central', transmitter, ...others };
@@ -30,6 +31,30 @@ describe('the signs of data/signs.json', () => {
       expect(rule(neuron('ACH', { type, super_class: 'sensory' }))).toBe(-1);
       expect(rule(neuron('', { type, super_class: 'optic' }))).toBe(-1);
     }
+  });
+
+  it.each<[Transmitter, number]>([
+    ['ACH', 1],
+    ['GABA', -1],
+    ['GLUT', -1],
+    ['HIST', -1],
+    ['DA', 0],
+    ['SER', 0],
+    ['OCT', 0],
+    ['TYR', 0],
+    ['', 0],
+  ])('transmitter "%s" has the fast sign %i', (transmitter, sign) => {
+    expect(fast(neuron(transmitter))).toBe(sign);
+  });
+
+  it('says how many have no fast effect, and which column named the transmitter', () => {
+    const neurons = (['ACH', 'GABA', 'DA', '', ''] as const).map((transmitter) => neuron(transmitter));
+    const sources = ['named', 'named', 'named', 'none', 'none'] as const;
+    const source = { column: 'consensus_nt', hasMeans: false };
+    const { signs, remark } = assignSigns(rules, 'fast', neurons, sources, source);
+    expect([...signs]).toEqual([1, -1, 0, 0, 0]);
+    expect(remark).toContain('transmitter ACH excite: 1 (1 by consensus_nt, 0 without)');
+    expect(remark).toContain('all others have no fast effect: 3 (1 by consensus_nt, 2 without).');
   });
 
   it('corrects the ocellar photoreceptors', () => {

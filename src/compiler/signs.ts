@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import type { TableSignRule } from '../connectome/connectome.js';
 import { readChecked } from '../connectome/checked-json.js';
 
-/** As the tables abbreviate them; empty where nothing was predicted. */
-export type Transmitter = 'ACH' | 'DA' | 'GABA' | 'GLUT' | 'OCT' | 'SER' | '';
+/** As FlyWire abbreviates them, and two more; empty where nothing was predicted. */
+export type Transmitter = 'ACH' | 'DA' | 'GABA' | 'GLUT' | 'HIST' | 'OCT' | 'SER' | 'TYR' | '';
 
 export interface SignedNeuron {
   readonly type: string;
@@ -15,7 +15,7 @@ export interface SignedNeuron {
 
 interface SignStep {
   readonly when: { readonly [Member in keyof SignedNeuron]?: readonly string[] };
-  readonly sign: 1 | -1;
+  readonly sign: 1 | -1 | 0;
   readonly why: string;
 }
 
@@ -34,10 +34,10 @@ export function readSignRules(): SignRules {
 }
 
 /** Source of the transmitter of a neuron: its name, else the largest mean probability, else none. */
-export type TransmitterSource = 'nt_type' | 'mean' | 'none';
+export type TransmitterSource = 'named' | 'mean' | 'none';
 
 /**
- * @param sources of the transmitters
+ * @param sources of the transmitters: the column that names them, and perhaps mean probabilities
  * @returns the sign of each neuron, and a sentence on how many got theirs in which way
  */
 export function assignSigns(
@@ -45,9 +45,10 @@ export function assignSigns(
   rule: TableSignRule,
   neurons: readonly SignedNeuron[],
   sources: readonly TransmitterSource[],
+  { column, hasMeans }: { readonly column: string; readonly hasMeans: boolean },
 ): { readonly signs: Int8Array; readonly remark: string } {
   const steps = stepsOf(rules, rule);
-  const counts = new Map(steps.map((step) => [step, { nt_type: 0, mean: 0, none: 0 }]));
+  const counts = new Map(steps.map((step) => [step, { named: 0, mean: 0, none: 0 }]));
   const signs = Int8Array.from(neurons, (neuron, i) => {
     const step = steps.find((each) => applies(each, neuron));
     if (step === undefined) {
@@ -56,14 +57,14 @@ export function assignSigns(
     counts.get(step)![sources[i]!] += 1;
     return step.sign;
   });
-  const ways = [...counts].flatMap(([step, { nt_type: named, mean, none }]) => {
+  const ways = [...counts].flatMap(([step, { named, mean, none }]) => {
     if (named + mean + none === 0) return [];
-    const verb = step.sign > 0 ? 'excite' : 'inhibit';
+    const verb = step.sign === 0 ? 'have no fast effect' : step.sign > 0 ? 'excite' : 'inhibit';
     const way = `${conditionText(step)} ${verb}: ${named + mean + none}`;
     // A step that no transmitter decides does not depend on where that comes from.
     const depends = step.when.transmitter !== undefined || Object.keys(step.when).length === 0;
     return depends
-      ? `${way} (${named} by nt_type, ${mean} by the largest mean probability, ${none} without either)`
+      ? `${way} (${named} by ${column}, ${hasMeans ? `${mean} by the largest mean probability, ${none} without either` : `${none} without`})`
       : way;
   });
   const remark = `Signs of ${neurons.length} neurons under the rule ${rule}, by the first step that applies: ${ways.join('; ')}.`;

@@ -209,19 +209,19 @@ describe('a fault of a table', () => {
       'an unknown side',
       'classification.csv.gz',
       replaced('left', 'middle'),
-      'classification.csv.gz, line 2: expected side to be left, right, center or empty, found "middle".',
+      'classification.csv.gz, line 2: expected side to be one of left, right, center or empty, found "middle".',
     ],
     [
       'a position of two numbers',
       'coordinates.csv.gz',
       replaced('[1 2 3]', '[1 2]'),
-      'coordinates.csv.gz, line 2: expected position to be three whole numbers in nm, such as [227220 216884 139400], found "[1 2]".',
+      'coordinates.csv.gz, line 2: expected position to be three numbers, such as [227220 216884 139400], found "[1 2]".',
     ],
     [
       'a table of nothing',
       'connections.csv.gz',
       () => '',
-      'connections.csv.gz, line 1: expected a header with pre_root_id, post_root_id, neuropil, syn_count, found an empty file.',
+      'connections.csv.gz, line 1: expected a header with pre_root_id, post_root_id, syn_count, neuropil, found an empty file.',
     ],
   ])('%s', async (_, file, change, message) => {
     const error = await read(file, change).catch((thrown: unknown) => thrown);

@@ -1,173 +1,194 @@
 /**
- * Reads the public tables of release 783, in the layout of Codex, into a Brain. What is a property of the
- * release is reported in its provenance; what is a fault of a table is an error with file and line.
+ * Reads the tables of a data set into a Brain, by its file in data/datasets. What is a property of the data set is
+ * reported in its provenance; what is a fault of a table is an error with file and line.
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   MAXIMUM_SYNAPSES_PER_CONNECTION,
   type NetworkIdentity,
   type SourceFile,
 } from '../connectome/connectome.js';
-import { type Brain, type ConnectionColumns, FLYWIRE_783, MINIMUM_SYNAPSES } from './brain.js';
-import { type CsvRow, readCsv, tableFault } from './csv.js';
-import { readLabels } from './labels.js';
+import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
+import { type ConnectionTable, type Dataset, readDataset } from './dataset.js';
+import { NeuronLabels, readLabels, type Taken, taken } from './labels.js';
 import { sumPairs } from './pairs.js';
 import { type Progress, silent } from './progress.js';
-import { assignSigns, readSignRules, type Transmitter, type TransmitterSource } from './signs.js';
-import { indexNeurons, type ListedNeuron, type NeuronIndex, TableReader } from './table-reader.js';
-
-export const TABLE_FILES = [
-  'neurons.csv.gz',
-  'classification.csv.gz',
-  'consolidated_cell_types.csv.gz',
-  'coordinates.csv.gz',
-  'connections.csv.gz',
-] as const;
-
-const NEURON_FILE = TABLE_FILES[0];
-
-/** Columns of neurons.csv with the mean probability of each transmitter; of equal ones the first counts. */
-const AVERAGES = [
-  ['da_avg', 'DA'],
-  ['ser_avg', 'SER'],
-  ['gaba_avg', 'GABA'],
-  ['glut_avg', 'GLUT'],
-  ['ach_avg', 'ACH'],
-  ['oct_avg', 'OCT'],
-] as const;
-const TRANSMITTERS: readonly string[] = AVERAGES.map(([, transmitter]) => transmitter);
+import { readTable } from './read-table.js';
+import { RowLabels } from './row-labels.js';
+import { assignSigns, readSignRules, type Transmitter } from './signs.js';
+import { indexNeurons, type ListedNeuron, TableReader } from './table-reader.js';
+import { type IdValue, tableFault, type TableRow } from './table-row.js';
 
 /**
- * @param dir holds TABLE_FILES
+ * @param dir holds the tables of the data set
  * @param minimumSynapses pairs of neurons with fewer are omitted
+ * @param identity of another network in the same layout; undefined for the data set itself
  * @throws CodedError TABLE_INVALID
  */
 export async function readTables(
   dir: string,
   progress: Progress = silent,
   minimumSynapses = MINIMUM_SYNAPSES,
-  identity: NetworkIdentity = FLYWIRE_783,
+  identity?: NetworkIdentity,
+  dataset: Dataset = readDataset(),
+  connection: ConnectionTable = dataset.connections[0]!,
 ): Promise<Brain> {
-  const { index, neurons, source } = await readNeurons(dir, progress);
+  const { index, listed, source, remarks, rowLabels } = await readNeurons(dir, dataset, progress);
+  const labels = new NeuronLabels(index.ids.length);
+  listed.forEach(({ said }, neuron) => labels.put(neuron, said, rowLabels));
   const tables = new TableReader(dir, index, progress);
-  const labels = await readLabels(tables);
-  const connections = await readConnections(tables, minimumSynapses);
-
-  const rules = readSignRules();
-  const signed = neurons.map(({ transmitter }, i) => ({
-    type: labels.types[i]!,
-    class: labels.classes[i]!,
-    sub_class: labels.subClasses[i]!,
-    super_class: labels.superClasses[i]!,
-    transmitter,
-  }));
-  const transmitterSources = neurons.map(({ transmitterSource }) => transmitterSource);
-  const predicted = assignSigns(rules, 'predicted', signed, transmitterSources);
-  const corrected = assignSigns(rules, 'corrected', signed, transmitterSources);
+  tables.remarks.push(...remarks);
+  await readLabels(tables, dataset, labels);
+  const { connections, pairs, outputSigns } = await readConnections(tables, connection, minimumSynapses);
+  const { signs, signRemarks } = signsOf(dataset, labels, outputSigns);
+  const { name, dataset: of, release } = dataset;
   return {
-    identity,
-    neurons: {
-      count: index.ids.length,
-      ids: index.ids,
-      ...labels,
-      signs: { predicted: predicted.signs, corrected: corrected.signs },
-    },
+    identity: identity ?? { name, dataset: of, release, wiring: 'measured' },
+    neurons: { count: index.ids.length, ids: index.ids, ...labels.neurons(), signs },
     connections,
+    pairs,
     minimumSynapses,
     sources: [source, ...tables.sources],
-    transmitterCounts: transmitterCounts(neurons),
+    ...(labels.given.has('transmitter') && { transmitterCounts: transmitterCounts(dataset, labels) }),
     provenance: [
-      identity === FLYWIRE_783
-        ? 'Wiring of release 783 of the FlyWire connectome, compiled from tables in the layout of Codex.'
-        : 'Compiled from tables in the layout of Codex.',
+      identity === undefined ? dataset.provenance : `Compiled from ${dataset.layout}.`,
       ...tables.remarks,
     ],
-    signRemarks: { predicted: [predicted.remark], corrected: [corrected.remark] },
+    signRemarks,
   };
 }
 
 interface NeuronRow extends ListedNeuron {
-  readonly transmitter: Transmitter;
-  readonly transmitterSource: TransmitterSource;
+  readonly said: Taken;
 }
 
-async function readNeurons(
-  dir: string,
-  progress: Progress,
-): Promise<{ index: NeuronIndex; neurons: NeuronRow[]; source: SourceFile }> {
+async function readNeurons(dir: string, { tables: [table], values }: Dataset, progress: Progress) {
   const listed: NeuronRow[] = [];
-  const columns = ['root_id', 'nt_type', ...AVERAGES.map(([column]) => column)];
-  const source = await readCsv(join(dir, NEURON_FILE), columns, progress, (row) => {
-    listed.push({ id: row.rootId(0), line: row.line, ...transmitterOf(row) });
+  let rowLabels!: RowLabels;
+  let noun: TableRow['noun'] = 'line';
+  let rows = 0;
+  const columns = (found: readonly string[]) => (rowLabels = new RowLabels(table!, values, found)).names;
+  const source: SourceFile = await readTable(join(dir, table!.file), columns, progress, (row) => {
+    rows++;
+    if (!rowLabels.isNeuron(row)) return;
+    noun = row.noun;
+    listed.push({ id: row.rootId(0), line: row.at, said: taken(row, rowLabels) });
   });
-  const { index, inOrder } = indexNeurons(NEURON_FILE, listed);
-  return { index, neurons: inOrder, source };
+  if (listed.length === 0) throw tableFault(source.file, null, 'expected rows of neurons, found none');
+  const { index, inOrder } = indexNeurons(source.file, listed, noun);
+  const others = rows - listed.length;
+  const remarks =
+    others === 0 ? [] : [`${source.file}: ${listed.length} of ${rows} rows are neurons; ${others} are not.`];
+  return { index, listed: inOrder, source, remarks, rowLabels };
 }
 
-/** Reads the rows of all pairs of neurons in a neuropil, and sums each pair over its neuropils. */
-async function readConnections(tables: TableReader, minimumSynapses: number): Promise<ConnectionColumns> {
-  const file = 'connections.csv.gz';
+/** Reads the rows of all pairs of neurons, and sums each pair over its parts, such as neuropils. */
+async function readConnections(
+  tables: TableReader,
+  { file: path, columns: named, optional = [] }: ConnectionTable,
+  minimumSynapses: number,
+): Promise<{ connections: ConnectionColumns; pairs: number; outputSigns: Int8Array | null }> {
   const { ids } = tables.neurons;
-  const columns = {
-    pre: new GrowingColumn(),
-    post: new GrowingColumn(),
-    synapses: new GrowingColumn(),
-    neuropil: new GrowingColumn(),
-    line: new GrowingColumn(),
+  const file = basename(path);
+  const columns = { pre: new GrowingColumn(), post: new GrowingColumn(), synapses: new GrowingColumn() };
+  // Only a table with parts may name a pair twice without being wrong, or wrong without naming it twice.
+  const partOf = named.part === undefined ? null : new GrowingColumn();
+  const placeOf = named.part === undefined ? null : new GrowingColumn();
+  const parts = new Map<string, number>();
+  const outputSigns = new OutputSigns(ids);
+  let partColumn = -1;
+  let signColumn = -1;
+  const chosen = (found: readonly string[]) => {
+    const names = [named.pre, named.post, named.weight];
+    if (named.part !== undefined) partColumn = names.push(named.part) - 1;
+    if (named.sign !== undefined && (found.includes(named.sign) || !optional.includes('sign'))) {
+      signColumn = names.push(named.sign) - 1;
+    }
+    return names;
   };
-  const neuropils = new Map<string, number>();
-  let preId = '';
+  let noun: TableRow['noun'] = 'line';
+  let preId: IdValue = '';
   let pre: number | undefined;
-  await tables.read(file, ['pre_root_id', 'post_root_id', 'neuropil', 'syn_count'], (row) => {
-    // Rows of one presynaptic neuron stand together, so most questions need not be asked.
-    if (row.text(0) !== preId) {
-      pre = tables.neuronIn(row, 0);
-      preId = row.text(0);
+  await tables.read(path, chosen, (row) => {
+    // Rows of one presynaptic neuron mostly stand together, so many questions need not be asked.
+    const id = row.id(0);
+    if (id !== preId) {
+      pre = tables.neurons.find(id);
+      preId = id;
     }
     const post = tables.neuronIn(row, 1);
-    const synapseCount = row.count(3);
+    const synapseCount = row.count(2);
     if (pre === undefined || post === undefined) return false;
-    const name = row.text(2);
-    let neuropil = neuropils.get(name);
-    if (neuropil === undefined) neuropils.set(name, (neuropil = neuropils.size));
     columns.pre.push(pre);
     columns.post.push(post);
     columns.synapses.push(synapseCount);
-    columns.neuropil.push(neuropil);
-    columns.line.push(row.line);
+    if (partOf !== null) {
+      const name = row.text(partColumn);
+      let part = parts.get(name);
+      if (part === undefined) parts.set(name, (part = parts.size));
+      partOf.push(part);
+      placeOf!.push(row.at);
+      noun = row.noun;
+    }
+    if (signColumn >= 0) outputSigns.take(pre, row, signColumn);
     return true;
   });
   tables.progress.begin('Summing the synapses of each pair', 0, 'items');
-  const neuropilOf = columns.neuropil.filled;
-  const lineOf = columns.line.filled;
-  const pairs = {
+  const rows = {
     pre: columns.pre.filled,
     post: columns.post.filled,
     synapses: columns.synapses.filled,
   };
-  const pairText = (row: number) => `${ids[pairs.pre[row]!]} to ${ids[pairs.post[row]!]}`;
-  const { connections, counted, pruned } = sumPairs(
-    pairs,
+  const places = placeOf?.filled;
+  const place = (row: number) => (places === undefined ? null : `${noun} ${places[row]!}`);
+  const pairText = (row: number) => `${ids[rows.pre[row]!]} to ${ids[rows.post[row]!]}`;
+  const partsOf = partOf?.filled;
+  const { connections, pairCount, counted, pruned } = sumPairs(
+    rows,
     ids.length,
     minimumSynapses,
     (earlier, later) => {
-      if (neuropilOf[earlier] !== neuropilOf[later]) return;
-      const name = [...neuropils.keys()][neuropilOf[later]!]!;
+      if (partsOf === undefined || partsOf[earlier] !== partsOf[later]) return;
+      const name = [...parts.keys()][partsOf[later]!]!;
       throw tableFault(
         file,
-        lineOf[later]!,
-        `expected one row for a pair of neurons and a neuropil, found ${pairText(later)} ` +
-          `in "${name}" a second time (first on line ${lineOf[earlier]!})`,
+        place(later),
+        `expected one row for a pair of neurons and a ${named.part}, found ${pairText(later)} ` +
+          `in "${name}" a second time (first ${noun === 'line' ? 'on' : 'in'} ${place(earlier)})`,
       );
     },
     (row, sum) => {
       if (sum <= MAXIMUM_SYNAPSES_PER_CONNECTION) return;
       const expected = `expected at most ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses from ${pairText(row)}`;
-      throw tableFault(file, lineOf[row]!, `${expected}, found ${sum}`);
+      throw tableFault(file, place(row), `${expected}, found ${sum}`);
     },
   );
-  tables.remarks.push(`${lineOf.length} rows summed over neuropils to ${counted}`, ...pruned);
-  return connections;
+  const over = named.part === undefined ? '' : ` over ${named.part}s`;
+  tables.remarks.push(`${rows.pre.length} rows summed${over} to ${counted}`, ...pruned);
+  return { connections, pairs: pairCount, outputSigns: signColumn < 0 ? null : outputSigns.signs };
+}
+
+/** The sign of each neuron's outputs, where a table of connections gives it. */
+class OutputSigns {
+  readonly signs: Int8Array;
+  readonly #isKnown: Uint8Array;
+
+  constructor(private readonly ids: readonly string[]) {
+    this.signs = new Int8Array(ids.length).fill(1);
+    this.#isKnown = new Uint8Array(ids.length);
+  }
+
+  take(neuron: number, row: TableRow, column: number): void {
+    const sign = row.sign(column);
+    if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
+      throw row.fault(
+        column,
+        `${this.signs[neuron]}, as in an earlier row, since all outputs of neuron ${this.ids[neuron]} have one sign`,
+      );
+    }
+    this.#isKnown[neuron] = 1;
+    this.signs[neuron] = sign;
+  }
 }
 
 /** A column of numbers that grows: in an array of JavaScript, millions of numbers would fill its heap. */
@@ -189,29 +210,51 @@ class GrowingColumn {
   }
 }
 
-/** The transmitter that the table names; where it names none, that with the largest mean probability. */
-function transmitterOf(row: CsvRow): Pick<NeuronRow, 'transmitter' | 'transmitterSource'> {
-  const named = row.text(1);
-  if (named !== '') {
-    if (!TRANSMITTERS.includes(named)) {
-      throw row.fault(1, `one of ${TRANSMITTERS.join(', ')} or empty`);
-    }
-    return { transmitter: named as Transmitter, transmitterSource: 'nt_type' };
+/** Signs under each rule that the tables allow: as they give them, else by the transmitters. */
+function signsOf(
+  { signs: rules, tables }: Dataset,
+  { columns, transmitterSources, given, count }: NeuronLabels,
+  outputSigns: Int8Array | null,
+): Pick<Brain, 'signRemarks'> & { signs: Brain['neurons']['signs'] } {
+  if (given.has('sign') || outputSigns !== null || !given.has('transmitter')) {
+    const signs = given.has('sign')
+      ? Int8Array.from(columns.sign, Number)
+      : (outputSigns ?? new Int8Array(count).fill(1));
+    const by = given.has('sign') ? 'the table of neurons' : 'the table of connections';
+    const remark =
+      given.has('sign') || outputSigns !== null
+        ? `Signs of ${count} neurons as given by ${by}: ${signCounts(signs)}.`
+        : `No column gives a sign or a transmitter, so all ${count} neurons excite.`;
+    return { signs: { 'as given': signs }, signRemarks: { 'as given': [remark] } };
   }
-  let best: Transmitter = '';
-  let bestAverage = 0;
-  AVERAGES.forEach(([, transmitter], i) => {
-    const average = row.fraction(2 + i);
-    if (average > bestAverage) {
-      best = transmitter;
-      bestAverage = average;
-    }
-  });
-  return { transmitter: best, transmitterSource: best === '' ? 'none' : 'mean' };
+  const signed = Array.from({ length: count }, (_, i) => ({
+    type: columns.type[i]!,
+    class: columns.class[i]!,
+    sub_class: columns.sub_class[i]!,
+    super_class: columns.super_class[i]!,
+    transmitter: columns.transmitter[i]! as Transmitter,
+  }));
+  const table = tables.find((each) => each.columns.transmitter !== undefined)!;
+  const source = { column: String(table.columns.transmitter), hasMeans: table.largest !== undefined };
+  const all = readSignRules();
+  const assigned = rules.map(
+    (rule) => [rule, assignSigns(all, rule, signed, transmitterSources, source)] as const,
+  );
+  return {
+    signs: Object.fromEntries(assigned.map(([rule, { signs }]) => [rule, signs])),
+    signRemarks: Object.fromEntries(assigned.map(([rule, { remark }]) => [rule, [remark]])),
+  };
 }
 
-function transmitterCounts(neurons: readonly NeuronRow[]): Record<string, number> {
-  const counts = Object.fromEntries([...TRANSMITTERS, 'unknown'].map((name) => [name, 0]));
-  for (const { transmitter } of neurons) counts[transmitter || 'unknown']! += 1;
+function signCounts(signs: Int8Array): string {
+  const of = (sign: number) => signs.reduce((count, each) => count + (each === sign ? 1 : 0), 0);
+  return `${of(1)} excite, ${of(-1)} inhibit, ${of(0)} have no fast effect`;
+}
+
+/** Neurons by transmitter: those that the data set names, in its order. */
+function transmitterCounts({ values }: Dataset, { columns }: NeuronLabels): Record<string, number> {
+  const names = [...new Set(Object.values(values.transmitter ?? {}))].filter((name) => name !== '');
+  const counts = Object.fromEntries([...names, 'unknown'].map((name) => [name, 0]));
+  for (const transmitter of columns.transmitter) counts[transmitter || 'unknown']! += 1;
   return counts;
 }

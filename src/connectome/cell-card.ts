@@ -29,9 +29,10 @@ export interface CellCard {
   readonly neurons: number;
   /** Number of neurons by side; sides without neurons are left out. */
   readonly sides: Readonly<Record<string, number>>;
-  /** Neurons whose outputs excite, and whose outputs inhibit. */
+  /** Neurons whose outputs excite, whose outputs inhibit, and which have no fast effect. */
   readonly excitatory: number;
   readonly inhibitory: number;
+  readonly without_fast_effect: number;
   readonly inputs: CardPartners;
   readonly outputs: CardPartners;
 }
@@ -62,7 +63,7 @@ function cardOf(
     side || 'unknown',
     neurons.filter((neuron) => sides[neuron] === index).length,
   ]);
-  const excitatory = neurons.filter((neuron) => signs[neuron]! > 0).length;
+  const withSign = (sign: number) => neurons.filter((neuron) => signs[neuron] === sign).length;
   return {
     name,
     super_class: superClass,
@@ -70,8 +71,9 @@ function cardOf(
     sub_class: commonest?.subClass ?? '',
     neurons: neurons.length,
     sides: Object.fromEntries(bySide.filter(([, count]) => count !== 0)) as Record<string, number>,
-    excitatory,
-    inhibitory: neurons.length - excitatory,
+    excitatory: withSign(1),
+    inhibitory: withSign(-1),
+    without_fast_effect: withSign(0),
     inputs: summaryOf(connectome, partners.inputsOf(neurons)),
     outputs: summaryOf(connectome, partners.outputsOf(neurons)),
   };

@@ -1,7 +1,8 @@
-import type { ChannelPopulation, StimulusPopulation } from './populations.js';
+import type { ChannelPopulation, Citation, StimulusPopulation } from './populations.js';
 
 /** Rules by which data/signs.json assigns a sign to the outputs of a neuron. */
-export type TableSignRule = 'predicted' | 'corrected';
+export const TABLE_SIGN_RULES = ['predicted', 'corrected', 'fast'] as const;
+export type TableSignRule = (typeof TABLE_SIGN_RULES)[number];
 
 /** Rule by which the signs of a connectome were assigned; as given: the source gives a sign for each neuron. */
 export type SignRule = TableSignRule | 'as given';
@@ -29,7 +30,7 @@ export interface Wiring {
   readonly targets: Uint32Array;
   /** Synapses of each connection, 1 to MAXIMUM_SYNAPSES_PER_CONNECTION. */
   readonly synapseCounts: Uint16Array;
-  /** +1 where the outputs of a neuron excite, -1 where they inhibit. Length neuronCount. */
+  /** +1 where the outputs of a neuron excite, -1 where they inhibit, 0 where they have no fast effect. Length neuronCount. */
   readonly signs: Int8Array;
 }
 
@@ -57,8 +58,8 @@ export interface NetworkIdentity {
   /** For display. */
   readonly name: string;
   readonly dataset: string;
-  /** Null where the data set has none. */
-  readonly release: number | null;
+  /** Null where the data set has none; a text such as 1.2.1 where it is no number. */
+  readonly release: number | string | null;
   readonly wiring: WiringOrigin;
 }
 
@@ -70,6 +71,15 @@ export interface ConnectomeMetadata extends NetworkIdentity {
   readonly neuronCount: number;
   readonly connectionCount: number;
   readonly synapseCount: number;
+  /** Licence of a data set other than FlyWire, and whom to cite for it. */
+  readonly licence?: { readonly spdx: string; readonly url: string };
+  readonly citations?: readonly Citation[];
+  /** How the synapses were found, where the data set has several tables and this is not its own. */
+  readonly synapses?: { readonly id: string; readonly title: string };
+  /** Where the transmitters come from that the sign rule reads, or the signs themselves. */
+  readonly signSource?: string;
+  /** Gain of one synapse in mV, where it is not that of the network model. */
+  readonly synapseMv?: number;
   /** Number of neurons by predicted transmitter, "unknown" for the rest; not in a synthetic brain, which has only signs. */
   readonly transmitterCounts?: Readonly<Record<string, number>>;
   /** Sentences on how this file was made. */
@@ -80,6 +90,9 @@ export interface ConnectomeMetadata extends NetworkIdentity {
   readonly stimuli: readonly StimulusPopulation[];
   readonly channels: readonly ChannelPopulation[];
 }
+
+/** A larger gain lets any one synapse reach threshold. */
+export const MAXIMUM_SYNAPSE_MV = 10;
 
 export const SIDES = ['left', 'right', 'center', ''] as const;
 

@@ -145,7 +145,7 @@ describe('a file that is not what it should be', () => {
       metadataWith({ synapseCount: 7 }),
       /gives 7 synapses, its connections have \d+/,
     ],
-    ['a sign of 0', { signs: content.signs.with(5, 0) }, /sign of neuron 5 to be 1 or -1, found 0/],
+    ['a sign of 2', { signs: content.signs.with(5, 2) }, /sign of neuron 5 to be 1, -1 or 0, found 2/],
     [
       'a type that is not listed',
       { typeIndices: content.typeIndices.with(0, 99) },
@@ -176,7 +176,7 @@ describe('a file that is not what it should be', () => {
     [
       'an unknown sign rule',
       metadataWith({ signRule: 'mine' }),
-      /in its metadata signRule must be one of predicted, corrected, as given, got "mine"/,
+      /in its metadata signRule must be one of predicted, corrected, fast, as given, got "mine"/,
     ],
     ['types that are no list', metadataWith({ types: {} }), /in its metadata types must be a list, got {}/],
     ['a type without a name', metadataWith({ types: [{}] }), /types\[0\] must have the member name/],

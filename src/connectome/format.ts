@@ -119,8 +119,8 @@ function checkContent(sections: Sections, metadata: ConnectomeMetadata): void {
   }
   if (sections.synapseCounts.includes(0)) throw invalid('a connection without synapses');
   for (const [i, sign] of sections.signs.entries()) {
-    if (sign !== 1 && sign !== -1) {
-      throw invalid(`expected the sign of neuron ${i} to be 1 or -1, found ${sign}`);
+    if (sign !== 1 && sign !== -1 && sign !== 0) {
+      throw invalid(`expected the sign of neuron ${i} to be 1, -1 or 0, found ${sign}`);
     }
   }
   checkRows(sections, neuronCount);

@@ -1,4 +1,4 @@
-import { type ConnectomeMetadata, WIRINGS } from './connectome.js';
+import { type ConnectomeMetadata, MAXIMUM_SYNAPSE_MV, TABLE_SIGN_RULES, WIRINGS } from './connectome.js';
 import { checkOf } from '../schema/check.js';
 import type { Schema } from '../schema/json-schema.js';
 import { CHANNEL_KINDS, POPULATION_ID } from './populations.js';
@@ -31,13 +31,18 @@ const metadataSchema = objectOf(
   {
     name: text,
     dataset: text,
-    release: { ...count, type: ['integer', 'null'] },
+    release: { ...count, type: ['integer', 'string', 'null'] },
     wiring: { enum: [...WIRINGS] },
-    signRule: { enum: ['predicted', 'corrected', 'as given'] },
+    signRule: { enum: [...TABLE_SIGN_RULES, 'as given'] },
     minimumSynapses: count,
     neuronCount: count,
     connectionCount: count,
     synapseCount: count,
+    licence: objectOf({ spdx: text, url: text }),
+    citations: listOf(objectOf({ text, doi: text, subject: text })),
+    synapses: objectOf({ id: text, title: text }),
+    signSource: text,
+    synapseMv: { type: 'number', exclusiveMinimum: 0, maximum: MAXIMUM_SYNAPSE_MV },
     /** A synthetic brain has none. */
     transmitterCounts: { type: 'object', additionalProperties: count },
     provenance: listOf(text),
@@ -47,7 +52,7 @@ const metadataSchema = objectOf(
     stimuli: listOf(objectOf({ ...population, nominalRateHz: { type: 'number', exclusiveMinimum: 0 } })),
     channels: listOf(objectOf({ ...population, kind: { enum: [...CHANNEL_KINDS] } })),
   },
-  ['transmitterCounts'],
+  ['transmitterCounts', 'licence', 'citations', 'synapses', 'signSource', 'synapseMv'],
 );
 
 const check = checkOf(metadataSchema, 'the document');

@@ -2,18 +2,44 @@ import type { Connectome, ConnectomeMetadata } from './connectome.js';
 
 const LONGEST_SLUG = 40;
 
-/** The id of a model: data set, release, wiring, sign rule and the start of the digest. */
+/**
+ * The id of a model: data set, release, table of synapses and gain where they are not the usual ones, wiring, sign rule
+ * and the start of the digest.
+ */
 export function modelId({ metadata, digest }: Pick<Connectome, 'metadata' | 'digest'>): string {
-  const { release, wiring, signRule } = metadata;
-  const dataset = isFlyWire(metadata) ? 'fafb' : slugOf(metadata.dataset);
-  const version = release === null ? '' : `-${release}`;
-  return `${dataset}${version}-${wiring}-${signRule.replace(' ', '-')}-${digest.slice(0, 12)}`;
+  const { release, wiring, signRule, synapses } = metadata;
+  const synapseMv = synapseMvOf(metadata);
+  const parts = [
+    isFlyWire(metadata) ? 'fafb' : slugOf(metadata.dataset),
+    ...(release === null ? [] : [release]),
+    ...(synapses === undefined ? [] : [slugOf(synapses.id)]),
+    wiring,
+    signRule.replace(' ', '-'),
+    ...(synapseMv === undefined ? [] : [`${synapseMv}mv`]),
+    digest.slice(0, 12),
+  ];
+  return parts.join('-');
+}
+
+/**
+ * The network that a document may name: data set and release, and what was done to it where its connections are not the
+ * measured ones.
+ */
+export function networkName({ dataset, release, wiring, synapses }: ConnectomeMetadata): string {
+  const name = isFlyWire({ dataset }) ? 'flywire' : slugOf(dataset);
+  const parts = [name, release, synapses?.id, wiring === 'measured' ? null : wiring];
+  return parts.filter((part) => part !== null && part !== undefined).join('-');
+}
+
+/** Gain that a model was compiled with; undefined for that of the network model, which was fitted to FlyWire. */
+export function synapseMvOf({ synapseMv }: Pick<ConnectomeMetadata, 'synapseMv'>): number | undefined {
+  return synapseMv;
 }
 
 /** A name of the neurons in files of other programs. */
 export function neuronPopulationName(metadata: Pick<ConnectomeMetadata, 'dataset' | 'release'>): string {
   const dataset = isFlyWire(metadata) ? 'flywire' : slugOf(metadata.dataset).replaceAll('-', '_');
-  return metadata.release === null ? dataset : `${dataset}_${metadata.release}`;
+  return metadata.release === null ? dataset : `${dataset}_${String(metadata.release).replace(/\W/g, '_')}`;
 }
 
 /** True for the neurons of FlyWire, whatever was done to their wiring: then its sources are to be cited. */

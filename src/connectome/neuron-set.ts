@@ -73,6 +73,13 @@ export class NeuronSet {
     return this.list === undefined ? this.bits.every((word) => word === 0) : this.list.length === 0;
   }
 
+  get size(): number {
+    if (this.list !== undefined) return this.list.length;
+    let size = 0;
+    for (let left of this.bits) for (; left !== 0; left &= left - 1) size++;
+    return size;
+  }
+
   has(neuron: number): boolean {
     const { list } = this;
     if (list !== undefined) return placeOf(list, neuron) >= 0;

@@ -45,6 +45,8 @@ export interface SelectorAt {
   readonly selector: SetSelector;
   /** JSON Pointer to the selector in the document. */
   readonly path: string;
+  /** True where it may select nothing because what it names is left out, being one of many. */
+  readonly mayBeLeftOut?: true;
 }
 
 interface Unknown {
@@ -116,17 +118,26 @@ export class NodeSetResolver {
   /**
    * The same as neuronsOf for all selectors of a document, so that one error has what all of them lack. In parts: each
    * selector, name of a set and wildcard may stand for the whole brain.
+   * @param maximumNeurons of all selectors together
+   * @throws CodedError as neuronsOf, and TOO_EXPENSIVE, before more than that are searched
    */
-  *resolving(selectors: readonly SelectorAt[]): InParts<ResolvedSelector[]> {
+  *resolving(selectors: readonly SelectorAt[], maximumNeurons = Infinity): InParts<ResolvedSelector[]> {
     const found: Found[] = [];
-    for (const { selector, path } of selectors) found.push(yield* this.#resolve(selector, path));
+    let selected = 0;
+    for (const { selector, path } of selectors) {
+      const each = yield* this.#resolve(selector, path);
+      found.push(each);
+      selected += each.neurons.size;
+      if (selected > maximumNeurons) throw tooManyNeurons(selected, maximumNeurons);
+    }
     const { unknown } = notesOf(found);
     if (unknown.length > 0 && this.context.on_missing === 'error') throw unknownNeurons(unknown);
     const resolved: ResolvedSelector[] = [];
     const names = new Map<readonly Unknown[], readonly string[]>();
     for (const [i, { neurons, unknown: lacking, substituted, sources }] of found.entries()) {
       yield;
-      if (neurons.isEmpty) throw emptyNodeSet(selectors[i]!);
+      const isLeftOut = selectors[i]!.mayBeLeftOut === true && lacking.length > 0;
+      if (neurons.isEmpty && !isLeftOut) throw emptyNodeSet(selectors[i]!);
       // Many selectors may name the same set, which may lack thousands.
       const missing = names.get(lacking) ?? [...new Set(lacking.map(({ name }) => name))];
       names.set(lacking, missing);
@@ -383,6 +394,15 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
     path: unknown[0]!.path,
     ...(suggestions.size > 0 && { suggestions: [...suggestions] }),
   });
+}
+
+function tooManyNeurons(selected: number, maximum: number): CodedError {
+  return new CodedError(
+    'TOO_EXPENSIVE',
+    `The selectors of the experiment select at least ${selected} neurons in all; at most ${maximum} are allowed. ` +
+      'With fewer or smaller node sets it would fit.',
+    { path: '' },
+  );
 }
 
 function emptyNodeSet({ selector, path }: SelectorAt): CodedError {

@@ -15,9 +15,9 @@ export interface LabelSelector {
   /** Neurons that others reach along connections, or are reached from; see neighbours.ts. */
   readonly downstream_of?: SetSelector;
   readonly upstream_of?: SetSelector;
-  /** Hops of both; 1 where it is not given. */
+  /** Hops in either direction: 1 where it is not given. */
   readonly hops?: number;
-  /** Bound for both; that of the model where it is not given. */
+  /** The fewest synapses of a connection in either direction: those of the model where it is not given. */
   readonly minimum_synapses?: number;
   readonly except?: SetSelector;
 }

@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 import { Queue, Worker, type JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { ANSWER_VERSION } from '../experiments/plan/experiment-head.js';
+import { OUTCOME_VERSION } from '../experiments/run/outcomes.js';
 import { luaScript } from '../lua-script.js';
 import { MAX_TRIES, RETRY_MS, type ChunkQueue, type ChunkWork } from './chunk-queue.js';
 import type { Chunk } from './job.js';
@@ -230,5 +231,5 @@ function queueOf(key: string): string {
 
 /** No other version computes the same. */
 function nameOf(model: string): string {
-  return `chunks-${model}-${ANSWER_VERSION}`;
+  return `chunks-${model}-${ANSWER_VERSION}.${OUTCOME_VERSION}`;
 }

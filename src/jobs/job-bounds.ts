@@ -28,7 +28,7 @@ export function heldMs(
   timed: { readonly brainMs: number; readonly costMs: number },
 ): number {
   const taken = (timed.costMs * MS_PER_SECOND) / (CORE_MS_PER_BRAIN_SECOND * Math.max(1, timed.brainMs));
-  return Math.ceil((brainMs - brainMsDone) * Math.max(priceMs / brainMs, taken));
+  return Math.ceil((brainMs - brainMsDone) * Math.max(priceMs / Math.max(1, brainMs), taken));
 }
 
 /** @throws CodedError QUEUE_FULL, TOO_EXPENSIVE */

@@ -26,7 +26,7 @@ const record = (id: string, more: Partial<JobRecord> = {}): JobRecord => ({
   model: 'model',
   experimentId: 'e',
   document: { trials: 10, name: 'x'.repeat(DOCUMENT_BYTES) } as JobRecord['document'],
-  limits: { rates: 7 } as JobRecord['limits'],
+  limits: { groupNumbers: 7 } as JobRecord['limits'],
   from: 0,
   conditions: 3,
   brainMs: 3000,
@@ -68,7 +68,7 @@ describeWith(['redis'], 'jobs in Redis', () => {
     const job = (await store.find('a'))!;
     expect(job.record).toEqual(record('a'));
     const { document, limits, ...head } = job.record;
-    expect([JSON.stringify(document).length > DOCUMENT_BYTES, limits]).toEqual([true, { rates: 7 }]);
+    expect([JSON.stringify(document).length > DOCUMENT_BYTES, limits]).toEqual([true, { groupNumbers: 7 }]);
     expect(await store.state('a')).toEqual({ record: head, progress: job.progress });
     expect(job.progress).toMatchObject({ status: 'running', conditionsDone: 1, resultBytes: 100 });
 

@@ -22,6 +22,7 @@ export class BatchDispatch {
   /** Begins a batch where the stage takes one. */
   start(): void {
     const { stage } = this;
+    if (stage.gpuComesFirst) for (const line of this.trials) line.passGpuBy();
     const { room } = stage;
     if (room === 0) return;
     const fewest = stage.isBusy ? room : 1;

@@ -1,7 +1,7 @@
 import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError } from '../errors.js';
-import { v1Protocol, type PoissonTrain } from '../stimulus/protocol.js';
+import { v1Protocol, type PoissonTrain, type Protocol } from '../stimulus/protocol.js';
 import { ExperimentQueue } from './experiment-queue.js';
 import type { BatchJob, BatchStage } from './gpu/batch-stage.js';
 import type { JobWorker } from './worker-slot.js';
@@ -24,6 +24,10 @@ const taskOf = (seed: number): V1RunTask => ({
   view: 'full',
   gzip: false,
 });
+const MEMBRANE = {
+  ...{ type: 'membrane', neurons: Uint32Array.of(0), everySteps: 10, maximumRows: 1 },
+  ...{ startStep: 0, endStep: 500 },
+};
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 
 let end: (() => Promise<void>) | undefined;
@@ -116,6 +120,29 @@ describe('ExperimentQueue before a stage that is faster than the workers', () =>
     queue.submit(taskOf(99), 'modest');
   });
 
+  it('leaves to the worker a trial that records membranes, and takes the others', async () => {
+    const { queue, begun, batches } = slowWorkerBehindFastStage();
+    const trialOf = (reports: TrialTask['reports']) => ({ protocol: PROTOCOL, reports, countsAll: false });
+    const trials = [[MEMBRANE], [], [MEMBRANE]].map((reports) =>
+      queue.runTrial(trialOf(reports), { owner: 'a client' }),
+    );
+    for (const at of trials.keys()) {
+      await settled();
+      await settled();
+      begun[at]!.end();
+    }
+    await Promise.all(trials);
+    expect(batches).toEqual([1]);
+    const tasks = begun.map(({ task }) => task as unknown as V2TrialTask);
+    expect(
+      tasks.map(({ trial, simulated }) => [trial.reports.length, simulated !== undefined]).sort(),
+    ).toEqual([
+      [0, true],
+      [1, false],
+      [1, false],
+    ]);
+  });
+
   it('prepares no more than two batches ahead', async () => {
     const { queue, batches } = slowWorkerBehindFastStage();
     for (let seed = 0; seed < LIMIT; seed++) queue.submit(taskOf(seed), `client ${seed}`);
@@ -170,9 +197,9 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
       },
     };
     const { queue } = slowWorkerBehind(stage);
-    const runTrials = (count: number) =>
+    const runTrials = (count: number, reports: TrialTask['reports'] = []) =>
       Array.from({ length: count }, () =>
-        queue.runTrial({ protocol: PROTOCOL, reports: [], countsAll: false }, { owner: 'trials' }),
+        queue.runTrial({ protocol: PROTOCOL, reports, countsAll: false }, { owner: 'trials' }),
       );
     // The worker has one, and one is queued ahead.
     for (const seed of [1, 2]) queue.submit(taskOf(seed), 'client');
@@ -190,6 +217,14 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
     await Promise.all([end!(), queue.idle(), ...trials]);
   });
 
+  it('gives it no trial that records membranes', async () => {
+    const { queue, batches, runTrials } = behindBusyStage();
+    const trials = [...runTrials(WIDEST, [MEMBRANE]), ...runTrials(WIDEST - 1)];
+    await settled();
+    expect(batches).toEqual([]);
+    await Promise.all([end!(), queue.idle(), ...trials]);
+  });
+
   it('does not let trials overtake the runs that are next', async () => {
     const { queue, stage, batches, runTrials } = behindBusyStage();
     for (const seed of [3, 4]) queue.submit(taskOf(seed), 'client');
@@ -201,6 +236,44 @@ describe('ExperimentQueue before a stage that computes another batch', () => {
     expect(batches[0]).toEqual(['runs', 'runs']);
     await Promise.all([end!(), queue.idle(), ...trials]);
   });
+});
+
+describe('ExperimentQueue with trials that no GPU computes', () => {
+  const edits: Partial<Protocol>[] = [
+    { constants: { delaySteps: 1 } },
+    { overrides: [] },
+    { silencedWindows: [] },
+  ];
+
+  it.each([true, false])(
+    'gives them to the workers, where the GPU comes first: %s',
+    async (gpuComesFirst) => {
+      const offered: Protocol[] = [];
+      const simulate = async (jobs: readonly BatchJob[]) => {
+        offered.push(...jobs.map(({ protocol }) => protocol));
+        return jobs.map(() => undefined);
+      };
+      const stage = {
+        room: WIDEST,
+        isBusy: false,
+        jobsAhead: WIDEST,
+        batchSizeOf: (jobs: readonly BatchJob[]) => jobs.length,
+      };
+      const { queue, begun } = slowWorkerBehind({ ...stage, gpuComesFirst, simulate });
+      const protocols = edits.flatMap((edit) => [{ ...PROTOCOL, ...edit }, PROTOCOL]);
+      const trials = protocols.map((protocol) =>
+        queue.runTrial({ protocol, reports: [], countsAll: false }, { owner: 'trials' }),
+      );
+      for (let turn = 0; turn < 100; turn++) {
+        await settled();
+        for (const each of begun) each.end();
+      }
+      await Promise.all(trials);
+      expect(begun).toHaveLength(protocols.length);
+      expect(new Set(offered)).toEqual(new Set([PROTOCOL]));
+      expect(offered.length).toBeGreaterThanOrEqual(edits.length - 1);
+    },
+  );
 });
 
 describe('two workers, one of them kept for runs', () => {

@@ -15,6 +15,8 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
   placement: SlotJob['placement'];
   /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   isPrepared = false;
+  /** False where a worker has to simulate it, also where the GPU comes first. */
+  readonly isForGpu: boolean = true;
   /** How often its worker has ended. It is then not queued ahead again. */
   losses = 0;
   /** Settles with what its client is answered. */

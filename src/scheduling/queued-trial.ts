@@ -1,6 +1,7 @@
 import { coreMs, expectedWork } from '../experiments/plan/prices.js';
-import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import { recordingsOf, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
 import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
+import { isPlain } from '../stimulus/protocol.js';
 import type { BatchJob } from './gpu/batch-stage.js';
 import { QueuedJob } from './queued-job.js';
 import type { V2TrialTask } from './task.js';
@@ -17,6 +18,7 @@ const LIGHT_SYNAPTIC_EVENTS = 750_000;
 /** A trial of version 2. */
 export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
   override readonly batchJob: BatchJob;
+  override readonly isForGpu: boolean;
   /** How long its worker took, and its share of a batch on the GPU. */
   computedMs = 0;
   /** True where it has, or had, the worker that is kept for runs, with a small event budget. */
@@ -37,9 +39,10 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     line: WaitingLine<Trial>,
   ) {
     super({ kind: 'v2-trial', trial }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
-    this.#expectedMs = coreMs(expectedWork(trial));
+    this.#expectedMs = coreMs({ ...expectedWork(trial), ...trial.preparation });
     this.#isHeavy = this.#expectedMs > LIGHT_MS;
     this.batchJob = { protocol: trial.protocol, group };
+    this.isForGpu = isPlain(trial.protocol) && recordingsOf(trial).length === 0;
   }
 
   override get task(): V2TrialTask {

@@ -4,6 +4,7 @@ interface LineJob {
   readonly owner: string;
   /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   readonly isPrepared: boolean;
+  readonly isForGpu: boolean;
 }
 
 /**
@@ -78,9 +79,17 @@ export class WaitingLine<Job extends LineJob> {
     const found: Job[] = [];
     for (const job of this.#waiting.inOrder()) {
       if (found.length === count) break;
-      found.push(job);
+      if (job.isForGpu) found.push(job);
     }
     return found;
+  }
+
+  /** Leaves to the workers what the GPU cannot compute; needed where it comes first. */
+  passGpuBy(): void {
+    for (const job of this.#waiting.inOrder()) {
+      if (!job.isForGpu && this.#waiting.delete(this.#keyOf(job), job))
+        this.#prepared.add(this.#keyOf(job), job);
+    }
   }
 
   /** The GPU simulates it. */

@@ -10,7 +10,7 @@ import { describeValue } from '../errors.js';
 import { allowedBy } from './allowed-values.js';
 import { type Meant, meantForm } from './forms.js';
 import { invalid, type JsonPath, nameOf } from './json-path.js';
-import type { Definitions, Schema } from './json-schema.js';
+import { type Definitions, refusalOf, type Schema } from './json-schema.js';
 import { nearestNames } from './nearest-names.js';
 
 /** A longer name is not repeated in a path. */
@@ -40,6 +40,7 @@ const ajv = new Ajv2020({
   validateSchema: false,
 });
 ajv.addKeyword('allowed');
+ajv.addKeyword('refused');
 // That of Ajv compares objects pair by pair.
 ajv.removeKeyword('uniqueItems');
 ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', validate: allDifferent });
@@ -144,6 +145,9 @@ class Faults {
     const { properties = {}, additionalProperties } = schema;
     const unknown = Object.keys(value).find((member) => !Object.hasOwn(properties, member));
     if (unknown !== undefined && additionalProperties === false) {
+      const reason = refusalOf(schema, unknown);
+      const here = [...path, unknown];
+      if (reason !== undefined) return this.#fault(here, `${this.#name(here)} cannot be set: ${reason}`);
       return this.#unknownMember(path, unknown, Object.keys(properties), meant);
     }
     const meaning = properties[missing]?.description;
@@ -158,11 +162,11 @@ class Faults {
     { tag, candidates }: Meant = { candidates: [], form: undefined },
   ): Fault {
     const owners = candidates.filter(({ properties = {} }) => Object.hasOwn(properties, unknown));
-    if (tag !== undefined && owners.length > 0) {
-      const values = owners.map(({ properties }) => String(properties![tag.name]!['const']));
+    const values = new Set(owners.map(({ properties }) => String(properties![tag?.name ?? '']?.['const'])));
+    if (tag !== undefined && values.size > 0 && !values.has(String(tag.value))) {
       return this.#fault(
         [...path, unknown],
-        `${this.#name(path)} may have ${unknown} only if ${tag.name} is ${values.join(' or ')}, got ${String(tag.value)}`,
+        `${this.#name(path)} may have ${unknown} only if ${tag.name} is ${[...values].join(' or ')}, got ${String(tag.value)}`,
       );
     }
     const near = nearestNames(unknown, members);

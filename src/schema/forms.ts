@@ -23,9 +23,10 @@ export interface Meant {
 /**
  * Finds the form that a value is meant to have, so that a message can speak of that form alone:
  * 1. the only form of the JSON type of the value;
- * 2. of several objects that each have a tag, a member with a constant, the one whose tag the value has. A value without
+ * 2. of several objects that each have a tag, a member with a constant, those whose tag the value has. A value without
  *    the tag means the form that does not require it;
- * 3. of other objects the first one of whose required members the value has one, else the last.
+ * 3. of these, or of objects without a tag, the first one of whose required members the value has one, else the last; of
+ *    objects without a tag rather one that has a member of the value.
  */
 export function meantForm(forms: readonly Schema[], value: unknown, definitions: Definitions): Meant {
   const candidates = forms.filter((form) => {
@@ -37,17 +38,26 @@ export function meantForm(forms: readonly Schema[], value: unknown, definitions:
   const tag = Object.keys(candidates[0]!.properties ?? {}).find((member) =>
     candidates.every((form) => constantOf(form, member) !== undefined),
   );
+  const withAny = (
+    among: readonly Schema[],
+    membersOf: (form: Schema) => readonly string[] = requiredMembers,
+  ) => among.find((form) => membersOf(form).some((member) => hasMember(value, member)));
   if (tag === undefined) {
-    const form = candidates.find(({ required = [] }) => required.some((member) => hasMember(value, member)));
+    const form = withAny(candidates) ?? withAny(candidates, ({ properties = {} }) => Object.keys(properties));
     return { candidates, form: form ?? candidates.at(-1) };
   }
   const untagged = candidates.find(({ required = [] }) => !required.includes(tag));
   const given = hasMember(value, tag) || untagged === undefined ? value[tag] : constantOf(untagged, tag);
+  const tagged = candidates.filter((form) => constantOf(form, tag) === given);
   return {
     candidates,
-    form: candidates.find((form) => constantOf(form, tag) === given),
-    tag: { name: tag, value: given, allowed: candidates.map((form) => constantOf(form, tag)) },
+    form: withAny(tagged) ?? tagged.at(-1),
+    tag: { name: tag, value: given, allowed: [...new Set(candidates.map((form) => constantOf(form, tag)))] },
   };
+}
+
+function requiredMembers({ required = [] }: Schema): readonly string[] {
+  return required;
 }
 
 /** The types that the values of a schema may have; none if it does not say. */

@@ -35,6 +35,13 @@ export interface Schema {
   readonly $defs?: Definitions;
   /** Completes "NAME must be ..." where the words that are made of the keywords do not say enough. Not published. */
   readonly allowed?: string;
+  /** Reasons why there is no such member, by patterns of names that somebody may expect. Not published. */
+  readonly refused?: Readonly<Record<string, string>>;
+}
+
+/** @returns why an object has no member of this name, where its schema gives a reason of its own */
+export function refusalOf({ refused = {} }: Schema, member: string): string | undefined {
+  return Object.entries(refused).find(([pattern]) => new RegExp(pattern, 'u').test(member))?.[1];
 }
 
 /** Schemas that others refer to, by name. */
@@ -154,13 +161,14 @@ export function nameOfRef({ $ref: reference }: Schema): string | undefined {
 }
 
 /**
- * Schemas as others may use them: without our own keyword and empty lists of required members, with multiples of
+ * Schemas as others may use them: without our own keywords and empty lists of required members, with multiples of
  * fractions in words, patterns without halves of surrogate pairs, which no JSON holds and some languages cannot name, and
  * references to where the definitions stand in the whole.
  */
 export function published<T>(schemas: T, definitions = DEFINITIONS): T {
   const replaced = (keyword: string, value: unknown): unknown => {
     if (keyword === 'allowed' && typeof value === 'string') return undefined;
+    if (keyword === 'refused') return undefined;
     if (keyword === 'required' && Array.isArray(value) && value.length === 0) return undefined;
     if (keyword === 'pattern' && typeof value === 'string') return value.replaceAll(SURROGATES, '');
     if (keyword === '$ref') return String(value).replace(DEFINITIONS, definitions);

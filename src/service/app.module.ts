@@ -9,6 +9,7 @@ import { ConnectionsController } from './api/v2/connections.controller.js';
 import { ExperimentsController } from './api/v2/experiments.controller.js';
 import { ExperimentsService } from './api/v2/experiments.service.js';
 import { JobsController } from './api/v2/jobs.controller.js';
+import { ModelV2Controller } from './api/v2/model.controller.js';
 import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
 import { ServedJobs } from './api/v2/served-jobs.js';
 import { Environment } from './config/environment.js';
@@ -43,6 +44,7 @@ export interface Replacements {
     RunController,
     ExperimentsController,
     JobsController,
+    ModelV2Controller,
     NeuronsController,
     NodeSetsController,
     ConnectionsController,

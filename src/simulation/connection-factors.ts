@@ -53,7 +53,8 @@ export function connectionFactors(
   for (let source = 0; source < neuronCount; source++) {
     const marks = ofSource[source]!;
     if (marks === 0) continue;
-    for (let c = rowStart[source]!; c < rowStart[source + 1]!; c++) {
+    const end = rowStart[source + 1]!;
+    for (let c = rowStart[source]!; c < end; c++) {
       const met = marks & ofTarget[targets[c]!]!;
       if (met === 0) continue;
       const factor = factorOf(met);

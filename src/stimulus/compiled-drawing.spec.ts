@@ -2,12 +2,45 @@ import fc from 'fast-check';
 import { compileDrawingKernel } from '../scheduling/kernel-file.js';
 import { compiledDrawing } from './compiled-drawing.js';
 import { drawInputEvents } from './input-events.js';
-import type { Input } from './protocol.js';
+import type { Input, RateTable } from './protocol.js';
 
 const word = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const step = fc.integer({ min: 0, max: 50_000 });
 const steps = fc.uniqueArray(fc.nat(49_999), { maxLength: 50 }).map((each) => Uint16Array.from(each).sort());
 
+const seeded = { seed: word, trial: word, startStep: step, endStep: step };
+const rateHz = fc.oneof(
+  fc.constantFrom(0, 31.25, 62.5, 125, 250, 500),
+  fc.double({ min: 0, max: 500, noNaN: true }),
+);
+/** Courses that begin at step 0, for so many neurons. */
+const tableOf = (neurons: number): fc.Arbitrary<RateTable> =>
+  fc
+    .array(
+      fc.uniqueArray(fc.oneof(fc.nat(49_999), fc.nat(500)), { maxLength: 20 }).chain((changes) =>
+        fc.record({
+          steps: fc.constant([...new Set([0, ...changes])].sort((a, b) => a - b)),
+          ratesHz: fc.array(rateHz, { minLength: 21, maxLength: 21 }),
+        }),
+      ),
+      { minLength: 1, maxLength: 4 },
+    )
+    .chain((courses) =>
+      fc
+        .option(fc.array(fc.nat(courses.length - 1), { minLength: neurons, maxLength: neurons }))
+        .map((own) => {
+          const starts = [0];
+          for (const { steps } of courses) starts.push(starts.at(-1)! + steps.length);
+          return {
+            ...(own && { courses: Uint16Array.from(own) }),
+            starts: Uint32Array.from(starts),
+            steps: Uint16Array.from(courses.flatMap(({ steps }) => steps)),
+            ratesHz: Float64Array.from(
+              courses.flatMap(({ steps, ratesHz }) => ratesHz.slice(0, steps.length)),
+            ),
+          };
+        }),
+    );
 const inputs: fc.Arbitrary<Input> = fc
   .uniqueArray(fc.nat(262_142), { minLength: 0, maxLength: 30 })
   .chain((neurons) =>
@@ -23,14 +56,14 @@ const inputs: fc.Arbitrary<Input> = fc
         fc.record({
           kind: fc.constant('poisson' as const),
           name: fc.string(),
-          rateHz: fc.oneof(
-            fc.constantFrom(0, 31.25, 62.5, 125, 250, 500),
-            fc.double({ min: 0, max: 500, noNaN: true }),
-          ),
-          seed: word,
-          trial: word,
-          startStep: step,
-          endStep: step,
+          rateHz: fc.oneof(rateHz, tableOf(neurons.length)),
+          ...seeded,
+        }),
+        fc.record({
+          kind: fc.constant('background' as const),
+          rateHz: fc.oneof(fc.constantFrom(0, 0.5, 2, 8, 40), fc.double({ min: 0, max: 40, noNaN: true })),
+          eventMv: fc.double({ min: 0, max: 68.75, noNaN: true }),
+          ...seeded,
         }),
         fc.record({
           kind: fc.constant('spikes' as const),
@@ -42,7 +75,7 @@ const inputs: fc.Arbitrary<Input> = fc
 
 it('compiledDrawing draws the events of drawInputEvents, trial after trial', () => {
   const draw = compiledDrawing(compileDrawingKernel());
-  let events = 0;
+  let [events, ofBackground] = [0, 0];
   fc.assert(
     fc.property(
       fc.array(inputs, { maxLength: 4 }),
@@ -54,11 +87,13 @@ it('compiledDrawing draws the events of drawInputEvents, trial after trial', () 
         const expected = drawInputEvents(protocol, neuronId);
         expect(draw(protocol, neuronId)).toEqual(expected);
         events += expected.steps.length;
+        ofBackground += expected.background?.steps.length ?? 0;
       },
     ),
-    { seed: 783, numRuns: 100 },
+    { seed: 783, numRuns: 150 },
   );
   expect(events).toBeGreaterThan(100_000);
+  expect(ofBackground).toBeGreaterThan(1000);
 });
 
 it('compiledDrawing orders steps in which several inputs kick many neurons', () => {
@@ -80,5 +115,32 @@ it('compiledDrawing orders steps in which several inputs kick many neurons', () 
     };
     const neuronId = () => '';
     expect(draw(protocol, neuronId)).toEqual(drawInputEvents(protocol, neuronId));
+  }
+});
+
+it('compiledDrawing draws background of whole brains, in turns with other ids and neurons', () => {
+  const draw = compiledDrawing(compileDrawingKernel());
+  const train = {
+    kind: 'background',
+    rateHz: 3,
+    eventMv: 1,
+    seed: 1,
+    trial: 2,
+    startStep: 0,
+    endStep: 800,
+  } as const;
+  const brain = Uint32Array.from({ length: 20_001 }, (_, i) => i);
+  const reversed = brain.slice(7, 1300).reverse();
+  const [measured, sampled] = [(i: number) => `72057594${i}`, (i: number) => `LC4-${i}`];
+  for (const [neurons, neuronId] of [
+    [brain, measured],
+    [reversed, measured],
+    [reversed, sampled],
+    [brain, measured],
+  ] as const) {
+    const protocol = { inputs: [{ neurons, train }], durationSteps: 1000 };
+    const expected = drawInputEvents(protocol, neuronId);
+    expect(expected.background!.steps.length).toBeGreaterThan(200);
+    expect(draw(protocol, neuronId)).toEqual(expected);
   }
 });

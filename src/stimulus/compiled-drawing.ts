@@ -1,90 +1,223 @@
-import { givenSteps, layeredTrain, stimulatedBy, type DrawInputEvents } from './input-events.js';
+import {
+  givenSteps,
+  layeredTrain,
+  partedInputs,
+  stimulatedBy,
+  type DrawInputEvents,
+  type InputEvents,
+} from './input-events.js';
 import { WORD_RANGE, type IntervalTable } from './intervals.js';
-import { MAXIMUM_TRIAL_STEPS, type Input, type Train } from './protocol.js';
+import { MAXIMUM_TRIAL_STEPS, type BackgroundTrain, type GivenTrain, type Input } from './protocol.js';
+import { courseOf, coursesOf, type RateCourse } from './rate-table.js';
+import { type LayeredTrain, newIdWords, shareOf } from './trains.js';
 
-/** Exports of kernel/kernel.ts. */
+/** Exports of kernel/kernel.ts, which says what the numbers are. */
 interface Kernel {
   readonly memory: WebAssembly.Memory;
   readonly eventSteps: WebAssembly.Global;
   readonly eventNeurons: WebAssembly.Global;
   layOut(longestTrial: number): void;
-  addTable(length: number): number;
+  keep(bytes: number): number;
+  lend(bytes: number): number;
   beginTrial(durationSteps: number): void;
+  addLayer(table: number, ...more: readonly number[]): number;
   beginTrain(): void;
   addEvent(step: number, neuron: number): void;
-  addLayer(
-    neuron: number,
-    startStep: number,
-    endStep: number,
-    table: number,
-    ...more: readonly number[]
-  ): void;
+  addTrain(neuron: number, ...more: readonly number[]): void;
+  addSparseTrains(neurons: number, ...more: readonly number[]): void;
   endTrial(): number;
 }
+
+/** As in kernel.ts. */
+const TABLE_HEAD_BYTES = 16;
+
+/** Trains of one course in the kernel's memory. */
+interface WrittenTrain {
+  readonly layers: number;
+  readonly layerCount: number;
+}
+
+type NeuronId = (neuron: number) => string;
 
 /**
  * Draws protocols as drawInputEvents does, event for event, in WebAssembly.
  * @param module dist/stimulus/kernel/kernel.wasm, compiled; threads can share it
  */
 export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
-  const kernel = new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel;
-  kernel.layOut(MAXIMUM_TRIAL_STEPS);
-  /** Addresses in the kernel's memory. */
-  const tables = new Map<IntervalTable, number>();
-  const tableOf = (intervals: IntervalTable): number => {
-    let address = tables.get(intervals);
-    if (address === undefined) {
-      const { guide, cumulative } = intervals;
-      address = kernel.addTable(cumulative.length);
-      new Uint16Array(kernel.memory.buffer, address, guide.length).set(guide);
-      new Float64Array(kernel.memory.buffer, address + guide.byteLength, cumulative.length).set(cumulative);
-      tables.set(intervals, address);
-    }
-    return address;
+  const drawing = new Drawing(
+    new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel,
+  );
+  return ({ inputs: all, durationSteps }, neuronId) => {
+    const { inputs, background } = partedInputs(all);
+    const events = { stimulated: stimulatedBy(inputs), ...drawing.draw(inputs, durationSteps, neuronId) };
+    if (background === undefined) return events;
+    const drawn = drawing.drawSparse(background, durationSteps, neuronId);
+    return { ...events, background: { ...drawn, eventMv: background.train.eventMv } };
   };
+}
+
+class Drawing {
+  /** Addresses in the kernel's memory. */
+  readonly #tables = new Map<IntervalTable, number>();
+  /** Words that stand for the ids of neurons, two for each that is known; asking for those of a whole brain takes long. */
+  #idWords: number | undefined;
+  readonly #known = new Uint8Array(MAXIMUM_NEURONS);
+  #knownBy: NeuronId | undefined;
+
+  constructor(private readonly kernel: Kernel) {
+    kernel.layOut(MAXIMUM_TRIAL_STEPS);
+  }
+
+  draw(inputs: readonly Input[], durationSteps: number, neuronId: NeuronId) {
+    const layered = inputs.map(({ train }) => (train.kind === 'spikes' ? undefined : layeredTrain(train)));
+    this.#begin(layered, durationSteps);
+    const adders = inputs.map(({ train }, at) =>
+      train.kind === 'spikes'
+        ? this.#adderOfGiven(train, durationSteps)
+        : this.#adderOf(layered[at]!, durationSteps, neuronId),
+    );
+    forEachTrain(inputs, (neuron, input, index) => adders[input]!(neuron, index));
+    return this.#end();
+  }
+
+  /** Draws trains that have few events, all of them in one call. */
+  drawSparse(
+    { neurons: given, train }: Input & { train: BackgroundTrain },
+    durationSteps: number,
+    neuronId: NeuronId,
+  ) {
+    const neurons = isAscending(given) ? given : given.slice().sort();
+    this.#knowIds(neurons, neuronId);
+    const layered = layeredTrain(train);
+    this.#begin([layered], durationSteps);
+    const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), durationSteps);
+    const { counter, key } = layered.streamOf(0, () => '');
+    // The kernel reads four at a time.
+    const list = new Uint32Array(4 * Math.ceil(neurons.length / 4));
+    list.set(neurons);
+    const address = this.#write(list, this.kernel.lend(list.byteLength));
+    this.kernel.addSparseTrains(
+      address,
+      neurons.length,
+      this.#idWords!,
+      layers,
+      layerCount,
+      counter[2],
+      key[0],
+      key[1],
+    );
+    return this.#end();
+  }
+
+  /** Begins a trial, after its tables are written: its events lie behind these. */
+  #begin(trains: readonly (LayeredTrain | undefined)[], durationSteps: number): void {
+    for (const { intervals } of trains.flatMap((train) => train?.layers ?? [])) {
+      if (this.#tables.has(intervals)) continue;
+      const { guide, guideShift, cumulative } = intervals;
+      const address = this.kernel.keep(TABLE_HEAD_BYTES + guide.byteLength + cumulative.byteLength);
+      this.#write(Uint32Array.of(cumulative.length, guideShift), address);
+      this.#write(guide, address + TABLE_HEAD_BYTES);
+      this.#write(cumulative, address + TABLE_HEAD_BYTES + guide.byteLength);
+      this.#tables.set(intervals, address);
+    }
+    this.kernel.beginTrial(durationSteps);
+  }
 
   /** @returns a function that adds the events of a neuron, given it and its index in the input */
-  const adderOf = (train: Train, durationSteps: number, neuronId: (neuron: number) => string) => {
-    if (train.kind === 'spikes') {
-      return (neuron: number, index: number) => {
-        for (const step of givenSteps(train, index)) if (step < durationSteps) kernel.addEvent(step, neuron);
-      };
-    }
-    const { layers, startStep, endStep, streamOf } = layeredTrain(train);
-    const end = Math.min(durationSteps, endStep);
-    const tabled = layers.map(({ intervals, share, firstBlock }) => ({
-      table: tableOf(intervals),
-      length: intervals.cumulative.length,
-      keepBelow: share * WORD_RANGE,
-      firstBlock,
-    }));
+  #adderOfGiven(train: GivenTrain, durationSteps: number) {
+    const { kernel } = this;
     return (neuron: number, index: number) => {
-      const stream = streamOf(index, () => neuronId(neuron));
-      const [c1, c2, c3] = stream.counter;
-      const [k0, k1] = stream.key;
-      // Written out: a call with spread arguments takes longer than a short train.
-      for (const { table, length, keepBelow, firstBlock } of tabled) {
-        kernel.addLayer(neuron, startStep, end, table, length, keepBelow, firstBlock, c1, c2, c3, k0, k1);
-      }
-    };
-  };
-
-  return ({ inputs, durationSteps }, neuronId) => {
-    // Before the trial begins: its events lie behind the tables.
-    const adders = inputs.map(({ train }) => adderOf(train, durationSteps, neuronId));
-    kernel.beginTrial(durationSteps);
-    forEachTrain(inputs, (neuron, input, index) => {
       kernel.beginTrain();
-      adders[input]!(neuron, index);
-    });
-    const count = kernel.endTrial();
-    const { buffer } = kernel.memory;
-    return {
-      stimulated: stimulatedBy(inputs),
-      steps: new Uint16Array(buffer, kernel.eventSteps.value, count).slice(),
-      neurons: new Uint32Array(buffer, kernel.eventNeurons.value, count).slice(),
+      for (const step of givenSteps(train, index)) if (step < durationSteps) kernel.addEvent(step, neuron);
     };
-  };
+  }
+
+  /** @returns the same of trains that are drawn */
+  #adderOf(train: LayeredTrain, durationSteps: number, neuronId: NeuronId) {
+    const { kernel } = this;
+    const { rateHz, streamOf } = train;
+    const trains =
+      typeof rateHz === 'number'
+        ? [this.#writeTrain(train, courseOf(rateHz, 0), durationSteps)]
+        : coursesOf(rateHz).map((course) => this.#writeTrain(train, course, durationSteps));
+    const courses = typeof rateHz === 'number' ? undefined : rateHz.courses;
+    return (neuron: number, index: number) => {
+      const { layers, layerCount } = trains[courses === undefined ? 0 : courses[index]!]!;
+      const stream = streamOf(index, () => neuronId(neuron));
+      const [w1, w2, w3] = stream.counter;
+      const [key0, key1] = stream.key;
+      // Written out: a call with spread arguments takes longer than a short train.
+      kernel.addTrain(neuron, layers, layerCount, w1, w2, w3, key0, key1);
+    };
+  }
+
+  #writeTrain(
+    { layers, startStep, endStep }: LayeredTrain,
+    { steps, ratesHz }: RateCourse,
+    durationSteps: number,
+  ): WrittenTrain {
+    const changes = steps.length;
+    const course =
+      changes === 1 ? 0 : this.#write(ratesHz, this.kernel.lend(ratesHz.byteLength + steps.byteLength));
+    if (changes > 1) this.#write(steps, course + ratesHz.byteLength);
+    const topHz = ratesHz.reduce((most, rateHz) => Math.max(most, rateHz));
+    const addresses: number[] = [];
+    for (const layer of layers) {
+      const share = shareOf(layer, topHz);
+      if (!(share > 0)) break;
+      const { intervals, firstBlock, fromHz, toHz } = layer;
+      // Behind the last rate that reaches into a layer there is nothing to draw.
+      const last = ratesHz.findLastIndex((rateHz) => rateHz > fromHz);
+      const end = Math.min(durationSteps, endStep, steps[last + 1] ?? Infinity);
+      const table = this.#tables.get(intervals)!;
+      const noneFrom = intervals.cumulative[end - 1] ?? WORD_RANGE;
+      const keepBelow = share * WORD_RANGE;
+      addresses.push(
+        this.kernel.addLayer(
+          table,
+          firstBlock,
+          startStep,
+          end,
+          course,
+          changes,
+          fromHz,
+          toHz,
+          keepBelow,
+          noneFrom,
+        ),
+      );
+    }
+    return { layers: addresses[0] ?? 0, layerCount: addresses.length };
+  }
+
+  #knowIds(neurons: Uint32Array, neuronId: NeuronId): void {
+    this.#idWords ??= this.kernel.keep(2 * MAXIMUM_NEURONS * Uint32Array.BYTES_PER_ELEMENT);
+    if (neuronId !== this.#knownBy) this.#known.fill(0);
+    this.#knownBy = neuronId;
+    const words = new Uint32Array(this.kernel.memory.buffer, this.#idWords, 2 * MAXIMUM_NEURONS);
+    for (let at = 0; at < neurons.length; at++) {
+      const neuron = neurons[at]!;
+      if (this.#known[neuron] === 1) continue;
+      words.set(newIdWords(neuronId(neuron)), 2 * neuron);
+      this.#known[neuron] = 1;
+    }
+  }
+
+  #end(): Pick<InputEvents, 'steps' | 'neurons'> {
+    const count = this.kernel.endTrial();
+    const { memory, eventSteps, eventNeurons } = this.kernel;
+    return {
+      steps: new Uint16Array(memory.buffer, eventSteps.value, count).slice(),
+      neurons: new Uint32Array(memory.buffer, eventNeurons.value, count).slice(),
+    };
+  }
+
+  /** @returns the address */
+  #write<T extends Uint16Array | Uint32Array | Float64Array>(values: T, address: number): number {
+    const TypedArray = values.constructor as new (buffer: ArrayBuffer, at: number, length: number) => T;
+    new TypedArray(this.kernel.memory.buffer, address, values.length).set(values);
+    return address;
+  }
 }
 
 /** Visits the trains of all inputs by neuron, in ascending order. */
@@ -112,8 +245,10 @@ function forEachTrain(
   }
 }
 
-/** Neuron, input and index in one exact number: an input has at most 2^18 neurons. */
-const INPUT_STRIDE = 2 ** 18;
+/** Neurons of a brain, and of an input. */
+const MAXIMUM_NEURONS = 2 ** 18;
+/** Neuron, input and index in one exact number. */
+const INPUT_STRIDE = MAXIMUM_NEURONS;
 const NEURON_STRIDE = INPUT_STRIDE * 2 ** 16;
 
 function isAscending(neurons: Uint32Array): boolean {

@@ -3,7 +3,7 @@ import { compileDrawingKernel } from '../scheduling/kernel-file.js';
 import { compiledDrawing } from './compiled-drawing.js';
 import { drawInputEvents, type DrawInputEvents } from './input-events.js';
 import { philox4x32 } from './philox.js';
-import { v1Protocol, type Input, type PoissonTrain } from './protocol.js';
+import { v1Protocol, type BackgroundTrain, type Input, type PoissonTrain } from './protocol.js';
 
 const DRAWINGS: readonly (readonly [name: string, draw: DrawInputEvents])[] = [
   ['drawInputEvents', drawInputEvents],
@@ -235,6 +235,185 @@ describe.each(DRAWINGS)('%s', (_, draw) => {
         events.steps.filter((_, q) => events.neurons[q] === 1);
       expect(of1({ steps, neurons })).toEqual(of1(renamed));
       expect(of1({ steps, neurons }).length).toBeGreaterThan(50);
+    });
+  });
+
+  describe('a rate that changes', () => {
+    const train = {
+      kind: 'poisson',
+      name: 'odour',
+      seed: 42,
+      trial: 0,
+      startStep: 0,
+      endStep: 10_000,
+    } as const;
+    const table = (...courses: (readonly (readonly [step: number, rateHz: number])[])[]) => {
+      const starts = courses.map((_, at) => courses.slice(0, at).flat().length);
+      return {
+        starts: Uint32Array.from([...starts, courses.flat().length]),
+        steps: Uint16Array.from(courses.flat(), ([step]) => step),
+        ratesHz: Float64Array.from(courses.flat(), ([, rateHz]) => rateHz),
+      };
+    };
+    const events = (rateHz: PoissonTrain['rateHz'], more: Partial<PoissonTrain> = {}, neurons = population) =>
+      drawn([{ neurons, train: { ...train, rateHz, ...more } }], 10_000);
+
+    it('has in each step the events of its rate: nothing is drawn anew', () => {
+      const changes = [
+        [0, 10],
+        [1000, 80],
+        [3000, 0],
+        [4000, 500],
+        [4001, 31.25],
+        [9999, 62.5],
+      ] as const;
+      const expected = changes.flatMap(([from, rateHz], at) => {
+        const to = changes[at + 1]?.[0] ?? 10_000;
+        return events(rateHz).filter(([step]) => step >= from && step < to);
+      });
+      expect(expected.length).toBeGreaterThan(5000);
+      expect(events(table(changes))).toEqual(expected);
+      const window = { startStep: 2500, endStep: 4001 };
+      expect(events(table(changes), window)).toEqual(
+        expected.filter(([step]) => step >= 2500 && step < 4001),
+      );
+    });
+
+    it('is a constant one where it does not change, and where time is cut finely', () => {
+      const few = population.slice(0, 20);
+      const constant = events(120, {}, few);
+      expect(events(table([[0, 120]]), {}, few)).toEqual(constant);
+      const each = Array.from({ length: 10_000 }, (_, step) => [step, 120] as const);
+      expect(events(table(each), {}, few)).toEqual(constant);
+      expect(events(table([[0, 0]]))).toEqual([]);
+    });
+
+    it('belongs to each neuron: a pattern is as if each of its rows were alone', () => {
+      const rates = table(
+        [[0, 41]],
+        [
+          [0, 0],
+          [500, 300],
+        ],
+        [
+          [0, 500],
+          [600, 0],
+        ],
+      );
+      const courses = Uint16Array.from(population, (_, place) => place % 3);
+      const rows = [
+        41,
+        table([
+          [0, 0],
+          [500, 300],
+        ]),
+        table([
+          [0, 500],
+          [600, 0],
+        ]),
+      ];
+      const expected = rows.flatMap((rateHz, row) =>
+        events(
+          rateHz,
+          {},
+          population.filter((_, place) => place % 3 === row),
+        ),
+      );
+      expect(events({ ...rates, courses })).toEqual(
+        expected.sort(([step, neuron], [otherStep, other]) => step - otherStep || neuron - other),
+      );
+    });
+  });
+
+  describe('background', () => {
+    const train: BackgroundTrain = {
+      kind: 'background',
+      rateHz: 40,
+      eventMv: 12.5,
+      seed: 42,
+      trial: 3,
+      startStep: 0,
+      endStep: 10_000,
+    };
+    const eventsOf = (
+      more: Partial<BackgroundTrain> = {},
+      neurons = population,
+      others: readonly Input[] = [],
+    ) => {
+      const inputs = [...others, { neurons, train: { ...train, ...more } }];
+      return draw({ inputs, durationSteps: 10_000 }, (i) => `72057594060000${1000 + i}`);
+    };
+    const events = (...args: Parameters<typeof eventsOf>) => {
+      const { steps, neurons } = eventsOf(...args).background!;
+      return Array.from(steps, (step, i): [number, number] => [step, neurons[i]!]);
+    };
+
+    // Written anew from the description alone, as of a Poisson train.
+    it('is what its description says, at the lowest layer', () => {
+      const steps: number[] = [];
+      const out = new Uint32Array(4);
+      const neurons = Uint32Array.from({ length: 20 }, (_, i) => i);
+      for (const i of neurons) {
+        const id = BigInt(`72057594060000${1000 + i}`);
+        for (let block = 0, step = -1; step < 10_000; block++) {
+          const [low, high] = [Number(id % 2n ** 32n), Number(id / 2n ** 32n)];
+          philox4x32(out, block, low, high, 4, 42, 3);
+          for (const half of [0, 2]) {
+            step += 1 + Math.floor(Math.log1p(-out[half]! / 2 ** 32) / Math.log1p(-0.5e-4));
+            if (step < 10_000 && out[half + 1]! / 2 ** 32 < 0.4 / 0.5) steps.push(step * 100 + i);
+          }
+        }
+      }
+      expect(steps.length).toBeGreaterThan(3);
+      const ordered = steps.sort((a, b) => a - b).map((key) => [Math.floor(key / 100), key % 100]);
+      expect(events({ rateHz: 0.4 }, neurons)).toEqual(ordered);
+    });
+
+    it.each([0.1, 0.5, 1, 2, 5, 8, 20, 40])(
+      'has exactly %p Hz: chi-square of the counts in ten parts',
+      (rateHz) => {
+        const neurons = Uint32Array.from({ length: 4000 }, (_, i) => i);
+        const counts = new Array<number>(10).fill(0);
+        for (const [step] of events({ rateHz, seed: 7 }, neurons)) counts[Math.floor(step / 1000)]!++;
+        const expected = (neurons.length * rateHz) / 10;
+        const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
+        // Ten degrees of freedom: the 0.1 % points at both ends.
+        expect(chiSquare).toBeLessThan(29.6);
+        expect(chiSquare).toBeGreaterThan(1.47);
+      },
+    );
+
+    it('only gains events as the rate rises, and is hidden by its window', () => {
+      let weaker = new Set<string>();
+      for (const rateHz of [0, 0.2, 0.5, 0.51, 1.9, 2, 7, 8, 25, 40]) {
+        const stronger = new Set(asTexts(events({ rateHz })));
+        expect([...weaker].filter((event) => !stronger.has(event))).toEqual([]);
+        weaker = stronger;
+      }
+      expect(weaker.size).toBeGreaterThan(15_000);
+      expect(events({ startStep: 100, endStep: 2000 })).toEqual(
+        events({}).filter(([step]) => step >= 100 && step < 2000),
+      );
+    });
+
+    it('stands beside the others: its neurons are not stimulated, and no Poisson train has its numbers', () => {
+      const sugar = { ...train, kind: 'poisson', name: '', rateHz: 31.25 } as const;
+      const both = eventsOf({ rateHz: 8 }, population, [{ neurons: Uint32Array.of(5, 3), train: sugar }]);
+      expect(both.stimulated).toEqual(Uint32Array.of(5, 3));
+      expect(both.background!.eventMv).toBe(12.5);
+      expect(both.background).toEqual(eventsOf({ rateHz: 8 }).background);
+      expect(eventsOf().stimulated).toHaveLength(0);
+      expect(eventsOf().steps).toHaveLength(0);
+      const { steps, neurons } = draw(
+        { inputs: [{ neurons: population, train: sugar }], durationSteps: 10_000 },
+        String,
+      );
+      const own = new Set(asTexts(events({ rateHz: 31.25 })));
+      const shared = Array.from(steps, (step, i) => `${step} ${neurons[i]}`).filter((event) =>
+        own.has(event),
+      );
+      // By chance 0.3 % of 12,500 coincide.
+      expect(shared.length).toBeLessThan(100);
     });
   });
 

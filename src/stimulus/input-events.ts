@@ -1,7 +1,16 @@
-import type { GivenTrain, Input, Protocol, Train } from './protocol.js';
+import type { BackgroundTrain, GivenTrain, Input, Protocol, Train } from './protocol.js';
 import { intervalOf, WORD_RANGE } from './intervals.js';
 import { philox4x32 } from './philox.js';
-import { type Layer, type LayeredTrain, poissonTrain, type Stream, v1Train } from './trains.js';
+import { courseOf, type RateCourse } from './rate-table.js';
+import {
+  backgroundTrain,
+  type Layer,
+  type LayeredTrain,
+  poissonTrain,
+  shareOf,
+  type Stream,
+  v1Train,
+} from './trains.js';
 
 /** The events that the trains of a protocol give to its neurons. */
 export interface InputEvents {
@@ -32,7 +41,25 @@ export type DrawInputEvents = (
 ) => InputEvents;
 
 /** Draws a protocol, written to be read; compiled-drawing.ts does the same, faster. */
-export const drawInputEvents: DrawInputEvents = ({ inputs, durationSteps }, neuronId) => {
+export const drawInputEvents: DrawInputEvents = ({ inputs: all, durationSteps }, neuronId) => {
+  const { inputs, background } = partedInputs(all);
+  return {
+    stimulated: stimulatedBy(inputs),
+    ...eventsOf(inputs, durationSteps, neuronId),
+    ...(background && {
+      background: {
+        ...eventsOf([background], durationSteps, neuronId),
+        eventMv: background.train.eventMv,
+      },
+    }),
+  };
+};
+
+function eventsOf(
+  inputs: readonly Input[],
+  durationSteps: number,
+  neuronId: (neuron: number) => string,
+): Pick<InputEvents, 'steps' | 'neurons'> {
   const drawn: (readonly [step: number, neuron: number])[] = [];
   for (const { neurons, train } of inputs) {
     const stepsFor = trainOf(train, durationSteps, neuronId);
@@ -42,11 +69,10 @@ export const drawInputEvents: DrawInputEvents = ({ inputs, durationSteps }, neur
   }
   drawn.sort(([step, neuron], [otherStep, other]) => step - otherStep || neuron - other);
   return {
-    stimulated: stimulatedBy(inputs),
     steps: Uint16Array.from(drawn, ([step]) => step),
     neurons: Uint32Array.from(drawn, ([, neuron]) => neuron),
   };
-};
+}
 
 /** @returns the steps at which a neuron gets an event, none twice, for the neuron and its index in the input */
 function trainOf(
@@ -57,46 +83,71 @@ function trainOf(
   if (train.kind === 'spikes') {
     return (_, index) => givenSteps(train, index).filter((step) => step < durationSteps);
   }
-  const { layers, startStep, endStep, streamOf } = layeredTrain(train);
+  const { layers, rateHz, startStep, endStep, streamOf } = layeredTrain(train);
   const end = Math.min(durationSteps, endStep);
   return (neuron, index) => {
     const stream = streamOf(index, () => neuronId(neuron));
-    const steps = layers.flatMap((layer) => stepsOf(layer, stream, end));
+    const course = courseOf(rateHz, index);
+    const steps = layers.flatMap((layer) => stepsOf(layer, course, stream, end));
     return new Set(steps.filter((step) => step >= startStep));
   };
 }
 
 /**
  * Draws intervals, so the cost grows with the number of events, not of steps. Each event has a number of its own
- * and stays if that is below the share: a larger share only adds events, and a longer trial begins with the shorter
- * one. A block has four words: an interval, the event's number, and the same once more.
+ * and stays if that is below the share of the layer at the rate of its step: a higher rate only adds events, and a
+ * longer trial begins with the shorter one. A block has four words: an interval, the event's number, and the same once
+ * more.
  * @returns the steps of the events that stay, ascending, up to endStep - 1
  */
 function stepsOf(
-  { intervals, share, firstBlock }: Layer,
+  layer: Layer,
+  { steps: changes, ratesHz }: RateCourse,
   { counter: [c1, c2, c3], key: [k0, k1] }: Stream,
   endStep: number,
 ): number[] {
+  const keepBelow = ratesHz.map((rateHz) => shareOf(layer, rateHz) * WORD_RANGE);
   const steps: number[] = [];
-  const keepBelow = share * WORD_RANGE;
+  if (keepBelow.every((limit) => limit <= 0)) return steps;
   const words = new Uint32Array(4);
   let step = -1;
-  for (let block = firstBlock; step < endStep; block++) {
+  let place = 0;
+  for (let block = layer.firstBlock; step < endStep; block++) {
     philox4x32(words, block, c1, c2, c3, k0, k1);
     for (let half = 0; half < 4; half += 2) {
-      step += intervalOf(words[half]!, intervals);
-      if (step < endStep && words[half + 1]! < keepBelow) steps.push(step);
+      step += intervalOf(words[half]!, layer.intervals);
+      while (changes[place + 1]! <= step) place++;
+      if (step < endStep && words[half + 1]! < keepBelow[place]!) steps.push(step);
     }
   }
   return steps;
 }
 
 export function layeredTrain(train: Exclude<Train, GivenTrain>): LayeredTrain {
-  return train.kind === 'v1' ? v1Train(train) : poissonTrain(train);
+  switch (train.kind) {
+    case 'v1':
+      return v1Train(train);
+    case 'poisson':
+      return poissonTrain(train);
+    case 'background':
+      return backgroundTrain(train);
+  }
 }
 
 export function givenSteps({ steps }: GivenTrain, index: number): Uint16Array {
   return ArrayBuffer.isView(steps) ? steps : steps[index]!;
+}
+
+/** Tells apart the input of background, whose events are a list of their own. */
+export function partedInputs(all: readonly Input[]): {
+  readonly inputs: readonly Input[];
+  readonly background: (Input & { readonly train: BackgroundTrain }) | undefined;
+} {
+  const isBackground = (input: Input) => input.train.kind === 'background';
+  return {
+    inputs: all.filter((input) => !isBackground(input)),
+    background: all.find(isBackground) as ReturnType<typeof partedInputs>['background'],
+  };
 }
 
 /** The neurons of all inputs, each once; those of several inputs ascend. */

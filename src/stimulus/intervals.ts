@@ -8,30 +8,34 @@ const NEVER = MAXIMUM_TRIAL_STEPS + 1;
 export interface IntervalTable {
   /** cumulative[k - 1] / 2^32 is the chance that the next event comes within k steps. */
   readonly cumulative: Float64Array;
-  /** guide[b]: the smallest interval that a word beginning with byte b can mean, less one. */
+  /** guide[b]: the smallest interval that a word beginning with the bits b can mean, less one. */
   readonly guide: Uint16Array;
+  /** Bits of a word behind those that lead into the guide. */
+  readonly guideShift: number;
 }
 
 /**
  * Made by multiplications alone, in one order, so it is the same on every machine. It ends where every word has
  * its interval, or with the longest trial.
  * @param chanceInStep of an event, above 0 and at most 1
+ * @param guideBits that lead into the guide: more make a search shorter where intervals are long
  */
-export function intervalTable(chanceInStep: number): IntervalTable {
+export function intervalTable(chanceInStep: number, guideBits = 8): IntervalTable {
   const known = tables.get(chanceInStep);
-  if (known) return known;
+  if (known?.guideShift === 32 - guideBits) return known;
   const cumulative: number[] = [];
   let chanceOfNone = 1;
   do {
     chanceOfNone *= 1 - chanceInStep;
     cumulative.push((1 - chanceOfNone) * WORD_RANGE);
   } while (cumulative.length < MAXIMUM_TRIAL_STEPS && cumulative.at(-1)! <= WORD_RANGE - 1);
-  const guide = new Uint16Array(256);
-  for (let byte = 0, k = 0; byte < guide.length; byte++) {
-    while (k < cumulative.length && cumulative[k]! <= byte * 2 ** 24) k++;
-    guide[byte] = k;
+  const guideShift = 32 - guideBits;
+  const guide = new Uint16Array(2 ** guideBits);
+  for (let bits = 0, k = 0; bits < guide.length; bits++) {
+    while (k < cumulative.length && cumulative[k]! <= bits * 2 ** guideShift) k++;
+    guide[bits] = k;
   }
-  const table = { cumulative: Float64Array.from(cumulative), guide };
+  const table = { cumulative: Float64Array.from(cumulative), guide, guideShift };
   tables.set(chanceInStep, table);
   return table;
 }
@@ -39,8 +43,8 @@ export function intervalTable(chanceInStep: number): IntervalTable {
 const tables = new Map<number, IntervalTable>();
 
 /** Steps to the next event, computed from a random 32-bit word. */
-export function intervalOf(word: number, { cumulative, guide }: IntervalTable): number {
-  let k = guide[word >>> 24]!;
+export function intervalOf(word: number, { cumulative, guide, guideShift }: IntervalTable): number {
+  let k = guide[word >>> guideShift]!;
   while (k < cumulative.length && cumulative[k]! <= word) k++;
   return k === cumulative.length ? NEVER : k + 1;
 }

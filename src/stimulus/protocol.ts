@@ -8,6 +8,8 @@ export const STEPS_PER_MS = 10;
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
 /** The highest rate of a Poisson train. */
 export const MAXIMUM_RATE_HZ = 500;
+/** The highest rate of a train of background. */
+export const MAXIMUM_BACKGROUND_RATE_HZ = 40;
 
 /** The highest intensity of an experiment of version 1. */
 export const MAXIMUM_INTENSITY = 2;
@@ -62,14 +64,17 @@ export interface SilencedWindow {
   readonly endStep: number;
 }
 
-/** Neurons that receive events, each from a separate train. None of them has a refractory period in this trial. */
+/**
+ * Neurons that receive events, each from a separate train. None of them has a refractory period in this trial, unless
+ * the train is one of background.
+ */
 export interface Input {
   /** No neuron twice. */
   readonly neurons: Uint32Array;
   readonly train: Train;
 }
 
-export type Train = V1Train | PoissonTrain | GivenTrain;
+export type Train = V1Train | PoissonTrain | BackgroundTrain | GivenTrain;
 
 /** The Poisson train of an experiment of version 1: a neuron's is keyed by its index in the list of neurons. */
 export interface V1Train {
@@ -82,12 +87,8 @@ export interface V1Train {
   readonly seed: number;
 }
 
-/** The Poisson train of an open experiment: keyed by the seed, the trial, the input's name and the neuron's id. */
-export interface PoissonTrain {
-  readonly kind: 'poisson';
-  readonly name: string;
-  /** Mean events per neuron and second, 0 to MAXIMUM_RATE_HZ. */
-  readonly rateHz: number;
+/** A train of an open experiment that is drawn anew in each trial. */
+interface SeededTrain {
   /** 0 to 2^32 - 1. */
   readonly seed: number;
   /** 0 to 2^32 - 1. */
@@ -98,11 +99,57 @@ export interface PoissonTrain {
   readonly endStep: number;
 }
 
+/** The Poisson train of an open experiment: keyed by the seed, the trial, the input's name and the neuron's id. */
+export interface PoissonTrain extends SeededTrain {
+  readonly kind: 'poisson';
+  readonly name: string;
+  /** Mean events per neuron and second, 0 to MAXIMUM_RATE_HZ. */
+  readonly rateHz: number | RateTable;
+}
+
+/**
+ * Background: rare events of very many neurons, which keep their refractory period and lose events that arrive in it.
+ * Keyed by the seed, the trial and the neuron's id; at most one input of a trial has such a train.
+ */
+export interface BackgroundTrain extends SeededTrain {
+  readonly kind: 'background';
+  /** Mean events per neuron and second, 0 to MAXIMUM_BACKGROUND_RATE_HZ. */
+  readonly rateHz: number;
+  /** Added to v by one event. */
+  readonly eventMv: number;
+}
+
+/**
+ * Rates that differ between the neurons of an input, or change during a trial. A course is the rates of a neuron in
+ * time. All courses stand in a few arrays, because sending thousands of arrays to a thread takes long.
+ */
+export interface RateTable {
+  /** The course of each neuron, by its place in the input; absent where all have the first one. */
+  readonly courses?: Uint16Array;
+  /** Rates of course c have the places from starts[c] up to, not including, starts[c + 1] in the arrays below. */
+  readonly starts: Uint32Array;
+  /** The step from which on each rate holds, up to the next one of its course: 0, then ascending. */
+  readonly steps: Uint16Array;
+  readonly ratesHz: Float64Array;
+}
+
 /** Given events, for replay. Steps are ascending and unique; those after the end of the trial are ignored. */
 export interface GivenTrain {
   readonly kind: 'spikes';
   /** One list for all neurons, or one for each of them. */
   readonly steps: Uint16Array | readonly Uint16Array[];
+}
+
+/** Trains that every engine knows. */
+const PLAIN_TRAINS: readonly string[] = ['v1', 'poisson', 'spikes'] satisfies Train['kind'][];
+
+/** Tells whether a trial has nothing but such trains and silenced neurons: what it computes is the network as it is. */
+export function isPlain({ inputs, constants, overrides, silencedWindows }: Protocol): boolean {
+  const edits = [constants, overrides, silencedWindows];
+  return (
+    edits.every((each) => each === undefined) &&
+    inputs.every(({ train }) => PLAIN_TRAINS.includes(train.kind))
+  );
 }
 
 /** The protocol of an experiment of version 1. */

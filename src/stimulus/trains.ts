@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto';
 import { type IntervalTable, intervalTable } from './intervals.js';
 import { PHILOX_STREAM } from './philox.js';
 import {
+  MAXIMUM_BACKGROUND_RATE_HZ,
   MAXIMUM_INTENSITY,
   MAXIMUM_RATE_HZ,
   MAXIMUM_TRIAL_STEPS,
   STEPS_PER_MS,
+  type BackgroundTrain,
   type PoissonTrain,
+  type RateTable,
   type V1Train,
 } from './protocol.js';
 
@@ -18,8 +21,9 @@ const MS_PER_SECOND = 1000;
 export interface Layer {
   /** Before the thinning. */
   readonly intervals: IntervalTable;
-  /** The share of events that stay, 0 to 1. */
-  readonly share: number;
+  /** The rates between which it lies: a train of a rate up to the first has nothing of it, from the second on all. */
+  readonly fromHz: number;
+  readonly toHz: number;
   /** The number of the first block of random numbers; the next blocks follow it. */
   readonly firstBlock: number;
 }
@@ -30,24 +34,28 @@ export interface Stream {
   readonly key: readonly [number, number];
 }
 
-/** The trains of one input. Each is the union of these layers, cut to the window. */
+/** The trains of one input. Each is the union of the layers below its rate, cut to the window. */
 export interface LayeredTrain {
   readonly layers: readonly Layer[];
+  /** Rates of the neurons; in a train of version 1 the intensity, which is 1 at the nominal rate. */
+  readonly rateHz: number | RateTable;
   readonly startStep: number;
   readonly endStep: number;
   /** @param index of the neuron in the list of the input  @param id its id, asked for where it is needed */
   streamOf(index: number, id: () => string): Stream;
 }
 
+/** The share of events of a layer that stay at a rate, at most 1; none stay where it is not above 0. */
+export function shareOf({ fromHz, toHz }: Layer, rateHz: number): number {
+  return Math.min(1, (rateHz - fromHz) / (toHz - fromHz));
+}
+
 /** Events are drawn at the rate of the highest intensity and thinned, so raising the intensity only adds events. */
 export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'>): LayeredTrain {
-  const layer = {
-    intervals: intervalTable(chanceInStep(nominalRateHz * MAXIMUM_INTENSITY)),
-    share: intensity / MAXIMUM_INTENSITY,
-    firstBlock: 0,
-  };
+  const intervals = intervalTable(chanceInStep(nominalRateHz * MAXIMUM_INTENSITY));
   return {
-    layers: intensity === 0 ? [] : [layer],
+    layers: [{ intervals, fromHz: 0, toHz: MAXIMUM_INTENSITY, firstBlock: 0 }],
+    rateHz: intensity,
     startStep: 0,
     endStep: MAXIMUM_TRIAL_STEPS,
     streamOf: (index) => ({ counter: [0, 0, PHILOX_STREAM.stimulus], key: [seed, index] }),
@@ -55,36 +63,56 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
 }
 
 /**
- * The rates at which layers of a Poisson train end. The union of the first n layers has the n-th rate; a rate in
- * between has all layers below it and a share of the next one, so a higher rate only adds events, at a cost that
- * follows the rate.
+ * The rates at which layers of a train end. The union of the first n layers has the n-th rate; a rate in between has all
+ * layers below it and a share of the next one, so a higher rate only adds events, at a cost that follows the rate. Where
+ * the rate changes during a trial, so does the share: no event moves.
  */
-const LAYER_RATES_HZ = [31.25, 62.5, 125, 250, MAXIMUM_RATE_HZ] as const;
+const POISSON_RATES_HZ = [31.25, 62.5, 125, 250, MAXIMUM_RATE_HZ];
+const BACKGROUND_RATES_HZ = [0.5, 2, 8, MAXIMUM_BACKGROUND_RATE_HZ];
 /** The number of a layer stands in the top three bits of the block's number. */
 const LAYER_SHIFT = 29;
 /** Set in the word of an input's name; no stream of PHILOX_STREAM has it. */
 const NAME_BIT = 2 ** 31;
+/** Intervals of background are thousands of steps long. */
+const BACKGROUND_GUIDE_BITS = 16;
+
+const knownLayers = new Map<readonly number[], readonly Layer[]>();
 
 /**
  * A step has an event in layers up to R1 with the chance R1 dt; the next layer, up to R2, has
  * (R2 - R1) dt / (1 - R1 dt), so the union with it has exactly R2 dt.
  */
-export function poissonTrain(train: Omit<PoissonTrain, 'kind'>): LayeredTrain {
-  const { name, rateHz, seed, trial, startStep, endStep } = train;
+function layersUpTo(ratesHz: readonly number[], guideBits?: number): readonly Layer[] {
+  const layers =
+    knownLayers.get(ratesHz) ??
+    ratesHz.map((toHz, layer): Layer => {
+      const fromHz = ratesHz[layer - 1] ?? 0;
+      const chance = chanceInStep(toHz - fromHz) / (1 - chanceInStep(fromHz));
+      return {
+        intervals: intervalTable(chance, guideBits),
+        fromHz,
+        toHz,
+        firstBlock: layer * 2 ** LAYER_SHIFT,
+      };
+    });
+  knownLayers.set(ratesHz, layers);
+  return layers;
+}
+
+export function poissonTrain({ name, seed, trial, ...train }: Omit<PoissonTrain, 'kind'>): LayeredTrain {
   const word = nameWord(name);
-  const layers = LAYER_RATES_HZ.map((to, layer) => {
-    const from = LAYER_RATES_HZ[layer - 1] ?? 0;
-    return {
-      intervals: intervalTable(chanceInStep(to - from) / (1 - chanceInStep(from))),
-      share: Math.min(1, (rateHz - from) / (to - from)),
-      firstBlock: layer * 2 ** LAYER_SHIFT,
-    };
-  });
   return {
-    layers: layers.filter(({ share }) => share > 0),
-    startStep,
-    endStep,
+    ...train,
+    layers: layersUpTo(POISSON_RATES_HZ),
     streamOf: (_, id) => ({ counter: [...idWords(id()), word], key: [seed, trial] }),
+  };
+}
+
+export function backgroundTrain({ seed, trial, ...train }: Omit<BackgroundTrain, 'kind'>): LayeredTrain {
+  return {
+    ...train,
+    layers: layersUpTo(BACKGROUND_RATES_HZ, BACKGROUND_GUIDE_BITS),
+    streamOf: (_, id) => ({ counter: [...newIdWords(id()), PHILOX_STREAM.background], key: [seed, trial] }),
   };
 }
 
@@ -104,16 +132,20 @@ type IdWords = readonly [low: number, high: number];
 const knownWords = new Map<string, IdWords>();
 const MAXIMUM_KNOWN_WORDS = 2 ** 18;
 
+function idWords(id: string): IdWords {
+  const known = knownWords.get(id);
+  if (known !== undefined) return known;
+  const words = newIdWords(id);
+  if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
+  knownWords.set(id, words);
+  return words;
+}
+
 /**
  * The low and the high word of 64 bits that stand for a neuron: of its root id, which is a number; where the brain
  * was sampled and a neuron has a name instead, of the first eight bytes of the name's SHA-256, big-endian.
  */
-function idWords(id: string): IdWords {
-  const known = knownWords.get(id);
-  if (known !== undefined) return known;
+export function newIdWords(id: string): IdWords {
   const bits = ROOT_ID.test(id) ? BigInt(id) : createHash('sha256').update(id).digest().readBigUInt64BE();
-  const words: IdWords = [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
-  if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
-  knownWords.set(id, words);
-  return words;
+  return [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
 }

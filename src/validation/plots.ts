@@ -1,6 +1,6 @@
 import { type Figure, type Mark, type Panel } from '../experiments/figures/figure.js';
 import { curvesPanel } from '../experiments/figures/panels.js';
-import type { TableSignRule } from '../connectome/connectome.js';
+import type { ComparedRule } from './subject.js';
 import { RUNAWAY_NEURONS } from './document.js';
 import { PATHWAYS, type Report } from './report.js';
 
@@ -38,7 +38,7 @@ function glomeruli(report: Report): Figure {
 /** A row for each name, a dot for each rule, and a line between them; a dashed line where activity runs away. */
 function recruited(
   title: string,
-  rows: readonly ({ readonly name: string } & Record<TableSignRule, number>)[],
+  rows: readonly ({ readonly name: string } & Record<ComparedRule, number>)[],
   rowHeight: number,
 ): Figure {
   const marks: Mark[] = [

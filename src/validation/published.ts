@@ -1,6 +1,7 @@
 /** The numbers that were published for this model, and what it gives here by the same protocol. */
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { meanSd, type MeanSd } from '../mean-sd.js';
+import { SYNAPSE_MV } from '../simulation/network.js';
 import { STEPS_PER_MS } from '../stimulus/protocol.js';
 import type { Subject } from './subject.js';
 
@@ -12,10 +13,11 @@ const SEED = 783;
 const RESPONDING_IN_ANY = `responding neurons, in any of ${TRIALS} trials`;
 const RESPONDING_IN_ONE = 'responding neurons, mean of a trial';
 
-/** Inputs in Hz by selector, and a type whose outputs are cut. */
+/** Inputs in Hz by selector, a type whose outputs are cut, and what one synapse adds where it is not the usual. */
 interface Protocol {
   readonly ratesHz: Readonly<Record<string, number>>;
   readonly silenced?: string;
+  readonly synapseMv?: number;
 }
 
 /** A name, and a selector of the neurons whose mean rate it is; one of the counts without a selector. */
@@ -45,6 +47,14 @@ const rateOf = (set: string): Readout => [`${set} (Hz)`, `@${set}`];
 
 const sugarAt = (rateHz: number, readout: Readout, published?: number): PublishedNumber =>
   [`sugar ${rateHz} Hz`, { ratesHz: { '@sugar': rateHz } }, readout, published, 'weak'] as const;
+/** @param gain in the paper's robustness tests, of all synapses */
+const sugarWithGain = (gain: number, published: number): PublishedNumber => [
+  `sugar 100 Hz, ${gain} times ${SYNAPSE_MV} mV`,
+  { ratesHz: { '@sugar': 100 }, synapseMv: gain * SYNAPSE_MV },
+  MN9_OTHER_SIDE,
+  published,
+  'weak',
+];
 const LOOMING = { LC4: 100 };
 const ALL_JONS = { ratesHz: { '@JO_CE': 140, '@JO_F': 140, '@JO_Dm': 140 } };
 
@@ -56,6 +66,8 @@ const PUBLISHED: readonly PublishedNumber[] = [
   sugarAt(200, MN9_OTHER_SIDE, 93.2),
   sugarAt(100, MN9_SAME_SIDE, 49.7),
   sugarAt(200, MN9_SAME_SIDE, 62.9),
+  sugarWithGain(0.7, 33.5),
+  sugarWithGain(1.3, 96.1),
   sugarAt(10, [RESPONDING_IN_ANY], 45),
   sugarAt(100, [RESPONDING_IN_ANY], 410),
   sugarAt(200, [RESPONDING_IN_ANY], 455),
@@ -115,7 +127,7 @@ export function publishedResults(subject: Subject): PublishedResult[] {
 /** Spikes of each neuron in one trial. */
 function spikeCounts(
   subject: Subject,
-  { ratesHz, silenced }: Protocol,
+  { ratesHz, silenced, synapseMv }: Protocol,
   neuronsOf: (selector: string) => Uint32Array,
   trial: number,
 ): Float64Array {
@@ -128,6 +140,7 @@ function spikeCounts(
     }),
     silenced: silenced === undefined ? new Uint32Array(0) : neuronsOf(silenced),
     durationSteps: endStep,
+    ...(synapseMv !== undefined && { constants: { synapseMv } }),
   });
   const counts = new Float64Array(subject.connectome.neuronCount);
   for (const neuron of raster.neurons) counts[neuron]! += 1;

@@ -1,5 +1,5 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
-import type { TableSignRule } from '../connectome/connectome.js';
+import type { ComparedRule } from './subject.js';
 import type { StimulusId } from '../presets/populations.js';
 import { publishedResults } from './published.js';
 import { type Shuffle, shuffledWiring } from './shuffle.js';
@@ -50,13 +50,13 @@ export type Report = ReturnType<typeof report>;
  * @param begin called before each study
  */
 export function report(
-  subjects: Readonly<Record<TableSignRule, Subject>>,
+  subjects: Readonly<Record<ComparedRule, Subject>>,
   synthetic: Subject,
   simulators: Simulators,
   begin: (study: string) => void,
 ) {
   const { predicted, corrected } = subjects;
-  const bothRules = <T>(of: (subject: Subject) => T): Record<TableSignRule, T> => ({
+  const bothRules = <T>(of: (subject: Subject) => T): Record<ComparedRule, T> => ({
     predicted: of(predicted),
     corrected: of(corrected),
   });

@@ -2,7 +2,7 @@
  * Experiments on the model itself: behaviour that is known from flies, behaviour that is not, and the effect of other
  * signs or another wiring. They return numbers; document.ts and plots.ts show them.
  */
-import type { TableSignRule } from '../connectome/connectome.js';
+import type { ComparedRule } from './subject.js';
 import { neuronsOfTypes } from '../connectome/node-set-resolver.js';
 import { meanSd, type MeanSd } from '../mean-sd.js';
 import { DRIVES, readDrives } from '../presets/drives.js';
@@ -67,11 +67,11 @@ export function overlaps(
 }
 
 /** Excites each type of olfactory receptor neurons alone: every glomerulus gets the input of one type. */
-export function glomeruli(subjects: Readonly<Record<TableSignRule, Subject>>, seeds: readonly number[]) {
+export function glomeruli(subjects: Readonly<Record<ComparedRule, Subject>>, seeds: readonly number[]) {
   const { types } = subjects.corrected.connectome.metadata;
   const receptors = [...new Set(types.flatMap(({ name }) => (name.startsWith('ORN_') ? [name] : [])))].sort();
   return receptors.map((type) => {
-    const recruitedUnder = (rule: TableSignRule): number => {
+    const recruitedUnder = (rule: ComparedRule): number => {
       const subject = subjects[rule];
       const neurons = neuronsByIdOf(subject.connectome, [type]);
       return respondingIn(seeds.map((seed) => subject.excite(neurons, NOMINAL_RATE_HZ, 1, seed))).mean;

@@ -1,4 +1,4 @@
-import type { Connectome, Wiring } from '../connectome/connectome.js';
+import type { Connectome, TableSignRule, Wiring } from '../connectome/connectome.js';
 import { neuronsOfTypes } from '../connectome/node-set-resolver.js';
 import type { ChannelRates } from '../presets/drives.js';
 import type { StimulusId } from '../presets/populations.js';
@@ -9,6 +9,8 @@ import type { DrawInputEvents } from '../stimulus/input-events.js';
 import { type Protocol, v1Protocol } from '../stimulus/protocol.js';
 
 const DURATION_MS = 100;
+/** The rules that the studies on FlyWire compare. */
+export type ComparedRule = Exclude<TableSignRule, 'fast'>;
 /** Rate of the input events of most stimuli at intensity 1. */
 export const NOMINAL_RATE_HZ = 150;
 

@@ -27,6 +27,7 @@ const DOCUMENT = {
     bins: { node_set: 'C_escape', type: 'histogram', bin_ms: 25 },
     spikes: { node_set: '@all', type: 'spikes' },
     events: { node_set: '@all', type: 'inputs' },
+    potentials: { node_set: 'C_walk', type: 'membrane', dt_ms: 20 },
   },
   sweep: [{ set: 'inputs.sugar.rate_hz', values: [0, 100, 200] }],
 };
@@ -116,6 +117,17 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
     expect(new Set(plots).size).toBe(1);
   });
 
+  it('writes membrane potentials as the service does, computed here or there', async () => {
+    const expected = await answered('?format=csv&table=membrane');
+    expect(expected.toString()).toMatch(/^condition,trial,t_ms,root_id,type,side,v_mv\r\n0,0,20,/);
+    for (const further of [[], ['--url', service.url]]) {
+      const path = inDirectory(`membrane-${further.length}.csv`);
+      const { status } = await experiment([file, '--csv', path, '--table', 'membrane', ...further]);
+      expect(status).toBe(0);
+      expect(readFileSync(path).equals(expected)).toBe(true);
+    }
+  });
+
   it('says beforehand what would be run', async () => {
     const http = (await answered('?dry_run=true')).toString();
     expect((await experiment([file, '--dry-run', '--json'])).stdout).toBe(http);
@@ -123,6 +135,8 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
     expect((await experiment([file, '--dry-run', '--url', service.url])).stdout).toBe(here.stdout);
     expect(here.stdout).toContain('inputs.sugar         12 neurons; left 6, right 6; S_sugar 12');
     expect(here.stdout).toContain('At most 0.9 brain seconds');
+    // Four neurons, four samples, three trials of three conditions.
+    expect(here.stdout.replaceAll(/\s+/g, ' ')).toContain('144 rows of membrane potentials');
     expect(here.stdout).toContain('2: inputs.sugar.rate_hz=200');
     expect(widest(here.stdout)).toBeLessThanOrEqual(80);
   });
@@ -181,9 +195,7 @@ describe('npm run experiment -- DOCUMENT.json --url with more rows of spikes tha
     const args = ['--duration', '400', '--spikes', spikes, '--url', pages.url];
     const failed = await experiment([file, ...args]);
     expect(failed).toMatchObject({ status: 2, stdout: '' });
-    expect(failed.stderr).toMatch(
-      /Trial 0 of condition [12] has \d+ rows of spikes and input events; at most 1500 /,
-    );
+    expect(failed.stderr).toMatch(/Trial 0 of condition [12] has \d+ rows of events; at most 1500 /);
     expect(readdirSync(directory).filter((name) => name.startsWith('refused'))).toEqual([]);
   });
 
@@ -585,6 +597,7 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     expect(drawn.reduce((sum, each) => sum + each, 0)).toBe(shown(events) + shown(spikes));
     expect(svg).toMatch(/S_sugar (left|right)/);
     expect(svg).toContain('bins (Hz)');
+    expect(svg).toContain('potentials: Membrane potential (mV)');
   });
 });
 

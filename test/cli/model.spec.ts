@@ -192,14 +192,24 @@ describe('model:compile', () => {
     expect(stderr).toMatch(/\nWriting .*\n.*below\.connectome cannot be written: [^\n]+\n$/);
   });
 
-  it('names the selector of the service that these tables have no neuron for', async () => {
+  it('names the selector of the service that tables said to be of FlyWire have no neuron for', async () => {
     const out = join(dir, 'never.connectome');
     const result = await runCommand('model-compile', [
-      ...['--tables', writeTables(tables), '--out', out, ...NAMED],
+      ...['--tables', writeTables(tables), '--out', out, '--name', 'Changed', '--dataset', 'FlyWire FAFB'],
     ]);
     expect(result.status).toBe(1);
     expect(result.stderr).toContain(
       'The populations do not fit: stimulus sugar: The model lacks "gustatory", "sugar/water".',
+    );
+  });
+
+  it('leaves out what another network has no types for, and says so', async () => {
+    const out = join(dir, 'fitting.connectome');
+    const args = ['--tables', writeTables(tables), '--out', out, ...NAMED];
+    const { status, stdout } = await runCommand('model-compile', args);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(
+      /It has no stimuli and no channels\.\nVersion 1 of the API lacks sugar, loom, food, /,
     );
   });
 });
@@ -213,8 +223,20 @@ describe('model:download', () => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const out = join(dir, 'downloaded');
     try {
-      const first = await runCommand('model-download', ['--out', out, '--base-url', baseUrl]);
+      const refused = await runCommand('model-download', ['--out', out, '--base-url', baseUrl]);
+      expect(refused.status).toBe(1);
+      expect(refused.stderr).toMatch(
+        /neurons\.csv\.gz has \d+ bytes, expected 1679884: it is another version .* --allow-changed takes it/,
+      );
+      const first = await runCommand('model-download', [
+        '--out',
+        out,
+        '--base-url',
+        baseUrl,
+        '--allow-changed',
+      ]);
       expect(first.status).toBe(0);
+      expect(first.stderr).toContain('neurons.csv.gz is not the published file: its SHA-256 is ');
       expect(first.stdout).toMatch(/^The tables are data of the FlyWire Consortium.*CC BY-NC 4\.0\n/);
       expect(first.stderr).toContain('Downloading connections.csv.gz\n');
     } finally {
@@ -316,12 +338,12 @@ describe('every command', () => {
     [
       'a missing option',
       ['--out', 'x'],
-      'model:compile: it takes one of --tables DIR, --statistics DIR, and --connectivity FILE with --completeness FILE',
+      'model:compile: it takes one of --tables DIR, --edges FILE with --neurons FILE, --statistics DIR, and --connectivity FILE with --completeness FILE',
     ],
     [
       'a value that is not allowed',
       ['--tables', 'x', '--out', 'y', '--signs', 'mine'],
-      'model:compile: --signs should be corrected or predicted, found "mine"',
+      'model:compile: --signs should be corrected or predicted or fast, found "mine"',
     ],
     [
       'a threshold that is no number of synapses',
@@ -347,7 +369,7 @@ describe('every command', () => {
       [
         'a data set',
         ['--dataset', 'd'],
-        '--dataset says more of a network with a name, so it needs --name NAME',
+        '--dataset should be one of banc-888, flywire-783, hemibrain-1.2, malecns-1.0, manc-1.2.1, found "d"; another network needs --name NAME',
       ],
       [
         'a name of two lines',
@@ -387,6 +409,6 @@ describe('every command', () => {
     const { status, stdout } = await runCommand('model-compile', ['--help']);
     expect(status).toBe(0);
     expect(stdout).toContain('usage: npm run model:compile -- [options]');
-    expect(stdout).toMatch(/--signs corrected\|predicted +Sign rule, default corrected/);
+    expect(stdout).toMatch(/--signs corrected\|predicted\|fast +Sign rule, on FlyWire by default corrected/);
   });
 });

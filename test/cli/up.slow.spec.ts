@@ -41,8 +41,8 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(tree, { recursive: true }));
 
-async function start(variables: Record<string, string>): Promise<Started> {
-  const child = spawn(process.execPath, ['scripts/up.mjs'], {
+async function start(variables: Record<string, string>, args: readonly string[] = []): Promise<Started> {
+  const child = spawn(process.execPath, ['scripts/up.mjs', ...args], {
     cwd: tree,
     env: {
       PATH: process.env['PATH'],
@@ -101,6 +101,43 @@ it('tells the address it listens on', async () => {
   const [, url] = /The service answers at (\S+)/.exec(up!.stdout)!;
   expect(url).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
+});
+
+it('downloads and compiles the data set that it is told, with the options of each command', async () => {
+  const { exit } = await start({}, [
+    ...['--dataset', 'flywire-783', '--synapses', 'princeton', '--synapse-mv', '0.124'],
+    ...['--base-url', 'http://localhost:1/x', '--allow-changed'],
+  ]);
+  expect(await exit).toEqual([7, null]);
+  const calls = up!.stdout.split('\n').filter((line) => line.startsWith('npm run -s model:'));
+  expect(calls).toEqual([
+    'npm run -s model:download -- --dataset flywire-783 --out data/tables/flywire-783 --synapses princeton ' +
+      '--base-url http://localhost:1/x --allow-changed',
+    'npm run -s model:compile -- --dataset flywire-783 --tables data/tables/flywire-783 ' +
+      '--out data/flywire-783-princeton-0.124.connectome --synapses princeton --synapse-mv 0.124',
+  ]);
+});
+
+it('serves a data set that is compiled already, and says which brain it is', async () => {
+  cpSync(smallConnectomeFile(), join(tree, 'data/malecns-1.0.connectome'));
+  const late = COMPILED_S + 36_000;
+  utimesSync(join(tree, 'data/malecns-1.0.connectome'), late, late);
+  await start({ HOST: '127.0.0.1' }, ['--dataset', 'malecns-1.0']);
+  await until(() => up!.child.exitCode !== null || up!.stdout.includes('Try: curl'));
+  expect(up!.stdout).toContain('data/malecns-1.0.connectome is there …');
+  expect(up!.stdout).not.toContain('npm run -s model:');
+  expect(up!.stderr).toBe('');
+  expect(up!.stdout).toMatch(/\nBrain: Small test brain, data under CC-BY-NC-4\.0\nTry: curl 'http/);
+});
+
+it.each([
+  [['--datasat', 'x'], /Unknown option '--datasat'.*It takes --dataset NAME/],
+  [['--synapse-mv', '0.2'], /--synapse-mv needs --dataset NAME/],
+  [['flywire-783'], /Unexpected argument 'flywire-783'/],
+])('refuses %j', async (args, message) => {
+  const { exit } = await start({}, args);
+  expect(await exit).toEqual([2, null]);
+  expect(up!.stderr).toMatch(message);
 });
 
 it('ends with 0 and without a trace when it is told to while the model is not there', async () => {

@@ -8,9 +8,16 @@ import { tableFromIPC } from 'apache-arrow';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { answerWriter } from '../../src/experiments/formats/answer-writer.js';
 import { FORMATS, type Format } from '../../src/experiments/formats/formats.js';
-import type { ConditionResult, SpikeTable } from '../../src/experiments/run/result.js';
+import type { ConditionResult, EventTable } from '../../src/experiments/run/result.js';
 import { encodeConnectome } from '../../src/connectome/format.js';
-import { conditions, connectome, eventsOf, experiment, spikeTable } from '../support/answered-experiment.js';
+import {
+  conditions,
+  connectome,
+  eventsOf,
+  experiment,
+  inputTable,
+  spikeTable,
+} from '../support/answered-experiment.js';
 import { connectomeFile } from '../support/connectomes.js';
 import { describeWith, PANDAS, PYARROW } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
@@ -95,6 +102,7 @@ const DOCUMENT = {
     bins: { node_set: 'C_*', type: 'histogram', group_by: ['type'], start_ms: 0.3, bin_ms: 10.1 },
     raster: { node_set: 'C_*', type: 'spikes' },
     events: { node_set: 'S_sugar', type: 'inputs' },
+    potentials: { node_set: 'C_*', type: 'membrane', dt_ms: 7 },
   },
   sweep: [
     { set: 'inputs.sugar.rate_hz', values: [50, 150] },
@@ -524,8 +532,9 @@ const PAGED_CONDITIONS = [0, 1].map((index): ConditionResult => {
   const raster = spikeTable(
     [0, 1, 2].flatMap((trial) => [trial, trial + 3].map((step) => [trial, step, index])),
   );
-  const inputs = Uint8Array.from(raster.trials, (trial) => trial % 2);
-  const events = { ...raster, table: 'inputs' as const, inputs, inputNames: ['a', 'b'] };
+  const [{ column }] = inputTable([], []).columns as [EventTable['columns'][number]];
+  const values = Uint8Array.from(raster.trials, (trial) => trial % 2);
+  const events = { ...raster, table: 'inputs' as const, columns: [{ column, values }] };
   return { ...condition, index, reports: { ...reports, raster, events } };
 });
 
@@ -534,7 +543,7 @@ function conditionsFrom(page: string, end: string | undefined): ConditionResult[
   const place = (border: string) => border.split('.').map(Number) as [number, number];
   const [first, firstTrial] = place(page);
   const [last, endTrial] = place(end ?? '2.0');
-  const rows = (table: SpikeTable, index: number): SpikeTable => {
+  const rows = (table: EventTable, index: number): EventTable => {
     const wanted = (_: number, row: number) =>
       (index > first || table.trials[row]! >= firstTrial) && (index < last || table.trials[row]! < endTrial);
     return {
@@ -542,7 +551,7 @@ function conditionsFrom(page: string, end: string | undefined): ConditionResult[
       trials: table.trials.filter(wanted),
       steps: table.steps.filter(wanted),
       neurons: table.neurons.filter(wanted),
-      ...(table.inputs && { inputs: table.inputs.filter(wanted) }),
+      columns: table.columns.map((own) => ({ ...own, values: own.values.filter(wanted) })),
     };
   };
   return PAGED_CONDITIONS.filter(
@@ -824,7 +833,8 @@ describeWith(['pandas'], 'the Python client with pandas', () => {
     const script = `${RUN}
 import pandas as pd
 for table, columns in {'rates': None, 'histogram': None, 'spikes': ['condition', 'trial', 't_ms', 'root_id'],
-                       'inputs': ['condition', 'trial', 't_ms', 'input', 'root_id']}.items():
+                       'inputs': ['condition', 'trial', 't_ms', 'input', 'root_id'],
+                       'membrane': ['condition', 'trial', 't_ms', 'root_id', 'v_mv']}.items():
   path = lab.download(table + '.csv', table=table, **document)
   expected = pd.read_csv(path, dtype={'root_id': str}, keep_default_na=False)
   frame = getattr(result, table)

@@ -66,6 +66,11 @@ describe('the options of an open experiment', () => {
     ['seed=1,2', { set: 'seed', values: [1, 2] }],
     ['inputs.a.rate_hz=1,2', { set: 'inputs.a.rate_hz', values: [1, 2] }],
     ['silence=LC*/type', { each: 'LC*', group_by: ['type'], as: 'silence' }],
+    ['constants.delay_ms=1,2', { set: 'constants.delay_ms', values: [1, 2] }],
+    [
+      'connection_overrides.a-b.target=LC*/type',
+      { each: 'LC*', group_by: ['type'], as: 'connection_overrides.a-b.target' },
+    ],
     ['silence=LC4', { each: 'LC4', as: 'silence' }],
     ['silence=responders', { each: { responders_of: 'baseline' }, as: 'silence' }],
     [

@@ -107,6 +107,7 @@ describe('open experiments with the typed client', () => {
         rates: { node_set: 'S_sugar' },
         all: { node_set: '*', type: 'spikes' },
         given: { node_set: '*', type: 'inputs' },
+        potentials: { node_set: 'C_walk', type: 'membrane', dt_ms: 10 },
       },
     } as const;
     const paging = await startReadyService({}, { limits: { jsonRows: 900, tableRows: 1500 } });

@@ -102,6 +102,7 @@ describe('version 2', () => {
     [400, 'INVALID_PARAMETER', { trials: 1000 }],
     [400, 'UNKNOWN_NEURONS', { inputs: { loom: { node_set: 'LC44x' } } }],
     [400, 'EMPTY_NODE_SET', { silence: [{ type: 'DNp01', side: 'center' }] }],
+    [400, 'NO_CONNECTION', { connection_overrides: { direct: { source: 'LC4', target: 'MDN', weight: 0 } } }],
     [422, 'TOO_EXPENSIVE', { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] }],
   ])('the example of %i %s is a failure', async (status, code, document) => {
     const refused = await ask(document);

@@ -138,6 +138,8 @@ export const right: Request = { stimulus: 'loom' };
         rates: { node_set: 'mine', group_by: ['type', 'side'] },
         bins: { node_set: 'mine', type: 'histogram', bin_ms: 5 },
         events: { node_set: 'mine', type: 'inputs' },
+        classes: { node_set: 'mine', group_by: ['class', 'sub_class'] },
+        potentials: { node_set: 'mine', type: 'membrane', dt_ms: 5 },
       },
       sweep: [
         { set: 'inputs.sugar.rate_hz', values: [50, 100] },

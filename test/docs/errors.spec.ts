@@ -65,6 +65,7 @@ describe('the messages are what is said today', () => {
   it.each<[PublicErrorCode, unknown, Record<string, string>]>([
     ['UNKNOWN_NEURONS', { inputs: { loom: { node_set: 'LC44x' } } }, {}],
     ['EMPTY_NODE_SET', { silence: [{ type: 'DNp01', side: 'center' }] }, {}],
+    ['NO_CONNECTION', { connection_overrides: { direct: { source: 'LC4', target: 'MDN', weight: 0 } } }, {}],
     ['TOO_EXPENSIVE', { duration_ms: 5000, trials: 100, sweep: [{ set: 'seed', values: [1, 2, 3] }] }, {}],
     ['NOT_ACCEPTABLE', {}, { accept: 'image/png' }],
   ])(

@@ -105,8 +105,10 @@ describe('docs/guide.md', () => {
       'raster',
       'check',
       'open-experiment',
+      'membrane',
       'selectors',
       'connections',
+      'edits',
       'screen',
       'spikes',
       'stream',
@@ -116,6 +118,17 @@ describe('docs/guide.md', () => {
       'preset',
     ]);
     expect(blocks - notRun).toBe(examples.size);
+  });
+
+  it('membrane: prints the potentials of MN9, every half millisecond of the window', async () => {
+    const [header, ...rows] = (await runShell('membrane')).trimEnd().split('\r\n');
+    expect(header).toBe('condition,trial,t_ms,root_id,type,side,v_mv');
+    // Two neurons from 20 to 79.5 ms.
+    expect(rows).toHaveLength(2 * 120);
+    expect([rows[0], rows.at(-1)].map((row) => row!.split(',')[2])).toEqual(['20', '79.5']);
+    const potentials = rows.map((row) => Number(row.split(',').at(-1)));
+    expect(Math.max(...potentials.map((mv) => Math.abs(mv + 52)))).toBeLessThan(52);
+    expect(new Set(potentials).size).toBeGreaterThan(100);
   });
 
   it('open-experiment: prints a table in which MN9 follows the dose', async () => {
@@ -154,6 +167,28 @@ describe('docs/guide.md', () => {
     const { types } = resolved['reports.others'];
     expect([types.DNp01, types.DNp02 > 0]).toEqual([undefined, true]);
     expect(experiment.trials).toBe(10);
+  });
+
+  it('edits: the giant fibre fires less, the weaker the connections are that LC4 has with it', async () => {
+    const [header, ...rows] = (await runShell('edits')).trimEnd().split('\r\n');
+    const column = (name: string) =>
+      rows.map((row) => Number(row.split(',')[header!.split(',').indexOf(name)]));
+    expect(column('connection_overrides.direct.weight')).toEqual([0, 0, 0.5, 0.5, 1, 1]);
+    const rates = column('rate_hz_mean');
+    expect(rates[0]! + rates[1]!).toBeLessThan(rates[4]! + rates[5]!);
+    const document = JSON.parse(/-d '([^]*)'/.exec(codeOf('edits'))![1]!) as object;
+    const dryRun = await (await service.post(document, '/api/v2/experiments?dry_run=true')).json();
+    expect(dryRun.resolved.constants).toMatchObject({ synapse_mv: 0.3, threshold_mv: -45 });
+    expect(dryRun.resolved.connection_overrides.direct.pairs).toBeGreaterThan(0);
+    // Defaults as the guide lists them.
+    const listed = [...guide.matchAll(/^\| (`\w+_(?:mv|ms|scale)`.*?) +\| ([-\d., ]+?) +\|/gm)].flatMap(
+      ([, names, values]) => {
+        const each = values!.split(', ').map(Number);
+        return names!.match(/\w+/g)!.map((name, at) => [name, each[at] ?? each[0]!] as const);
+      },
+    );
+    const { synapse_mv: _, ...others } = Object.fromEntries(listed);
+    expect(dryRun.resolved.constants).toEqual({ ...others, synapse_mv: 0.3 });
   });
 
   it('screen: the baseline and three lesions of the types that respond most', async () => {

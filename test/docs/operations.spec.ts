@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { membrane } from '../../src/experiments/kinds/reports/membrane.js';
 import { BOUGHT_BY_BRAIN_SECOND } from '../../src/experiments/plan/prices.js';
 import { assembleApplication } from '../../src/service/application.js';
 import { type Environment, MEANINGS, readEnvironment } from '../../src/service/config/environment.js';
@@ -88,9 +89,11 @@ it('has every limit', () => {
     fixed(own.selectedNeurons),
     fixed(own.inputEventsPerTrial),
     fixed(own.synapticEventsPerTrial),
-    fixed(own.rates),
+    fixed(own.groupNumbers),
     fixed(own.jsonRows),
     fixed(own.tableRows),
+    fixed(own.samples),
+    fixed(membrane.mostNeurons),
     set('JOBS_AT_ONCE'),
     fixed(own.jobsPerClient),
     fixed(own.conditionsPerJob),

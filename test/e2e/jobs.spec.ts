@@ -56,6 +56,7 @@ const DOCUMENTS: Record<string, object> = {
     reports: {
       spikes: { node_set: { super_class: '*' }, type: 'spikes' },
       inputs: { node_set: 'S_sugar', type: 'inputs', end_ms: 30 },
+      potentials: { node_set: 'C_walk', type: 'membrane', dt_ms: 3.3 },
     },
     sweep: [{ set: 'seed', values: [3, 4, 5, 6] }],
   },

@@ -34,7 +34,7 @@ const ENDLESS = {
   reports: { walk: { node_set: 'C_walk' } },
   sweep: [{ set: 'seed', from: 1, to: 1900, step: 1 }],
 };
-const LARGE_ANSWERS = { limits: { rates: 100_000_000 } };
+const LARGE_ANSWERS = { limits: { groupNumbers: 100_000_000 } };
 const NO_BUDGET = {
   EXPERIMENT_BRAIN_SECONDS: '999999',
   EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0',
@@ -280,6 +280,7 @@ describe('an experiment on a small brain', () => {
         histogram: { node_set: 'some', type: 'histogram', group_by: ['type'], bin_ms: 25 },
         spikes: { node_set: 'both', type: 'spikes' },
         inputs: { node_set: 'S_loom', type: 'inputs', end_ms: 20 },
+        potentials: { node_set: 'C_wing', type: 'membrane', dt_ms: 20, start_ms: 40 },
       },
       sweep: [
         { set: 'inputs.sugar.delay_ms', values: [0, 10] },
@@ -302,6 +303,15 @@ describe('an experiment on a small brain', () => {
     expect([...new Set(first.reports.inputs.t_ms)]).toEqual([1, 2.3]);
     expect(new Set(first.reports.inputs.input)).toEqual(new Set(['given']));
     expect(new Set(first.reports.spikes.trial)).toEqual(new Set([0, 1]));
+    // Four neurons at 40 and 60 ms; 80 ms is the end.
+    const potentials = first.reports.potentials;
+    expect(Object.keys(potentials)).toEqual(['trial', 't_ms', 'root_id', 'v_mv']);
+    expect(potentials.t_ms.slice(0, 8)).toEqual([40, 40, 40, 40, 60, 60, 60, 60]);
+    expect(potentials.v_mv).toHaveLength(16);
+    const read = await run(service, document, '?format=arrow&table=membrane');
+    const membranes = tableFromIPC(new Uint8Array(await read.arrayBuffer())).getChild('v_mv')!;
+    expect([...membranes].slice(0, 16)).toEqual(potentials.v_mv);
+    expect(whole.conditions.every((each: { responding_any: number }) => each.responding_any > 0)).toBe(true);
     const shiu = await run(service, document, '?format=parquet&table=spikes&names=shiu');
     // The small brain is synthetic: its neurons have no ids of FlyWire.
     expect([200, 400]).toContain(shiu.status);
@@ -493,7 +503,7 @@ describe('an experiment on a small brain', () => {
       422,
       {
         error:
-          'The selectors of the experiment select 48 neurons in all; at most 40 are allowed. With fewer or smaller ' +
+          'The selectors of the experiment select at least 48 neurons in all; at most 40 are allowed. With fewer or smaller ' +
           'node sets it would fit.',
         code: 'TOO_EXPENSIVE',
         path: '',
@@ -590,7 +600,7 @@ function badDocuments(): Fault[] {
     [
       '/reports/r/group_by/0',
       (value) => ({ reports: { r: { ...report, group_by: [value] } } }),
-      ['class', 5, null, [], {}],
+      ['classes', 5, null, [], {}],
     ],
     [
       '/reports/r/start_ms',
@@ -601,6 +611,11 @@ function badDocuments(): Fault[] {
       '/reports/r/bin_ms',
       (value) => ({ reports: { r: { ...report, type: 'histogram', bin_ms: value } } }),
       [0.5, 1.05, 'x', null, [], -1],
+    ],
+    [
+      '/reports/r/dt_ms',
+      (value) => ({ reports: { r: { ...report, type: 'membrane', dt_ms: value } } }),
+      [0.05, 0, 'x', null, [], -1, 5000.1, 1000],
     ],
   ];
   const faults: Fault[] = places.flatMap(([path, document, values]) =>
@@ -671,7 +686,7 @@ function badDocuments(): Fault[] {
     { each: 'S_sugar', as: 'inputs.b' },
     { each: 'S_sugar', as: 'stimulate' },
     { each: 'S_sugar' },
-    { each: 'S_sugar', as: 'silence', group_by: ['class'] },
+    { each: 'S_sugar', as: 'silence', group_by: ['classes'] },
     { each: { responders_of: 'last' }, as: 'silence' },
     { each: { responders_of: 'baseline', top: 0 }, as: 'silence' },
     { each: { responders_of: 'baseline' }, as: 'silence', group_by: [] },

@@ -182,6 +182,9 @@ describe('what an operator sees', () => {
     expect(await (await service.get('/readyz')).json()).toEqual({
       status: 'ready',
       model: id,
+      name: 'Small test brain',
+      network: 'flywire-783-synthetic',
+      licence: 'CC-BY-NC-4.0',
       connectome_digest,
       workers: { configured: 1, ready: 1, restarts: 0 },
       backend: 'cpu',

@@ -113,6 +113,70 @@ it('a network that is not FlyWire is not described as FlyWire', async () => {
   await service.stop();
 });
 
+it('another fly is called what it is everywhere, and refuses a document for another one', async () => {
+  const metadata = {
+    ...whole.metadata,
+    name: 'MaleCNS 1.0, measured wiring',
+    dataset: 'MaleCNS',
+    release: '1.0',
+    wiring: 'measured',
+    signRule: 'fast',
+    licence: { spdx: 'CC-BY-4.0', url: 'https://creativecommons.org/licenses/by/4.0/' },
+    citations: [{ text: 'Berg et al. 2026', doi: '10.1016/j.cell.2026.08.015', subject: 'the connectome' }],
+    signSource: 'consensus_nt',
+    synapseMv: 0.19,
+  } as const;
+  const signs = whole.signs.map((sign, i) => (i % 7 === 0 ? 0 : sign));
+  const service = await serve({ ...whole, metadata, signs });
+  const id = expect.stringMatching(/^malecns-1\.0-measured-fast-0\.19mv-[0-9a-f]{12}$/);
+  const of = (sign: number) => signs.filter((each) => each === sign).length;
+  expect(await (await service.get('/api/v2/model')).json()).toMatchObject({
+    id,
+    network: 'malecns-1.0',
+    name: 'MaleCNS 1.0, measured wiring',
+    release: '1.0',
+    signs: {
+      rule: 'fast',
+      source: 'consensus_nt',
+      excitatory: of(1),
+      inhibitory: of(-1),
+      without_fast_effect: of(0),
+    },
+    synapse_mv: 0.19,
+    licence: 'CC-BY-4.0',
+    cite: ['Berg et al. 2026, doi:10.1016/j.cell.2026.08.015'],
+  });
+  expect(await (await service.get('/readyz')).json()).toMatchObject({
+    model: id,
+    network: 'malecns-1.0',
+    licence: 'CC-BY-4.0',
+  });
+  const v1 = await (await service.get('/api/v1/model')).json();
+  expect(v1).toMatchObject({ id, release: '1.0', licence: { data: 'CC-BY-4.0' }, sign_rule: { id: 'fast' } });
+  expect(v1.citations.map(({ text }: { text: string }) => text)).toEqual([
+    'Berg et al. 2026',
+    'Shiu et al. 2024',
+  ]);
+  expect(v1.network).toContainEqual(expect.objectContaining({ name: 'synapse_mv', value: 0.19 }));
+
+  const document = { inputs: { a: { node_set: 'S_loom', rate_hz: 100 } }, trials: 1, duration_ms: 10 };
+  const asked = await service.post({ ...document, network: 'malecns-1.0' }, '/api/v2/experiments');
+  expect(await asked.json()).toMatchObject({
+    model: id,
+    licence: 'CC-BY-4.0',
+    experiment: { network: 'malecns-1.0' },
+    cite: expect.arrayContaining(['Berg et al. 2026, doi:10.1016/j.cell.2026.08.015']),
+  });
+  const refused = await service.post({ ...document, network: 'flywire-783' }, '/api/v2/experiments');
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({
+    code: 'INVALID_PARAMETER',
+    error: 'network must be malecns-1.0, which is the network of this model, got "flywire-783".',
+    path: '/network',
+  });
+  await service.stop();
+});
+
 it('a connectome without cell types, stimuli and channels answers to none', async () => {
   const content = brainWith([], {});
   const types = content.metadata.types.map((type) => ({ ...type, name: '' }));

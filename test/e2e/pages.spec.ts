@@ -15,6 +15,7 @@ const DOCUMENT = {
     rates: { node_set: 'S_sugar' },
     spikes: { node_set: '*', type: 'spikes' },
     events: { node_set: 'S_sugar', type: 'inputs' },
+    potentials: { node_set: 'C_walk', type: 'membrane', dt_ms: 10 },
   },
   sweep: [{ set: 'seed', values: [1, 2, 3, 4] }],
 };
@@ -141,8 +142,8 @@ it('nothing is cut unless the request allows it, and then it is said', async () 
   for (const ask of [posted(small), (query: string) => small.get(`${location}/results${query}`)]) {
     const table = await ask('?format=csv&table=spikes&truncate=true');
     expect([table.headers.get('spikes-truncated'), table.headers.get('link')]).toEqual(['true', null]);
-    // Two tables of four conditions share the limit.
-    expect(await READERS['csv']!(await bytesOf(table))).toHaveLength(4 * Math.floor(1000 / 8));
+    // Three tables of four conditions share the limit.
+    expect(await READERS['csv']!(await bytesOf(table))).toHaveLength(4 * Math.floor(1000 / 12));
     const { conditions, warnings, next_page: next } = await (await ask('?truncate=true')).json();
     expect(next).toBeUndefined();
     expect(conditions[3].reports.spikes).toMatchObject({ truncated: true });
@@ -191,7 +192,7 @@ describe('a trial or a condition that is too large', () => {
           path: '/reports',
           error: expect.stringMatching(
             new RegExp(
-              `^Trial 0 of condition 0 has \\d{4} rows of spikes and input events; at most ${limit} are allowed in ${where}\\.`,
+              `^Trial 0 of condition 0 has \\d{4} rows of events; at most ${limit} are allowed in ${where}\\.`,
             ),
           ),
         },

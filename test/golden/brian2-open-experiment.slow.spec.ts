@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { execFile, type ExecFileException } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -5,8 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { encodeConnectome } from '../../src/connectome/format.js';
+import { connectomeFile } from '../support/connectomes.js';
 import { describeWith, pythonWithBrian } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
+import { type Parts, variedDocuments } from '../support/varied-documents.js';
 import { smallConnectome, smallConnectomeFile } from '../support/small-connectome.js';
 
 jest.setTimeout(120_000);
@@ -27,6 +30,73 @@ const DOCUMENT = {
   ],
 };
 
+/** Files of random documents. */
+function variedFiles(dir: string, parts: Parts, count: number): string[] {
+  return fc.sample(variedDocuments(parts), { seed: 783, numRuns: count }).map((document, at) => {
+    const file = join(dir, `varied-${at}.json`);
+    writeFileSync(file, JSON.stringify(document));
+    return file;
+  });
+}
+
+function expectEqual({ status, stdout, stderr }: Comparison, documents: number, fewestSpikes: number): void {
+  expect(stderr).toBe('');
+  const lines = stdout.trim().split('\n');
+  expect(lines.filter((line) => / spikes, \d+ differ\.$/.test(line))).toHaveLength(documents);
+  expect(lines.filter((line) => / [1-9]\d* (missing|extra|differ)/.test(line))).toEqual([]);
+  const spikes = lines.map((line) => Number(/: (\d+) spikes, 0 differ/.exec(line)?.[1] ?? 0));
+  expect(spikes.reduce((a, b) => a + b)).toBeGreaterThan(fewestSpikes);
+  expect(status).toBe(0);
+}
+
+interface Comparison {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the script on documents. */
+function compareWithBrian(
+  url: string,
+  connectome: string,
+  documents: readonly string[],
+): Promise<Comparison> {
+  return new Promise((done) => {
+    const script = 'validation/brian2_open_experiment.py';
+    const args = [script, '--connectome', connectome, '--url', url, ...documents];
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
+    execFile(
+      pythonWithBrian(),
+      args,
+      { cwd: resolve('.'), env },
+      (error: ExecFileException | null, stdout, stderr) =>
+        done({ status: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+}
+
+describeWith(['brian', 'tables'], 'Brian 2 beside random documents on the whole brain', () => {
+  it('finds no difference', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'brian2-whole-'));
+    const connectome = await connectomeFile('measured-predicted');
+    const service = await startReadyService({ CONNECTOME_FILE: connectome });
+    const parts = {
+      stimulated: ['LC4', 'LB3', 'ORN_DM1:left'],
+      read: ['DN*', 'DNp01'],
+      many: [{ super_class: 'central' }, { super_class: ['central', 'descending', 'visual_projection'] }],
+      backgroundRateHz: 0.5,
+      durationMs: 60,
+    };
+    const documents = variedFiles(dir, parts, 4);
+    try {
+      expectEqual(await compareWithBrian(service.url, connectome, documents), documents.length, 5000);
+    } finally {
+      await service.stop();
+      rmSync(dir, { recursive: true });
+    }
+  }, 300_000);
+});
+
 describeWith(['brian'], 'validation/brian2_open_experiment.py', () => {
   let dir: string;
   let connectome: string;
@@ -45,18 +115,8 @@ describeWith(['brian'], 'validation/brian2_open_experiment.py', () => {
     rmSync(dir, { recursive: true });
   });
 
-  const compare = (url: string, file = connectome) =>
-    new Promise<{ status: number; stdout: string; stderr: string }>((done) => {
-      const args = ['validation/brian2_open_experiment.py', '--connectome', file, '--url', url, document];
-      const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
-      execFile(
-        pythonWithBrian(),
-        args,
-        { cwd: resolve('.'), env },
-        (error: ExecFileException | null, stdout, stderr) =>
-          done({ status: Number(error?.code ?? 0), stdout, stderr }),
-      );
-    });
+  const compare = (url: string, file = connectome, documents = [document]) =>
+    compareWithBrian(url, file, documents);
 
   it('finds no difference, in lesions that the service does not run too', async () => {
     const { status, stdout } = await compare(service.url);
@@ -71,6 +131,18 @@ describeWith(['brian'], 'validation/brian2_open_experiment.py', () => {
     for (const line of lines)
       expect(line).toMatch(/ 2 trials, [1-9]\d* input events, [1-9]\d* spikes of .*, 0 missing, 0 extra$/);
     expect(status).toBe(0);
+  });
+
+  it('finds no difference in random documents that change the model', async () => {
+    const parts = {
+      stimulated: ['S_sugar', 'S_loom', 'S_heat:left'],
+      read: ['C_*', 'C_escape'],
+      many: [{ super_class: 'central' }, '@all'],
+      backgroundRateHz: 40,
+      durationMs: 60,
+    };
+    const documents = variedFiles(dir, parts, 12);
+    expectEqual(await compare(service.url, connectome, documents), documents.length, 20_000);
   });
 
   it('counts a spike that the answer has at another time', async () => {

@@ -1,7 +1,7 @@
 import { layOut } from '../../src/compiler/lay-out.js';
 import { encodeConnectome, openConnectome } from '../../src/connectome/format.js';
 import type { ExperimentDocument } from '../../src/experiments/document/document.js';
-import type { ConditionResult, ExperimentEvent, SpikeTable } from '../../src/experiments/run/result.js';
+import type { ConditionResult, EventTable, ExperimentEvent } from '../../src/experiments/run/result.js';
 import { smallBrain } from './small-brain.js';
 
 /** In the order of the connectome: type, side, id. */
@@ -45,6 +45,7 @@ export const experiment: ExperimentDocument = {
     '-all': { ...REPORT, type: 'histogram', start_ms: 0.3, bin_ms: 10.1 },
     raster: { ...REPORT, type: 'spikes' },
     events: { ...REPORT, type: 'inputs' },
+    potentials: { ...REPORT, type: 'membrane', dt_ms: 10 },
   },
   sweep: [
     { set: 'inputs.a.rate_hz', values: [0.5] },
@@ -57,24 +58,34 @@ export const experiment: ExperimentDocument = {
 export function spikeTable(
   rows: readonly (readonly [trial: number, step: number, neuron: number])[],
   truncated = false,
-): SpikeTable {
+): EventTable {
   return {
     table: 'spikes',
     trials: Uint8Array.from(rows, ([trial]) => trial),
     steps: Uint16Array.from(rows, ([, step]) => step),
     neurons: Uint32Array.from(rows, ([, , neuron]) => neuron),
+    columns: [],
     truncated,
   };
 }
 
-const INPUT_EVENTS: SpikeTable = {
-  ...spikeTable([[0, 7, 1]]),
-  table: 'inputs',
-  inputs: Uint8Array.of(1),
-  inputNames: ['a', 'b'],
-};
+type Rows = Parameters<typeof spikeTable>[0];
 
-const NOTHING = { spikes: null, responding_neurons: null, synaptic_events: 9 } as const;
+export function inputTable(rows: Rows, inputs: ArrayLike<number>): EventTable {
+  const column = { name: 'input', type: 'label', labels: ['a', 'b'] } as const;
+  return { ...spikeTable(rows), table: 'inputs', columns: [{ column, values: Uint8Array.from(inputs) }] };
+}
+
+function membraneTable(rows: Rows, ...potentials: readonly number[]): EventTable {
+  const column = { name: 'v_mv', type: 'double' } as const;
+  return {
+    ...spikeTable(rows),
+    table: 'membrane',
+    columns: [{ column, values: Float64Array.from(potentials) }],
+  };
+}
+
+const NOTHING = { spikes: null, responding_neurons: null, responding_any: null, synaptic_events: 9 } as const;
 
 /** The baseline, and a condition that was stopped. */
 export const conditions: readonly ConditionResult[] = [
@@ -84,6 +95,7 @@ export const conditions: readonly ConditionResult[] = [
     complete: true,
     spikes: { mean: 1.5, sd: 0.5 },
     responding_neurons: { mean: 1.5, sd: 0.5 },
+    responding_any: 2,
     synaptic_events: 3,
     reports: {
       cells: [
@@ -118,7 +130,20 @@ export const conditions: readonly ConditionResult[] = [
         [0, 123, 2],
         [1, 199, 0],
       ]),
-      events: INPUT_EVENTS,
+      events: inputTable([[0, 7, 1]], [1]),
+      // As long as doubles get: one with fewer digits is another.
+      potentials: membraneTable(
+        [
+          [0, 100, 0],
+          [0, 100, 2],
+          [1, 100, 0],
+          [1, 100, 2],
+        ],
+        -52,
+        -44.900000000000006,
+        -51.99999999999999,
+        16.749999999999996,
+      ),
     },
   },
   {
@@ -134,7 +159,8 @@ export const conditions: readonly ConditionResult[] = [
       ],
       '-all': [{ neurons: 3, responding: null, responding_any: null, rate_hz: null, bins_hz: null }],
       raster: spikeTable([[0, 2, 1]], true),
-      events: { ...INPUT_EVENTS, ...spikeTable([]), table: 'inputs', inputs: new Uint8Array() },
+      events: inputTable([], []),
+      potentials: membraneTable([]),
     },
   },
 ];

@@ -13,7 +13,7 @@ import type {
   ExperimentEvent,
   ExperimentHead,
   ExperimentTotals,
-  SpikeTable,
+  EventTable,
 } from '../../src/experiments/run/result.js';
 import type { RunOptions, RunTrial } from '../../src/experiments/run/condition-run.js';
 import { runExperiment, type AnswerExtent } from '../../src/experiments/run/run-experiment.js';
@@ -26,7 +26,8 @@ export const NO_LIMITS: ExperimentLimits = {
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
-  rates: Infinity,
+  samples: Infinity,
+  groupNumbers: Infinity,
 };
 
 /** Plan of a requested document. */
@@ -90,16 +91,16 @@ export function groupsIn(condition: ConditionResult, report: string): readonly R
   return condition.reports[report] as readonly RateGroup[];
 }
 
-export function tableIn(condition: ConditionResult, report: string): SpikeTable {
-  return condition.reports[report] as SpikeTable;
+export function tableIn(condition: ConditionResult, report: string): EventTable {
+  return condition.reports[report] as EventTable;
 }
 
-/** Rows of a table as trial, step, neuron and, of input events, the place of the input. */
-export function rowsOf({ trials, steps, neurons, inputs }: SpikeTable): number[][] {
+/** Rows of a table as trial, step, neuron and the columns of its kind: of input events the place of the input. */
+export function rowsOf({ trials, steps, neurons, columns }: EventTable): number[][] {
   return Array.from(trials, (trial, row) => [
     trial,
     steps[row]!,
     neurons[row]!,
-    ...(inputs === undefined ? [] : [inputs[row]!]),
+    ...columns.map(({ values }) => values[row]!),
   ]);
 }

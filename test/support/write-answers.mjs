@@ -6,18 +6,22 @@ import { answerWriter } from '../../dist/experiments/formats/answer-writer.js';
 import { openConnectome } from '../../dist/connectome/format.js';
 
 const connectome = openConnectome(Uint8Array.from(readFileSync(process.argv[2])).buffer);
-const ARRAYS = { trials: Uint8Array, steps: Uint16Array, neurons: Uint32Array, inputs: Uint8Array };
+const ARRAYS = { trials: Uint8Array, steps: Uint16Array, neurons: Uint32Array };
 /** JSON makes an object of a typed array. */
-const { answers, events } = JSON.parse(readFileSync(0, 'utf8'), (_, value) =>
-  value?.table !== undefined && value.steps !== undefined
+const { answers, events } = JSON.parse(readFileSync(0, 'utf8'), (_, value) => {
+  const arrays =
+    value?.column === undefined
+      ? ARRAYS
+      : { values: value.column.type === 'label' ? Uint8Array : Float64Array };
+  return Object.keys(arrays).every((name) => value?.[name] !== undefined)
     ? Object.fromEntries(
         Object.entries(value).map(([name, member]) => [
           name,
-          ARRAYS[name] ? ARRAYS[name].from(Object.values(member)) : member,
+          arrays[name] ? arrays[name].from(Object.values(member)) : member,
         ]),
       )
-    : value,
-);
+    : value;
+});
 const digests = [];
 for (const { format, table } of answers) {
   const digest = createHash('sha256');

@@ -24,9 +24,17 @@ const TYPE_EDGE = 1.6;
 /** Fewer estimates of a type on a side have no shape, and stay near their places. */
 const SMALLEST_CLOUD = 12;
 const OPTIC = 'optic';
+/** Spread of places of neurons whose data set has no positions. */
+const MADE_UP_SPREAD = 0.09;
+
+/** False where all neurons lie in one point, because the data set says nothing of where they are. */
+export function hasPositions({ positions }: CompactAtlas): boolean {
+  return positions.some((value, at) => value !== positions[at % 3]);
+}
 
 /** @returns x, y, z of neuron i at 3i, in units of the atlas */
 export function displayPositions(atlas: CompactAtlas): Float32Array {
+  if (!hasPositions(atlas)) return madeUpPositions(atlas);
   const drawn = atlas.positions.slice();
   const move = (i: number, point: ArrayLike<number>, jitter: number): void => {
     for (let axis = 0; axis < 3; axis++) drawn[3 * i + axis] = point[axis]! + jitter * bell(i, 1 + axis);
@@ -49,6 +57,17 @@ export function displayPositions(atlas: CompactAtlas): Float32Array {
   for (const { estimated } of groupsOf(atlas, opticOnSide)) {
     const ellipsoid = ellipsoidOf(atlas, estimated);
     for (const i of estimated) move(i, ellipsoid.drawnIn(at(i), LOBE_EDGE), ESTIMATED_JITTER);
+  }
+  return drawn;
+}
+
+/** Two balls side by side for the left and the right, and the rest between them: places that claim nothing. */
+function madeUpPositions({ neuronCount, sides }: CompactAtlas): Float32Array {
+  const drawn = new Float32Array(3 * neuronCount);
+  for (let i = 0; i < neuronCount; i++) {
+    const side = SIDES[sides[i]!]!;
+    const centre = side === 'left' ? 0.7 : side === 'right' ? 0.3 : 0.5;
+    [centre, 0.5, 0.5].forEach((at, axis) => (drawn[3 * i + axis] = at + MADE_UP_SPREAD * bell(i, 1 + axis)));
   }
   return drawn;
 }

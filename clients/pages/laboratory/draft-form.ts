@@ -28,6 +28,8 @@ const GROUPINGS: Readonly<Record<string, string>> = {
   type: 'by type',
   'type,side': 'by type and side',
   super_class: 'by super class',
+  class: 'by class',
+  sub_class: 'by sub-class',
   neuron: 'each neuron',
 };
 const REPORT_LABELS = Object.fromEntries(

@@ -1,12 +1,12 @@
 /** The lines of an answer as figures and files take them. */
 import { SIDES } from '../../../src/connectome/connectome.js';
 import type { Findings, FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
-import { type TableColumns, spikeTableOf } from '../../../src/experiments/formats/tables.js';
+import { eventTableOf, type TableColumns } from '../../../src/experiments/formats/tables.js';
 import type {
+  EventTable,
   ExperimentHead,
   ExperimentTotals,
   GroupResult,
-  SpikeTable,
 } from '../../../src/experiments/run/result.js';
 import type { NeuronIndex } from '../service/neuron-labels.js';
 import type { ConditionLine } from '../service/open-experiments.js';
@@ -24,9 +24,9 @@ export function findingsOf(
     places.set(id, place);
     return place;
   };
-  const inputNames = Object.keys(head.experiment.inputs);
-  const tableOf = (columns: TableColumns) =>
-    spikeTableOf(columns, inputNames, neurons === undefined ? placeOf : (id) => neurons.indexOf(id));
+  const indexOf = neurons === undefined ? placeOf : (id: string) => neurons.indexOf(id);
+  const tableOf = (columns: TableColumns, report: string) =>
+    eventTableOf(columns, head.experiment, report, indexOf);
   return {
     head,
     conditions: conditions.map((line) => foundCondition(line, tableOf)),
@@ -41,20 +41,20 @@ export function findingsOf(
 
 function foundCondition(
   { reports, ...condition }: ConditionLine,
-  tableOf: (columns: TableColumns) => SpikeTable,
+  tableOf: (columns: TableColumns, report: string) => EventTable,
 ): FoundCondition {
   const entries = Object.entries(reports);
   const groups = entries.filter((entry): entry is [string, readonly GroupResult[]] =>
     Array.isArray(entry[1]),
   );
   const columns = entries.filter((entry): entry is [string, TableColumns] => !Array.isArray(entry[1]));
-  let tables: Record<string, SpikeTable> | undefined;
+  let tables: Record<string, EventTable> | undefined;
   return {
     ...condition,
     groups: Object.fromEntries(groups),
     // Only those that are drawn are converted.
     get tables() {
-      return (tables ??= Object.fromEntries(columns.map(([name, table]) => [name, tableOf(table)])));
+      return (tables ??= Object.fromEntries(columns.map(([name, table]) => [name, tableOf(table, name)])));
     },
   };
 }

@@ -254,7 +254,8 @@ function describeCost({ conditions, cost, experiment }: DryRun): string {
     `about ${grouped(Math.round(cost.input_events))} input events.` +
     (cost.spike_rows_at_most === undefined
       ? ''
-      : ` At most ${grouped(cost.spike_rows_at_most)} rows of spikes.`)
+      : ` At most ${grouped(cost.spike_rows_at_most)} rows of spikes.`) +
+    (cost.membrane_rows === undefined ? '' : ` ${grouped(cost.membrane_rows)} rows of membrane potentials.`)
   );
 }
 

@@ -12,7 +12,7 @@ const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
 
 /**
  * File of one table of the findings. The writers are loaded when they are needed.
- * @param neurons which tables of spikes and of input events need
+ * @param neurons which tables of events need
  */
 export async function tableFile(
   format: TableFormat,

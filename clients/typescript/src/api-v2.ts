@@ -15,7 +15,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Runs an open experiment.
-         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of spikes or input events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
+         * @description Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.
          */
         readonly post: operations["runOpenExperiment"];
         readonly delete?: never;
@@ -68,6 +68,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v2/model": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Describes the network that experiments run on.
+         * @description The data set with its licence and citations, the rule that gives each neuron its sign, the gain.
+         */
+        readonly get: operations["getServedModel"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v2/neurons": {
         readonly parameters: {
             readonly query?: never;
@@ -108,26 +128,6 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
-    readonly "/api/v2/connections": {
-        readonly parameters: {
-            readonly query?: never;
-            readonly header?: never;
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        /**
-         * Lists the connections between two sets of neurons.
-         * @description How many pairs of neurons are connected, with how many synapses and which sign, by cell types or neuron by neuron. Rows stand in the order of the model: by source, then by target. Those that do not fit into an answer follow on pages, which the header Link names.
-         */
-        readonly get: operations["findConnections"];
-        readonly put?: never;
-        readonly post?: never;
-        readonly delete?: never;
-        readonly options?: never;
-        readonly head?: never;
-        readonly patch?: never;
-        readonly trace?: never;
-    };
     readonly "/api/v2/openapi": {
         readonly parameters: {
             readonly query?: never;
@@ -160,6 +160,11 @@ export interface components {
              */
             readonly name?: string;
             /**
+             * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+             * @example malecns-1.0
+             */
+            readonly network?: string;
+            /**
              * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
              * @default {}
              * @example {
@@ -184,6 +189,74 @@ export interface components {
             readonly inputs: {
                 readonly [key: string]: {
                     /**
+                     * @description Neurons with their rates; no neuron is in two rows.
+                     * @example [
+                     *       {
+                     *         "node_set": "ORN_DM1",
+                     *         "rate_hz": 41
+                     *       },
+                     *       {
+                     *         "node_set": "ORN_VA2",
+                     *         "rate_hz": 120
+                     *       }
+                     *     ]
+                     */
+                    readonly rates: readonly {
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                         * @example 100
+                         */
+                        readonly rate_hz: number | {
+                            /**
+                             * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                             * @example [
+                             *       0,
+                             *       100,
+                             *       300
+                             *     ]
+                             */
+                            readonly times_ms: readonly number[];
+                            /**
+                             * @description A rate in Hz for each of these times.
+                             * @example [
+                             *       10,
+                             *       80,
+                             *       0
+                             *     ]
+                             */
+                            readonly values: readonly number[];
+                        };
+                    }[];
+                    /**
+                     * @description Where events come from.
+                     * @default poisson
+                     * @constant
+                     */
+                    readonly module: "poisson";
+                    /**
+                     * @description Multiplies the rates of the input. Left out: 1.
+                     * @example 0.5
+                     */
+                    readonly scale?: number;
+                    /**
+                     * @description Start of the window in which events arrive, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly duration_ms: number | null;
+                } | {
+                    /**
                      * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                      * @example @sugar
                      */
@@ -195,11 +268,35 @@ export interface components {
                      */
                     readonly module: "poisson";
                     /**
-                     * @description Mean input events of each neuron per second.
+                     * @description Mean input events of each neuron per second, or several such rates that hold in turn.
                      * @default 150
                      * @example 100
                      */
-                    readonly rate_hz: number;
+                    readonly rate_hz: number | {
+                        /**
+                         * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                         * @example [
+                         *       0,
+                         *       100,
+                         *       300
+                         *     ]
+                         */
+                        readonly times_ms: readonly number[];
+                        /**
+                         * @description A rate in Hz for each of these times.
+                         * @example [
+                         *       10,
+                         *       80,
+                         *       0
+                         *     ]
+                         */
+                        readonly values: readonly number[];
+                    };
+                    /**
+                     * @description Multiplies the rates of the input. Left out: 1.
+                     * @example 0.5
+                     */
+                    readonly scale?: number;
                     /**
                      * @description Start of the window in which events arrive, in ms from the start of the trial.
                      * @default 0
@@ -246,16 +343,145 @@ export interface components {
                      * @example 300
                      */
                     readonly duration_ms: number | null;
+                } | {
+                    /**
+                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @example @sugar
+                     */
+                    readonly node_set: components["schemas"]["Selector"];
+                    /**
+                     * @description Where events come from.
+                     * @constant
+                     */
+                    readonly module: "background";
+                    /**
+                     * @description Mean events of each neuron per second.
+                     * @example 0.5
+                     */
+                    readonly rate_hz: number;
+                    /**
+                     * @description Added to the membrane potential by one event, in mV.
+                     * @default 68.75
+                     * @example 5
+                     */
+                    readonly event_mv: number;
+                    /**
+                     * @description Start of the window in which events arrive, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Length of that window in ms; null or left out: to the end of the trial.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly duration_ms: number | null;
                 };
             };
             /**
-             * @description Neurons whose outputs are cut for the whole trial.
+             * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
              * @default []
              * @example [
-             *       "PVLP122b"
+             *       "PVLP122b",
+             *       {
+             *         "node_set": "LC4",
+             *         "start_ms": 200,
+             *         "end_ms": 400
+             *       }
              *     ]
              */
-            readonly silence: readonly components["schemas"]["Selector"][];
+            readonly silence: readonly ({
+                /**
+                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                 * @example @sugar
+                 */
+                readonly node_set: components["schemas"]["Selector"];
+                /**
+                 * @description Start of the window, in ms from the start of the trial.
+                 * @default 0
+                 * @example 200
+                 */
+                readonly start_ms: number;
+                /**
+                 * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                 * @default null
+                 * @example 300
+                 */
+                readonly end_ms: number | null;
+            } | components["schemas"]["Selector"])[];
+            /**
+             * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+             * @example {
+             *       "synapse_mv": 0.3
+             *     }
+             */
+            readonly constants?: {
+                /**
+                 * @description Added to the synaptic drive by one synapse, in mV.
+                 * @example 0.3
+                 */
+                readonly synapse_mv?: number;
+                /**
+                 * @description Multiplies the synapses of every excitatory neuron.
+                 * @example 1.2
+                 */
+                readonly excitatory_scale?: number;
+                /**
+                 * @description Multiplies the synapses of every inhibitory neuron.
+                 * @example 0.8
+                 */
+                readonly inhibitory_scale?: number;
+                /**
+                 * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                 * @example -44
+                 */
+                readonly threshold_mv?: number;
+                /**
+                 * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                 * @example 3
+                 */
+                readonly refractory_ms?: number;
+                /**
+                 * @description From a spike to its arrival, in ms.
+                 * @example 1.5
+                 */
+                readonly delay_ms?: number;
+                /**
+                 * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                 * @example 50
+                 */
+                readonly input_event_mv?: number;
+            };
+            /**
+             * @description Connections that are cut, weakened, strengthened or turned, by name.
+             * @example {
+             *       "direct": {
+             *         "source": "LC4",
+             *         "target": "DNp01",
+             *         "weight": 0
+             *       }
+             *     }
+             */
+            readonly connection_overrides?: {
+                readonly [key: string]: {
+                    /**
+                     * @description Neurons at which the connections begin.
+                     * @example LC4
+                     */
+                    readonly source: components["schemas"]["Selector"];
+                    /**
+                     * @description Neurons at which they end.
+                     * @example DNp01
+                     */
+                    readonly target: components["schemas"]["Selector"];
+                    /**
+                     * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                     * @example 0
+                     */
+                    readonly weight: number;
+                };
+            };
             /**
              * @description Simulated time of one trial in ms.
              * @default 1000
@@ -306,7 +532,7 @@ export interface components {
                      *       "side"
                      *     ]
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -338,7 +564,7 @@ export interface components {
                      *       "side"
                      *     ]
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -372,7 +598,7 @@ export interface components {
                      * @description Empty: a table has a row for each event.
                      * @default []
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -400,7 +626,7 @@ export interface components {
                      * @description Empty: a table has a row for each event.
                      * @default []
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -432,7 +658,7 @@ export interface components {
                      *       "side"
                      *     ]
                      */
-                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                     /**
                      * @description Start of what is read, in ms from the start of the trial.
                      * @default 0
@@ -445,6 +671,40 @@ export interface components {
                      * @example 300
                      */
                     readonly end_ms: number | null;
+                } | {
+                    /**
+                     * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                     * @example @sugar
+                     */
+                    readonly node_set: components["schemas"]["Selector"];
+                    /**
+                     * @description What is read.
+                     * @constant
+                     */
+                    readonly type: "membrane";
+                    /**
+                     * @description Empty: a table has a row for each event.
+                     * @default []
+                     */
+                    readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                    /**
+                     * @description Start of what is read, in ms from the start of the trial.
+                     * @default 0
+                     * @example 200
+                     */
+                    readonly start_ms: number;
+                    /**
+                     * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                     * @default null
+                     * @example 300
+                     */
+                    readonly end_ms: number | null;
+                    /**
+                     * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
+                     * @default 1
+                     * @example 0.5
+                     */
+                    readonly dt_ms: number;
                 };
             };
             /**
@@ -486,15 +746,15 @@ export interface components {
                  *       "side"
                  *     ]
                  */
-                readonly group_by: readonly ("neuron" | "type" | "side" | "super_class")[];
+                readonly group_by: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                 /**
-                 * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
+                 * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
                  * @example silence
                  */
                 readonly as: string;
             } | {
                 /**
-                 * @description duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.
+                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
                  * @example inputs.sugar.rate_hz
                  */
                 readonly set: string;
@@ -598,17 +858,67 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            readonly licence?: string;
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
             /** @description The conditions, in the order of their indices. */
             readonly conditions: readonly components["schemas"]["Condition"][];
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -625,7 +935,7 @@ export interface components {
              * @constant
              */
             readonly partial?: true;
-            /** @description There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            /** @description There where more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
         /** @description The answer to an experiment with dry_run=true: all that is known without simulating. */
@@ -639,17 +949,67 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            readonly licence?: string;
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
             /** @description Parameters of the conditions. Of an axis of responders only the baseline is known. */
             readonly conditions: readonly components["schemas"]["ConditionParameters"][];
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -665,6 +1025,8 @@ export interface components {
                 readonly spike_rows_at_most?: number;
                 /** @description Where reports list input events: the expected number of their rows. */
                 readonly input_rows?: number;
+                /** @description Where reports list membrane potentials: the number of their rows. */
+                readonly membrane_rows?: number;
             };
             /** @description What to bear in mind about the results. */
             readonly warnings: readonly components["schemas"]["Warning"][];
@@ -682,12 +1044,62 @@ export interface components {
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
+            /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
+            readonly licence?: string;
             /** @description What left and right mean. */
             readonly side_convention: string;
             /** @description The experiment with every default. Posted again, it gives the same answer. */
             readonly experiment: components["schemas"]["Experiment"];
-            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or `sweep.PLACE` of an axis with `each`. */
+            /** @description Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, `silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of an axis with `each`. Beside them stand facts about edits of the network. */
             readonly resolved: {
+                /** @description All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each condition say more. */
+                readonly constants?: {
+                    /**
+                     * @description Added to the synaptic drive by one synapse, in mV.
+                     * @example 0.3
+                     */
+                    readonly synapse_mv: number;
+                    /**
+                     * @description Multiplies the synapses of every excitatory neuron.
+                     * @example 1.2
+                     */
+                    readonly excitatory_scale: number;
+                    /**
+                     * @description Multiplies the synapses of every inhibitory neuron.
+                     * @example 0.8
+                     */
+                    readonly inhibitory_scale: number;
+                    /**
+                     * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                     * @example -44
+                     */
+                    readonly threshold_mv: number;
+                    /**
+                     * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                     * @example 3
+                     */
+                    readonly refractory_ms: number;
+                    /**
+                     * @description From a spike to its arrival, in ms.
+                     * @example 1.5
+                     */
+                    readonly delay_ms: number;
+                    /**
+                     * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                     * @example 50
+                     */
+                    readonly input_event_mv: number;
+                };
+                /** @description The connections of each override, where there are overrides. */
+                readonly connection_overrides?: {
+                    readonly [key: string]: {
+                        /** @description Connections: ordered pairs of neurons. */
+                        readonly pairs: number;
+                        /** @description Their synapses. */
+                        readonly synapses: number;
+                    };
+                };
+            } & {
                 readonly [key: string]: components["schemas"]["ResolvedSet"];
             };
         };
@@ -707,7 +1119,7 @@ export interface components {
         };
         /** @description Last line of an NDJSON answer. */
         readonly ExperimentTotals: {
-            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their results are those of the baseline. */
+            /** @description Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group has no connection to override: their results are those of the baseline. */
             readonly unchanged: readonly {
                 readonly [key: string]: number | {
                     readonly [key: string]: string;
@@ -724,7 +1136,7 @@ export interface components {
              * @constant
              */
             readonly partial?: true;
-            /** @description There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
+            /** @description There where more rows of events follow than an answer may have: `page` of the request for the next answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost counts in the first. */
             readonly next_page?: string;
         };
         /** @description The neurons that a selector stands for. */
@@ -776,11 +1188,13 @@ export interface components {
             readonly spikes: components["schemas"]["MeanSd"] | null;
             /** @description Neurons with at least one spike in a trial. */
             readonly responding_neurons: components["schemas"]["MeanSd"] | null;
+            /** @description Neurons with at least one spike in any trial. */
+            readonly responding_any: number | null;
             /** @description Synaptic events delivered, of all trials. */
             readonly synaptic_events: number;
             /** @description What each report read, by its name. */
             readonly reports: {
-                readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"];
+                readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"] | components["schemas"]["InputTable"] | components["schemas"]["MembraneTable"];
             };
         };
         /** @description Over the trials of a condition. */
@@ -800,6 +1214,10 @@ export interface components {
             readonly side?: string;
             /** @description Super-class of the group. */
             readonly super_class?: string;
+            /** @description Class of the group. */
+            readonly class?: string;
+            /** @description Sub-class of the group. */
+            readonly sub_class?: string;
             /** @description Neurons of the group. */
             readonly neurons: number;
             /** @description Of these, with at least one spike in a trial. */
@@ -821,6 +1239,10 @@ export interface components {
             readonly side?: string;
             /** @description Super-class of the group. */
             readonly super_class?: string;
+            /** @description Class of the group. */
+            readonly class?: string;
+            /** @description Sub-class of the group. */
+            readonly sub_class?: string;
             /** @description Neurons of the group. */
             readonly neurons: number;
             /** @description Time from start_ms of the report to the first spike of any neuron of the group. Null where there is none in any trial, or a trial was stopped. */
@@ -846,18 +1268,48 @@ export interface components {
             /** @description Of each trial. */
             readonly trials: readonly number[];
         };
-        /** @description A table of spikes or input events as columns, by trial, time, neuron. */
+        /** @description A table of spikes as columns, by trial, time, neuron. */
         readonly EventTable: {
             /** @description Trial, from 0. */
             readonly trial: readonly number[];
             /** @description Time from the start of the trial in ms. */
             readonly t_ms: readonly number[];
-            /** @description Of input events: the name of the input. */
-            readonly input?: readonly string[];
             /** @description Root id of the neuron, as text: it exceeds 2^53. */
             readonly root_id: readonly string[];
             /**
-             * @description There with truncate=true where the condition has more events; the first ones are given.
+             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @constant
+             */
+            readonly truncated?: true;
+        };
+        /** @description A table of input events as columns, by trial, time, neuron. */
+        readonly InputTable: {
+            /** @description Trial, from 0. */
+            readonly trial: readonly number[];
+            /** @description Time from the start of the trial in ms. */
+            readonly t_ms: readonly number[];
+            /** @description Root id of the neuron, as text: it exceeds 2^53. */
+            readonly root_id: readonly string[];
+            /** @description Name of the input. */
+            readonly input: readonly string[];
+            /**
+             * @description There with truncate=true where the condition has more rows; the first ones are given.
+             * @constant
+             */
+            readonly truncated?: true;
+        };
+        /** @description A table of membrane potentials as columns, by trial, time, neuron. */
+        readonly MembraneTable: {
+            /** @description Trial, from 0. */
+            readonly trial: readonly number[];
+            /** @description Time from the start of the trial in ms. */
+            readonly t_ms: readonly number[];
+            /** @description Root id of the neuron, as text: it exceeds 2^53. */
+            readonly root_id: readonly string[];
+            /** @description Membrane potential in mV, with all digits. */
+            readonly v_mv: readonly number[];
+            /**
+             * @description There with truncate=true where the condition has more rows; the first ones are given.
              * @constant
              */
             readonly truncated?: true;
@@ -891,15 +1343,6 @@ export interface components {
             readonly suggestions: {
                 readonly [key: string]: readonly string[];
             };
-            /** @description For each of these labels that the literature uses: the cell types that it means. They are suggested first. */
-            readonly synonyms: {
-                readonly [key: string]: {
-                    /** @description As the model calls them. */
-                    readonly types: readonly string[];
-                    /** @description Publications. */
-                    readonly sources: readonly string[];
-                };
-            };
         };
         /** @description A neuron with its labels; an empty text stands for a label that it lacks. */
         readonly Neuron: {
@@ -916,56 +1359,65 @@ export interface components {
             /** @description Side. */
             readonly side: string;
         };
-        /** @description Connections between the neurons of two selectors. */
-        readonly ConnectionList: {
-            /** @description Names the model, as `id` of GET /api/v1/model. */
-            readonly model: string;
+        /** @description The network that experiments run on: where it comes from, and whom to cite for it. */
+        readonly ServedModel: {
+            /** @description Id of the model, as in every answer. */
+            readonly id: string;
+            /** @description Name that `network` of a document may have: data set, release and what was done to it. */
+            readonly network: string;
+            /** @description Name for display. */
+            readonly name: string;
+            /** @description Data set of its neurons. */
+            readonly dataset: string;
+            /** @description Release of the data set; null if it has none. */
+            readonly release: (number | string) | null;
             /**
-             * @description Origin of the connections. Those of synthetic wiring are sampled.
+             * @description As `wiring` of an answer.
              * @enum {string}
              */
             readonly wiring: "measured" | "synthetic" | "custom";
-            /**
-             * @description What a row stands for.
-             * @enum {string}
-             */
-            readonly group_by: "type" | "neuron";
-            /** @description How many rows there are in all. */
-            readonly count: number;
-            /** @description Connected pairs of neurons in all. */
-            readonly pairs: number;
-            /** @description Their synapses in all. */
-            readonly synapses: number;
-            /** @description Rows, in the order of the model: by source, then by target. */
-            readonly connections: readonly components["schemas"]["Connection"][];
-        };
-        /** @description Connections from one cell type to another, or from one neuron to another. */
-        readonly Connection: {
-            /** @description Presynaptic neuron, of group_by=neuron. */
-            readonly source_root_id?: string;
-            /** @description Its cell type; empty for neurons without one, like `target_type`. */
-            readonly source_type: string;
-            /** @description Its side, of group_by=neuron; empty where it has none. */
-            readonly source_side?: string;
-            /** @description Postsynaptic neuron, of group_by=neuron. */
-            readonly target_root_id?: string;
-            /** @description Its cell type. */
-            readonly target_type: string;
-            /** @description Its side, of group_by=neuron. */
-            readonly target_side?: string;
-            /** @description Ordered pairs of neurons, each one connection of the model; 1 of group_by=neuron. */
-            readonly pairs: number;
-            /** @description Synapses of these pairs. */
-            readonly synapses: number;
-            /**
-             * @description Effect of the sources. mixed: the sources of these pairs have more than one. none: they have no fast effect.
-             * @enum {string}
-             */
-            readonly sign: "excitatory" | "inhibitory" | "mixed" | "none";
-            /** @description Pairs whose source excites. */
-            readonly excitatory_pairs: number;
-            /** @description Pairs whose source inhibits. */
-            readonly inhibitory_pairs: number;
+            /** @description How the synapses were found, where the data set has several tables of them. */
+            readonly synapses?: string;
+            /** @description Neurons. */
+            readonly neurons: number;
+            /** @description Ordered pairs of neurons that are connected. */
+            readonly connections: number;
+            /** @description Pairs with fewer synapses were left out. */
+            readonly minimum_synapses: number;
+            /** @description Which neurons excite, which inhibit, and which have no fast effect. */
+            readonly signs: {
+                /** @description Name of the rule. */
+                readonly rule: string;
+                /** @description The rule as a sentence. */
+                readonly description: string;
+                /** @description Where the transmitters, or the signs, come from. */
+                readonly source?: string;
+                /** @description Neurons that excite. */
+                readonly excitatory: number;
+                /** @description Neurons that inhibit. */
+                readonly inhibitory: number;
+                /** @description Neurons with the sign 0. */
+                readonly without_fast_effect: number;
+            };
+            /** @description Gain of one synapse in mV; 0.275 was fitted to FlyWire. */
+            readonly synapse_mv: number;
+            /** @description Licence of the data (SPDX); NOASSERTION where it is not known. */
+            readonly licence: string;
+            /** @description Text of the licence. */
+            readonly licence_url?: string;
+            /** @description Publications of the data set. */
+            readonly cite: readonly string[];
+            /** @description Sentences on how the model was made. */
+            readonly provenance: readonly string[];
+            /** @description Files from which it was compiled. */
+            readonly sources: readonly {
+                /** @description Name. */
+                readonly file: string;
+                /** @description SHA-256 of its bytes. */
+                readonly sha256: string;
+            }[];
+            /** @description SHA-256 of the content of the connectome file. */
+            readonly connectome_digest: string;
         };
         /** @description The sets of neurons that every selector can name. */
         readonly NodeSetList: {
@@ -1091,8 +1543,8 @@ export interface components {
              * @description The same in one word, for programs.
              * @enum {string}
              */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query. */
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
             readonly suggestions?: readonly string[];
@@ -1111,14 +1563,14 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency";
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
@@ -1145,6 +1597,11 @@ export interface operations {
                      */
                     readonly name?: string;
                     /**
+                     * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+                     * @example malecns-1.0
+                     */
+                    readonly network?: string;
+                    /**
                      * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
                      * @default {}
                      * @example {
@@ -1169,6 +1626,74 @@ export interface operations {
                     readonly inputs?: {
                         readonly [key: string]: {
                             /**
+                             * @description Neurons with their rates; no neuron is in two rows.
+                             * @example [
+                             *       {
+                             *         "node_set": "ORN_DM1",
+                             *         "rate_hz": 41
+                             *       },
+                             *       {
+                             *         "node_set": "ORN_VA2",
+                             *         "rate_hz": 120
+                             *       }
+                             *     ]
+                             */
+                            readonly rates: readonly {
+                                /**
+                                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                                 * @example @sugar
+                                 */
+                                readonly node_set: components["schemas"]["Selector"];
+                                /**
+                                 * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                                 * @example 100
+                                 */
+                                readonly rate_hz: number | {
+                                    /**
+                                     * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                     * @example [
+                                     *       0,
+                                     *       100,
+                                     *       300
+                                     *     ]
+                                     */
+                                    readonly times_ms: readonly number[];
+                                    /**
+                                     * @description A rate in Hz for each of these times.
+                                     * @example [
+                                     *       10,
+                                     *       80,
+                                     *       0
+                                     *     ]
+                                     */
+                                    readonly values: readonly number[];
+                                };
+                            }[];
+                            /**
+                             * @description Where events come from.
+                             * @default poisson
+                             * @constant
+                             */
+                            readonly module?: "poisson";
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        } | {
+                            /**
                              * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
                              * @example @sugar
                              */
@@ -1180,11 +1705,35 @@ export interface operations {
                              */
                             readonly module?: "poisson";
                             /**
-                             * @description Mean input events of each neuron per second.
+                             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
                              * @default 150
                              * @example 100
                              */
-                            readonly rate_hz?: number;
+                            readonly rate_hz?: number | {
+                                /**
+                                 * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                 * @example [
+                                 *       0,
+                                 *       100,
+                                 *       300
+                                 *     ]
+                                 */
+                                readonly times_ms: readonly number[];
+                                /**
+                                 * @description A rate in Hz for each of these times.
+                                 * @example [
+                                 *       10,
+                                 *       80,
+                                 *       0
+                                 *     ]
+                                 */
+                                readonly values: readonly number[];
+                            };
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
                             /**
                              * @description Start of the window in which events arrive, in ms from the start of the trial.
                              * @default 0
@@ -1231,16 +1780,145 @@ export interface operations {
                              * @example 300
                              */
                             readonly duration_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description Where events come from.
+                             * @constant
+                             */
+                            readonly module: "background";
+                            /**
+                             * @description Mean events of each neuron per second.
+                             * @example 0.5
+                             */
+                            readonly rate_hz: number;
+                            /**
+                             * @description Added to the membrane potential by one event, in mV.
+                             * @default 68.75
+                             * @example 5
+                             */
+                            readonly event_mv?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
                         };
                     };
                     /**
-                     * @description Neurons whose outputs are cut for the whole trial.
+                     * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
                      * @default []
                      * @example [
-                     *       "PVLP122b"
+                     *       "PVLP122b",
+                     *       {
+                     *         "node_set": "LC4",
+                     *         "start_ms": 200,
+                     *         "end_ms": 400
+                     *       }
                      *     ]
                      */
-                    readonly silence?: readonly components["schemas"]["Selector"][];
+                    readonly silence?: readonly ({
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Start of the window, in ms from the start of the trial.
+                         * @default 0
+                         * @example 200
+                         */
+                        readonly start_ms?: number;
+                        /**
+                         * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                         * @default null
+                         * @example 300
+                         */
+                        readonly end_ms?: number | null;
+                    } | components["schemas"]["Selector"])[];
+                    /**
+                     * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+                     * @example {
+                     *       "synapse_mv": 0.3
+                     *     }
+                     */
+                    readonly constants?: {
+                        /**
+                         * @description Added to the synaptic drive by one synapse, in mV.
+                         * @example 0.3
+                         */
+                        readonly synapse_mv?: number;
+                        /**
+                         * @description Multiplies the synapses of every excitatory neuron.
+                         * @example 1.2
+                         */
+                        readonly excitatory_scale?: number;
+                        /**
+                         * @description Multiplies the synapses of every inhibitory neuron.
+                         * @example 0.8
+                         */
+                        readonly inhibitory_scale?: number;
+                        /**
+                         * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                         * @example -44
+                         */
+                        readonly threshold_mv?: number;
+                        /**
+                         * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                         * @example 3
+                         */
+                        readonly refractory_ms?: number;
+                        /**
+                         * @description From a spike to its arrival, in ms.
+                         * @example 1.5
+                         */
+                        readonly delay_ms?: number;
+                        /**
+                         * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                         * @example 50
+                         */
+                        readonly input_event_mv?: number;
+                    };
+                    /**
+                     * @description Connections that are cut, weakened, strengthened or turned, by name.
+                     * @example {
+                     *       "direct": {
+                     *         "source": "LC4",
+                     *         "target": "DNp01",
+                     *         "weight": 0
+                     *       }
+                     *     }
+                     */
+                    readonly connection_overrides?: {
+                        readonly [key: string]: {
+                            /**
+                             * @description Neurons at which the connections begin.
+                             * @example LC4
+                             */
+                            readonly source: components["schemas"]["Selector"];
+                            /**
+                             * @description Neurons at which they end.
+                             * @example DNp01
+                             */
+                            readonly target: components["schemas"]["Selector"];
+                            /**
+                             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                             * @example 0
+                             */
+                            readonly weight: number;
+                        };
+                    };
                     /**
                      * @description Simulated time of one trial in ms.
                      * @default 1000
@@ -1291,7 +1969,7 @@ export interface operations {
                              *       "side"
                              *     ]
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1323,7 +2001,7 @@ export interface operations {
                              *       "side"
                              *     ]
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1357,7 +2035,7 @@ export interface operations {
                              * @description Empty: a table has a row for each event.
                              * @default []
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1385,7 +2063,7 @@ export interface operations {
                              * @description Empty: a table has a row for each event.
                              * @default []
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1417,7 +2095,7 @@ export interface operations {
                              *       "side"
                              *     ]
                              */
-                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                             /**
                              * @description Start of what is read, in ms from the start of the trial.
                              * @default 0
@@ -1430,6 +2108,40 @@ export interface operations {
                              * @example 300
                              */
                             readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "membrane";
+                            /**
+                             * @description Empty: a table has a row for each event.
+                             * @default []
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                            /**
+                             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
+                             * @default 1
+                             * @example 0.5
+                             */
+                            readonly dt_ms?: number;
                         };
                     };
                     /**
@@ -1471,15 +2183,15 @@ export interface operations {
                          *       "side"
                          *     ]
                          */
-                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class")[];
+                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
                         /**
-                         * @description silence, or inputs.NAME: each group takes the place of the neurons of that input.
+                         * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
                          * @example silence
                          */
                         readonly as: string;
                     } | {
                         /**
-                         * @description duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -1540,9 +2252,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -1575,7 +2287,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["JobStatus"];
                 };
             };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
             readonly 400: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2077,14 +2789,14 @@ export interface operations {
             readonly query?: {
                 /** @description Answers from this condition on, for example to go on where a connection broke. */
                 readonly from?: number;
-                /** @description Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
+                /** @description Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from. */
                 readonly page?: string;
-                /** @description true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
+                /** @description true: where rows of events do not fit into an answer, gives the first of each condition and no further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED. */
                 readonly truncate?: "true" | "false";
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
-                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency";
+                /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
+                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
             };
@@ -2117,9 +2829,9 @@ export interface operations {
                     readonly "Server-Timing"?: string;
                     /** @description The format follows Accept; text is gzipped where the client accepts that. */
                     readonly Vary?: string;
-                    /** @description Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
+                    /** @description Of a table of events that goes on: the query of the next page, at the same address and with the same document. `<?format=csv&table=spikes&page=17.4>; rel="next"` */
                     readonly Link?: string;
-                    /** @description Of a table of spikes or input events: rows were left out, as truncate=true allows. */
+                    /** @description Of a table of events: rows were left out, as truncate=true allows. */
                     readonly "Spikes-Truncated"?: "true";
                     readonly [name: string]: unknown;
                 };
@@ -2216,7 +2928,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of spikes and input events than a job keeps; or a single trial has more rows than an answer may have. */
+            /** @description `TOO_EXPENSIVE`: The job failed because its results need too many bytes, or a condition has more rows of events than a job keeps; or a single trial has more rows than an answer may have. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2268,6 +2980,164 @@ export interface operations {
                 };
             };
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly getServedModel: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description ETags of bodies that the client already has; if one is current, the response is 304. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The description. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
+                    readonly ETag?: string;
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
+                    readonly "Cache-Control"?: string;
+                    /** @description The body is compressed with gzip if the client accepts it. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ServedModel"];
+                };
+            };
+            /** @description The client already has the current body; this response has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description Identifies the bytes of the body; send it in If-None-Match. */
+                    readonly ETag?: string;
+                    /** @description no-cache: revalidate with If-None-Match before using a stored copy. */
+                    readonly "Cache-Control"?: string;
+                    /** @description The body is compressed with gzip if the client accepts it. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2600,178 +3470,6 @@ export interface operations {
                 };
             };
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
-            readonly 503: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description Seconds to wait before trying again. */
-                    readonly "Retry-After"?: number;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-        };
-    };
-    readonly findConnections: {
-        readonly parameters: {
-            readonly query?: {
-                /** @description Neurons that the connections come from: a selector, or several with commas between them; labels, neighbours and root ids as JSON. */
-                readonly source?: string;
-                /** @description Neurons that they lead to: a selector, or several with commas between them; labels, neighbours and root ids as JSON. */
-                readonly target?: string;
-                /** @description A row for each pair of cell types, or of neurons. By default of types. */
-                readonly group_by?: "type" | "neuron";
-                /** @description Format of the answer. It decides over Accept. */
-                readonly format?: "json" | "csv" | "arrow" | "parquet";
-                /** @description Lists rows from this one on. */
-                readonly from?: number;
-                /** @description Lists so many rows at most. Totals are of all. */
-                readonly limit?: number;
-            };
-            readonly header?: {
-                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
-                readonly Accept?: string;
-            };
-            readonly path?: never;
-            readonly cookie?: never;
-        };
-        readonly requestBody?: never;
-        readonly responses: {
-            /** @description The connections. */
-            readonly 200: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    /** @description If rows follow: the query of the next page. `<?target=DNp01&from=10000&format=csv>; rel="next"` */
-                    readonly Link?: string;
-                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
-                    readonly Vary?: string;
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ConnectionList"];
-                    readonly "text/csv": string;
-                    readonly "application/vnd.apache.arrow.stream": string;
-                    readonly "application/vnd.apache.parquet": string;
-                };
-            };
-            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types, sets or root ids that the query names. `EMPTY_NODE_SET`: A selector of the query selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
-            readonly 400: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
-            readonly 406: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
-            readonly 408: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
-            readonly 417: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
-            readonly 431: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
-            readonly 500: {
-                headers: {
-                    /** @description Pages of any origin may read the response. */
-                    readonly "Access-Control-Allow-Origin"?: "*";
-                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
-                    readonly Traceparent?: string;
-                    /** @description no-store. */
-                    readonly "Cache-Control"?: "no-store";
-                    readonly [name: string]: unknown;
-                };
-                content: {
-                    readonly "application/json": components["schemas"]["ErrorResponse"];
-                };
-            };
-            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many questions wait for their turn, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

@@ -503,10 +503,10 @@ export interface components {
              */
             dataset: string;
             /**
-             * @description Release of the data set; null if it has none.
+             * @description Release of the data set, a text where it is no number such as 1.2.1; null if it has none.
              * @example 783
              */
-            release: number | null;
+            release: (number | string) | null;
             /**
              * @description measured: every connection is in the data set. synthetic: connections were sampled from cell-type statistics, so a single connection has no meaning. custom: connections are those that whoever compiled the model gave.
              * @example synthetic
@@ -606,7 +606,7 @@ export interface components {
              */
             software: string;
             /**
-             * @description Licence of the connectome and of data derived from it (SPDX); NOASSERTION for a data set other than FlyWire.
+             * @description Licence of the connectome and of data derived from it (SPDX); NOASSERTION where it is not known.
              * @example CC-BY-NC-4.0
              */
             data: string;
@@ -646,9 +646,9 @@ export interface components {
              * @example corrected
              * @enum {string}
              */
-            id: "predicted" | "corrected" | "as given";
+            id: "predicted" | "corrected" | "fast" | "as given";
             /**
-             * @description How the rule determines whether a neuron is excitatory or inhibitory.
+             * @description How the rule determines whether a neuron excites, inhibits or has no fast effect.
              * @example By the predicted transmitter (where the table names none, that with the largest mean probability), with three corrections: all photoreceptors, including the ocellar ones, are inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an inference.
              */
             description: string;

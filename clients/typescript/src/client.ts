@@ -55,8 +55,8 @@ export type Model = Schemas['Model'];
 export type Selector = SchemasOfV2['Selector'];
 /** Group of a report of type rate or histogram. */
 export type Group = SchemasOfV2['Group'];
-/** Rows of a report of type spikes or inputs. */
-export type EventTable = SchemasOfV2['EventTable'];
+/** Rows of a report of type spikes, inputs or membrane. */
+export type EventTable = SchemasOfV2['EventTable' | 'InputTable' | 'MembraneTable'];
 /** The neurons of each selector, the conditions and the price, without results. */
 export type DryRunAnswer = SchemasOfV2['DryRunAnswer'];
 export type NeuronSearch = SchemasOfV2['NeuronSearch'];

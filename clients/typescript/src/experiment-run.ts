@@ -172,18 +172,18 @@ function withRowsOf(first: Condition, next: Condition): Condition {
   const reports = Object.entries(first.reports).map(([name, report]) => {
     const more = next.reports[name]!;
     if (Array.isArray(report) || Array.isArray(more)) return [name, report];
-    return [name, joined(report as Schemas['EventTable'], more as Schemas['EventTable'])];
+    return [name, joined(report as Columns, more as Columns)];
   });
   return { ...first, reports: Object.fromEntries(reports) as Condition['reports'] };
 }
 
-function joined(first: Schemas['EventTable'], next: Schemas['EventTable']): Schemas['EventTable'] {
-  return {
-    trial: first.trial.concat(next.trial),
-    t_ms: first.t_ms.concat(next.t_ms),
-    root_id: first.root_id.concat(next.root_id),
-    ...(first.input && next.input && { input: first.input.concat(next.input) }),
-  };
+/** Columns of a table of events, of any kind; no page says `truncated`. */
+type Columns = Readonly<Record<string, unknown>>;
+
+function joined(first: Columns, next: Columns): Columns {
+  return Object.fromEntries(
+    Object.entries(first).map(([name, values]) => [name, (values as unknown[]).concat(next[name])]),
+  );
 }
 
 /** Each condition counts on one page, so that costs add up. Brain seconds are whole milliseconds. */

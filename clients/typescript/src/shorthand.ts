@@ -4,7 +4,7 @@
  */
 import { quoted } from './service-error.js';
 
-const GROUP_LABELS: readonly string[] = ['neuron', 'type', 'side', 'super_class'];
+const GROUP_LABELS: readonly string[] = ['neuron', 'type', 'side', 'super_class', 'class', 'sub_class'];
 
 /** A short form that cannot be read; the message is a sentence without its full stop. */
 export class ShorthandError extends Error {
@@ -147,11 +147,14 @@ function axisIn(text: string, inputs: readonly string[]): Json {
     throw new ShorthandError(`--sweep should be WHAT=VALUES such as rate=10:200:10, found ${quoted(text)}`);
   }
   const [, what, values] = parts as unknown as [string, string, string];
-  if (what === 'silence') return eachIn(values, 'silence');
+  if (what === 'silence' || END_OF_OVERRIDE.test(what)) return eachIn(values, what);
   const stimulated = /^(?:(.+)\.)?stimulate$/.exec(what);
   if (stimulated !== null) return eachIn(values, `inputs.${inputOf(stimulated[1], inputs, text)}`);
   return { set: parameterIn(what, inputs, text), ...valuesOf(values) };
 }
+
+/** Groups of neurons may take the place of these. */
+const END_OF_OVERRIDE = /^connection_overrides\..+\.(source|target)$/;
 
 /** Names of the members of an input in --sweep. */
 const INPUT_MEMBERS = new Map([

@@ -17,7 +17,7 @@ export interface TableOptions extends ExperimentOptions {
   readonly truncate?: boolean;
 }
 
-/** A table of spikes or input events has more rows than one file may have. */
+/** A table of events has more rows than one file may have. */
 export class MorePagesError extends Error {
   override readonly name = 'MorePagesError';
 

@@ -156,7 +156,8 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
   const parameters = parametersText(condition);
   const total = condition.spikes === null ? STOPPED : `${spreadText(condition.spikes, condition)} spikes`;
   const lines = [
-    `${parameters === '' ? '' : `${parameters}: `}${total}; responding neurons: ${respondingText(condition)}`,
+    `${parameters === '' ? '' : `${parameters}: `}${total}; responding neurons: ${respondingText(condition)}` +
+      (condition.responding_any === null ? '' : `, ${condition.responding_any} in any trial`),
   ];
   for (const [report, groups] of Object.entries(condition.groups)) {
     const { of, unit, respondingOf } = measureOf(experiment, report);
@@ -192,7 +193,9 @@ function unchangedLines({ unchanged }: ExperimentTotals): string[] {
   const left = unchanged.length === 1 ? 'One condition was' : `${unchanged.length} conditions were`;
   return [
     '',
-    ...wrapped(`${left} not run: silencing a group that never spikes in the baseline changes nothing.`),
+    ...wrapped(
+      `${left} not run: silencing a group without spikes, or overriding no connection, changes nothing.`,
+    ),
   ];
 }
 

@@ -5,11 +5,11 @@ import type { Measure } from '../../experiments/kinds/report-kind.js';
 import type {
   ConditionParameters,
   ConditionResult,
+  EventTable,
   ExperimentEvent,
   ExperimentHead,
   ExperimentTotals,
   GroupResult,
-  SpikeTable,
 } from '../../experiments/run/result.js';
 import type { MeanSd } from '../../mean-sd.js';
 import { SIDES } from '../../connectome/connectome.js';
@@ -76,7 +76,7 @@ export class AnswerCollector {
 
   #collected({ reports, ...condition }: ConditionResult): FoundCondition {
     const groups: Record<string, readonly GroupResult[]> = {};
-    const tables: Record<string, SpikeTable> = {};
+    const tables: Record<string, EventTable> = {};
     for (const [name, report] of Object.entries(reports)) {
       if (!('table' in report)) groups[name] = [...report];
       else if (this.#conditions.length < CONDITIONS_WITH_TABLES) tables[name] = report;

@@ -1,8 +1,10 @@
 /** Table of what an experiment would run, as text in 80 columns. */
+import { eventKindOf, REPORT_KINDS } from '../../experiments/kinds/report-kinds.js';
 import type { DryRun, ResolvedSet } from '../../experiments/run/result.js';
+import { RESOLVED_OF_EDITS } from '../../experiments/kinds/edit-kinds.js';
 import { closingOf, headingOf } from './answer-table.js';
 import { parametersText } from './collected-answer.js';
-import { counted, fitted, wrapped } from '../text.js';
+import { counted, wrapped } from '../text.js';
 
 const MOST_CONDITIONS = 10;
 const MOST_TYPES = 5;
@@ -14,9 +16,9 @@ export function dryRunTable(dryRun: DryRun): string {
     ...headingOf(dryRun),
     '',
     'Neurons',
-    ...Object.entries(resolved).flatMap(([name, set]) =>
-      wrapped(`${fitted(name, 20)} ${describedSet(set)}`, '  ', ' '.repeat(23)),
-    ),
+    ...Object.entries(resolved)
+      .flatMap(([name, set]) => (isSet(set) ? [[name, describedSet(set)] as const] : factsOf(name, set)))
+      .flatMap(([name, text]) => wrapped(`${name.padEnd(20)} ${text}`, '  ', ' '.repeat(23))),
     '',
     `At most ${counted(cost.brain_seconds, 'brain second')} with ${counted(cost.input_events, 'input event')}`,
     ...rowsText(cost),
@@ -30,13 +32,23 @@ export function dryRunTable(dryRun: DryRun): string {
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`;
 }
 
-/** Rows of tables; of spikes no more is known. */
-function rowsText({ spike_rows_at_most: spikes, input_rows: inputs }: DryRun['cost']): string[] {
-  const rows = [
-    ...(spikes === undefined ? [] : [`at most ${counted(spikes, 'row')} of spikes`]),
-    ...(inputs === undefined ? [] : [`about ${counted(inputs, 'row')} of input events`]),
-  ];
-  return rows.length === 0 ? [] : [`Tables of ${rows.join(', ')}`];
+/** Beside the neurons of selectors stand facts about edits of the network. */
+function isSet(resolved: ResolvedSet): boolean {
+  return typeof resolved.neurons === 'number';
+}
+
+function factsOf(edit: string, facts: object): readonly (readonly [name: string, text: string])[] {
+  return RESOLVED_OF_EDITS.find(({ name }) => name === edit)?.linesOf(facts as never) ?? [];
+}
+
+/** Rows of tables, as far as they are known. */
+function rowsText(costs: DryRun['cost']): string[] {
+  const rows = Object.keys(REPORT_KINDS).flatMap((type) => {
+    const kind = eventKindOf({ type });
+    const count = kind && costs[kind.cost.member as keyof DryRun['cost']];
+    return count === undefined ? [] : [`${kind!.cost.says} ${counted(count, 'row')} of ${kind!.noun}`.trim()];
+  });
+  return rows.length === 0 ? [] : wrapped(`Tables of ${rows.join(', ')}`, '', '  ');
 }
 
 function describedSet({ neurons, sides, types, missing }: ResolvedSet): string {

@@ -18,7 +18,8 @@ const LIMITS = {
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
-  rates: Infinity,
+  samples: Infinity,
+  groupNumbers: Infinity,
 };
 
 /** Runs an experiment on the cores of this machine: the document, plan and trials are those of the service. */

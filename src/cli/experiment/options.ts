@@ -1,5 +1,6 @@
 /** The options of `npm run experiment`. Short, because --help has 80 columns. */
 import { extname } from 'node:path';
+import { GROUP_LABELS } from '../../experiments/document/fields.js';
 import { COLUMN_NAMES, TABLE_FORMATS } from '../../experiments/formats/formats.js';
 import { TABLES } from '../../experiments/kinds/report-kinds.js';
 import { address, choice, file, flag, integer, text } from '../command.js';
@@ -23,7 +24,7 @@ export const OPTIONS = {
   stimulate: text('[NAME=]WHO[@HZ]', 'Neurons that get input events.', LIST),
   window: text('MS+MS', 'Start and length of these events.', LIST),
   silence: text('WHO', 'Neurons whose outputs are cut.', LIST),
-  report: text('[NAME=]WHO[/BY]', 'Neurons to read, by neuron,type,side,super_class.', LIST),
+  report: text('[NAME=]WHO[/BY]', `Neurons to read, by ${GROUP_LABELS.join(', ')}.`, LIST),
   sweep: text('WHAT=VALUES', 'Values that are tried in turn.', LIST),
   duration: text('MS', 'Length of a trial.'),
   trials: text('T', 'Repetitions of each condition.'),

@@ -1,5 +1,5 @@
 import type { Condition, ExperimentDocument, ExperimentJob, ExperimentLine } from '#client';
-import { spikeTableOf, type TableColumns } from '../../experiments/formats/tables.js';
+import { eventTableOf, type TableColumns } from '../../experiments/formats/tables.js';
 import type {
   ConditionResult,
   DryRun,
@@ -152,8 +152,8 @@ export class RemoteExperiment implements ExperimentSource {
       if (Array.isArray(report)) return [name, report as readonly GroupResult[]] as const;
       const neurons = await this.neurons();
       if (neurons.model !== head.model) this.service.refuseModel(head.model);
-      const inputs = Object.keys(head.experiment.inputs);
-      return [name, spikeTableOf(report as TableColumns, inputs, (id) => neurons.indexOf(id))] as const;
+      const indexOf = (id: string) => neurons.indexOf(id);
+      return [name, eventTableOf(report as TableColumns, head.experiment, name, indexOf)] as const;
     });
     return { ...condition, reports: Object.fromEntries(await Promise.all(read)) } as ConditionResult;
   }

@@ -16,12 +16,13 @@ import {
   printable,
   type SchemaOf,
   type Static,
+  text,
 } from '../../schema/json-schema.js';
 import { AXIS_KINDS, type GivenAxis, type SweepAxis } from '../kinds/axis-kinds.js';
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
 import { INPUT_KINDS } from '../kinds/input-kinds.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
-import { NODE_SET, SWEPT_OF_DOCUMENT } from './fields.js';
+import { INPUT_NAME, NODE_SET, SWEPT_OF_DOCUMENT } from './fields.js';
 import type { InputDocument, ReportDocument } from './kind-schemas.js';
 
 export { GROUP_LABELS, type GroupLabel } from './fields.js';
@@ -30,11 +31,6 @@ export { GROUP_LABELS, type GroupLabel } from './fields.js';
 const SET_NAME = {
   pattern: '^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$',
   allowed: '1 to 64 letters, digits, "_", "." or "-", and not __proto__',
-};
-/** Without a dot, which separates the parts of `inputs.NAME.rate_hz`. */
-const INPUT_NAME = {
-  pattern: '^(?!__proto__$)[A-Za-z0-9_-]{1,64}$',
-  allowed: '1 to 64 letters, digits, "_" or "-", and not __proto__',
 };
 
 function schemasOf<T>(kinds: Readonly<Record<string, { readonly schema: SchemaOf<T> }>>): SchemaOf<T>[] {
@@ -45,6 +41,14 @@ export const DOCUMENT = object(
   'An experiment: neurons that are stimulated or silenced, repeated trials, and what is read.',
   {
     'name?': printable('A name of the experiment, for tables.', 120, { examples: ['Sugar dose response'] }),
+    'network?': text(
+      'Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.',
+      {
+        pattern: '^[a-z0-9][a-z0-9.-]{0,99}$',
+        allowed: 'the name of a network such as flywire-783: lower-case letters, digits, "." and "-"',
+        examples: ['malecns-1.0'],
+      },
+    ),
     node_sets: mapOf(
       'Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.',
       NODE_SET,

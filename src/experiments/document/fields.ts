@@ -56,7 +56,13 @@ export const NODE_SET = {
   examples: ['@sugar'],
 };
 
-export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class'] as const;
+/** Without a dot, which separates the parts of `inputs.NAME.rate_hz`. */
+export const INPUT_NAME = {
+  pattern: '^(?!__proto__$)[A-Za-z0-9_-]{1,64}$',
+  allowed: '1 to 64 letters, digits, "_" or "-", and not __proto__',
+};
+
+export const GROUP_LABELS = ['neuron', 'type', 'side', 'super_class', 'class', 'sub_class'] as const;
 export type GroupLabel = (typeof GROUP_LABELS)[number];
 
 /** Labels that make groups of neurons. */

@@ -9,7 +9,8 @@ import { type GroupLabel, groupBy, LENGTH, NODE_SET, startMs, untilEndMs } from 
 
 /** An input of any kind. */
 export interface InputDocument {
-  readonly node_set: SetSelector;
+  /** Absent where the neurons stand in another member. */
+  readonly node_set?: SetSelector;
   /** The name of its kind: see kinds/input-kinds.ts. */
   readonly module: string;
   readonly delay_ms: number;
@@ -27,6 +28,8 @@ export interface ReportDocument {
   readonly end_ms: number | null;
   /** Width of the bins of a histogram; other kinds have none. */
   readonly bin_ms?: number;
+  /** Time between samples of membrane potentials; other kinds have none. */
+  readonly dt_ms?: number;
 }
 
 /** The kind of an input, or of a report, that does not say. */
@@ -36,17 +39,22 @@ const DEFAULT_TYPE = 'rate';
 const WINDOW_LENGTH = 'Length of that window in ms';
 const DELAY_MS = startMs('Start of the window in which events arrive, in ms from the start of the trial.');
 
+const ONE_SET = { node_set: NODE_SET };
+
 /** Members of every input that a sweep may set. A condition has a window of its own, so null is not among the values. */
 export const SWEPT_OF_INPUT = { delay_ms: DELAY_MS, duration_ms: number(`${WINDOW_LENGTH}.`, LENGTH) };
 
-/** @param members that other kinds lack, by name; those with a default are there once the document is complete */
-export function inputSchema<const T extends string, const M extends Readonly<Record<string, Schema>>>(
-  module: T,
-  description: string,
-  members: M,
-) {
+/**
+ * @param members that other kinds lack, by name; those with a default are there once the document is complete
+ * @param neurons the member that says which they are
+ */
+export function inputSchema<
+  const T extends string,
+  const M extends Readonly<Record<string, Schema>>,
+  const N extends Readonly<Record<string, Schema>> = typeof ONE_SET,
+>(module: T, description: string, members: M, neurons: N = ONE_SET as unknown as N) {
   return object(description, {
-    node_set: NODE_SET,
+    ...neurons,
     module: oneOf('Where events come from.', [module], module === DEFAULT_MODULE ? { default: module } : {}),
     ...members,
     delay_ms: DELAY_MS,

@@ -188,7 +188,12 @@ describe('a document is refused', () => {
       /from 0 to 500, got 600\.$/,
     ],
     ['with a rate that is text', input({ rate_hz: '100' }), '/inputs/i/rate_hz', /a number .*, got "100"\.$/],
-    ['with an unknown module', input({ module: 'spike' }), '/inputs/i/module', /one of poisson, spikes/],
+    [
+      'with an unknown module',
+      input({ module: 'spike' }),
+      '/inputs/i/module',
+      /one of poisson, spikes, background,/,
+    ],
     [
       'with times for a Poisson train',
       input({ times_ms: [1] }),

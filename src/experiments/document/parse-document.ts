@@ -2,12 +2,14 @@ import { SELECTOR_DEFINITIONS } from '../../connectome/selector-schema.js';
 import { checked, checkOf } from '../../schema/check.js';
 import { completed } from '../../schema/completed.js';
 import { hasMember, isObject } from '../../schema/forms.js';
+import { withEdits } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
+import { MAXIMUM_ROWS } from '../kinds/inputs/pattern.js';
 import { type CheckedDocument, DOCUMENT, type ExperimentDocument } from './document.js';
 import { checkCircles } from './node-set-cycles.js';
 import { parseSweep } from './parse-sweep.js';
 import { SelectorCount } from './selector-count.js';
-import { checkWindows, completeInput, completeReport } from './windows.js';
+import { checkWindows, completeEdits, completeInput, completeWindow } from './windows.js';
 
 export interface DocumentLimits {
   /** Conditions of one sweep at most. */
@@ -15,6 +17,9 @@ export interface DocumentLimits {
   /** Types and root ids in all selectors, and root ids of given times. */
   readonly ids: number;
 }
+
+/** Rates in time, of all inputs. */
+const MAXIMUM_RATES = 60_000;
 
 const SCHEMA = { ...DOCUMENT, $defs: SELECTOR_DEFINITIONS };
 const check = checkOf(SCHEMA);
@@ -41,17 +46,23 @@ export function parseDocument(
   );
   const draft = checked(check, complete) as CheckedDocument & Pick<ExperimentDocument, 'reports'>;
   checkCircles(draft.node_sets);
-  const ids = { maximum: limits.ids, used: 0 };
+  const counts = {
+    ids: { maximum: limits.ids, used: 0 },
+    rows: { maximum: MAXIMUM_ROWS, used: 0 },
+    rates: { maximum: MAXIMUM_RATES, used: 0 },
+    background: { maximum: 1, used: 0 },
+  };
   const inputs = mapped(
     draft.inputs,
-    (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], ids) ?? input,
+    (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], counts) ?? input,
   );
-  const sweep = parseSweep(draft.sweep ?? [], inputs, limits.conditions);
-  checkWindows({ ...draft, inputs }, sweep.values);
+  const edited = withEdits({ ...draft, inputs }, (kind, value) => (kind.parsed ? kind.parsed(value) : value));
+  const sweep = parseSweep(draft.sweep ?? [], edited, limits.conditions);
+  checkWindows(edited, sweep.values);
   return {
-    ...(draft as Omit<typeof draft, 'sweep'>),
+    ...(completeEdits(edited, sweep.values) as Omit<typeof draft, 'sweep'>),
     inputs: mapped(inputs, (input, name) => completeInput(input, name, draft.duration_ms, sweep.values)),
-    reports: mapped(draft.reports, (report) => completeReport(report, draft.duration_ms, sweep.values)),
+    reports: mapped(draft.reports, (report) => completeWindow(report, draft.duration_ms, sweep.values)),
     ...(sweep.axes.length > 0 && { sweep: sweep.axes }),
   };
 }

@@ -11,7 +11,7 @@ import {
   parameterOf,
   type SweepAxis,
 } from '../kinds/axis-kinds.js';
-import type { InputDocument } from './kind-schemas.js';
+import type { CheckedDocument } from './document.js';
 
 /** Values of each parameter that is set, by its name. */
 export type SweptValues = ReadonlyMap<string, readonly number[]>;
@@ -19,14 +19,14 @@ export type SweptValues = ReadonlyMap<string, readonly number[]>;
 /** @throws CodedError INVALID_PARAMETER, before anything is expanded that has more conditions than allowed */
 export function parseSweep(
   given: readonly GivenAxis[],
-  inputs: Readonly<Record<string, InputDocument>>,
+  document: Pick<CheckedDocument, 'inputs'>,
   maximumConditions: number,
 ): { readonly axes: readonly SweepAxis[]; readonly values: SweptValues } {
   const seen = new Map<string, number>();
   const pending = given.map((axis, i) => {
     const path = ['sweep', i];
     const kind = axisKindOf(axis);
-    const parsed = kind.parsed(axis, { inputs, path, checksOf });
+    const parsed = kind.parsed(axis, { inputs: document.inputs, document, path, checksOf });
     const parameter = parameterOf(axis);
     const before = seen.get(parameter);
     if (before !== undefined) {

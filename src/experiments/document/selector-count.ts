@@ -14,7 +14,8 @@ const MAXIMUM_HOPS = 60;
 
 /** Counts what the selectors of one document need in all, before anything of them is checked. */
 export class SelectorCount {
-  #names = 0;
+  /** Types and root ids: in rows of rates, which have a limit of their own, and elsewhere. */
+  readonly #names = { rows: 0, others: 0 };
   #selectors = 0;
   #hops = 0;
 
@@ -25,15 +26,19 @@ export class SelectorCount {
   ) {}
 
   /**
-   * Counts a selector without those inside it.
+   * Counts a selector without those inside it. That of a row of rates counts only where it has a `*`: all else costs what
+   * it selects, and neurons are counted when they are found.
    * @param depth lists and objects around it, with itself
    * @throws CodedError INVALID_PARAMETER
    */
   add(selector: unknown, path: JsonPath, depth: number): void {
+    const isInRow = path[0] === 'inputs' && path[2] === 'rates';
+    const counts = !isInRow || depth > 1;
     if (typeof selector === 'string') {
       const name = nameOnSide(selector)?.name ?? selector;
-      if (name.startsWith(PUBLISHED_PREFIX) || this.nodeSets.has(name)) this.#countSelector(path);
-      else this.#countPattern(name, path);
+      if (!name.startsWith(PUBLISHED_PREFIX) && !this.nodeSets.has(name))
+        this.#countPattern(name, path, isInRow);
+      else if (counts) this.#countSelector(path);
     }
     if (typeof selector !== 'object' || selector === null) return;
     if (depth > MAXIMUM_SELECTOR_DEPTH) {
@@ -42,7 +47,7 @@ export class SelectorCount {
         `A selector may have at most ${MAXIMUM_SELECTOR_DEPTH} levels of lists and objects, got more.`,
       );
     }
-    this.#countSelector(path);
+    if (counts) this.#countSelector(path);
     if (!isObject(selector)) return;
     for (const direction of DIRECTIONS) {
       if (hasMember(selector, direction)) this.#countHops(selector['hops'], [...path, direction]);
@@ -51,7 +56,7 @@ export class SelectorCount {
       const values = [selector[label] ?? []].flat() as unknown[];
       values.forEach((value, i) => {
         const here = Array.isArray(selector[label]) ? [...path, label, i] : [...path, label];
-        if (typeof value === 'string' && label !== 'side') this.#countPattern(value, here);
+        if (typeof value === 'string' && label !== 'side') this.#countPattern(value, here, isInRow);
       });
     }
   }
@@ -67,11 +72,13 @@ export class SelectorCount {
     }
   }
 
-  #countPattern(text: string, path: JsonPath): void {
-    if (++this.#names > this.maximumNames) {
+  #countPattern(text: string, path: JsonPath, isInRow: boolean): void {
+    const place = isInRow ? 'rows' : 'others';
+    if (++this.#names[place] > this.maximumNames) {
+      const whose = isInRow ? 'rows of rates' : 'selectors';
       throw invalid(
         path,
-        `The selectors of a document may have at most ${this.maximumNames} types and root ids in all, got more.`,
+        `The ${whose} of a document may have at most ${this.maximumNames} types and root ids in all, got more.`,
       );
     }
     if (text.includes('*')) this.#countSelector(path);

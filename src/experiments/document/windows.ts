@@ -1,8 +1,11 @@
-/** Windows of inputs and reports: in the trial, in every condition, and with their end written out. */
-import { refused } from '../../schema/json-path.js';
+/** Windows of inputs, reports and edits: in the trial, in every condition, and with their end written out. */
+import { type JsonPath, refused } from '../../schema/json-path.js';
+import { type TimeWindow, withEdits } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
+import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentDocument } from './document.js';
-import type { InputDocument, ReportDocument } from './kind-schemas.js';
+import { stepsOf } from './fields.js';
+import type { InputDocument } from './kind-schemas.js';
 import type { SweptValues } from './parse-sweep.js';
 
 /** The members of a document after the table's checks; an end that was left out is not there yet. */
@@ -17,7 +20,8 @@ function tenths(ms: number): number {
  * Values of all axes meet, so the extremes decide.
  * @throws CodedError INVALID_PARAMETER
  */
-export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft, swept: SweptValues): void {
+export function checkWindows(draft: Draft, swept: SweptValues): void {
+  const { inputs, reports, duration_ms: durationMs } = draft;
   const durations = swept.get('duration_ms') ?? [durationMs];
   const shortestMs = Math.min(...durations);
   const longestMs = Math.max(...durations);
@@ -40,17 +44,29 @@ export function checkWindows({ inputs, reports, duration_ms: durationMs }: Draft
         `at most ${mostMs}: the window starts at ${delayMs} ms and must end in ${inShortest}`,
       );
     }
-    inputKindOf(input).checkTrial?.(input, longestMs, path);
+    const highest = (member: string) => {
+      const values = swept.get(`inputs.${name}.${member}`);
+      return values && Math.max(...values);
+    };
+    inputKindOf(input).checkConditions?.(input, { longestMs, highest }, path);
   }
-  for (const [name, { start_ms: startMs, end_ms: endMs }] of Object.entries(reports)) {
-    const path = ['reports', name];
+  const check = <W extends TimeWindow>(window: W, path: JsonPath): W => {
+    const { start_ms: startMs, end_ms: endMs } = window;
     if (startMs >= shortestMs) {
       throw refused([...path, 'start_ms'], startMs, `less than ${inShortest}`);
     }
     if (typeof endMs === 'number' && (endMs <= startMs || endMs > shortestMs)) {
       throw refused([...path, 'end_ms'], endMs, `more than start_ms, ${startMs}, and at most ${inShortest}`);
     }
+    return window;
+  };
+  for (const [name, report] of Object.entries(reports)) {
+    const path = ['reports', name];
+    const { start_ms: startMs, end_ms: endMs } = check(report, path);
+    const window = { startStep: stepsOf(startMs), endStep: stepsOf(endMs ?? shortestMs) };
+    kindOf(report).checkWindow?.(report, window, path);
   }
+  withEdits(draft, (kind, value) => kind.withWindows?.(value, check));
 }
 
 /** @param name of the input */
@@ -67,10 +83,11 @@ export function completeInput(
   return { ...input, duration_ms: input.duration_ms ?? toEndMs };
 }
 
-export function completeReport(
-  report: ReportDocument,
-  durationMs: number,
-  swept: SweptValues,
-): ReportDocument {
-  return { ...report, end_ms: report.end_ms ?? (swept.has('duration_ms') ? null : durationMs) };
+export function completeWindow<W extends TimeWindow>(window: W, durationMs: number, swept: SweptValues): W {
+  return { ...window, end_ms: window.end_ms ?? (swept.has('duration_ms') ? null : durationMs) };
+}
+
+export function completeEdits<D extends Draft>(draft: D, swept: SweptValues): D {
+  const complete = <W extends TimeWindow>(window: W) => completeWindow(window, draft.duration_ms, swept);
+  return withEdits(draft, (kind, value) => kind.withWindows?.(value, complete) ?? value);
 }

@@ -1,5 +1,7 @@
 /** Names of swept parameters, their values and the groups of reports, on paper and on the page. */
-import type { GroupResult, ParameterValue } from '../run/result.js';
+import { GROUP_LABELS } from '../document/fields.js';
+import { type GroupLabels, labelMember } from '../plan/groups.js';
+import type { ParameterValue } from '../run/result.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
   rate_hz: (input) => `Rate of ${input} (Hz)`,
@@ -19,16 +21,14 @@ export function parameterLabel(parameter: string): string {
   return (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? parameter);
 }
 
-type GroupLabels = Pick<GroupResult, 'root_id' | 'type' | 'side' | 'super_class'>;
-
 /** Name of a group of a report: `LC4 left`; `all` where its neurons are one group. */
 export function groupLabel(group: GroupLabels): string {
   return groupSuffix(group) || 'all';
 }
 
 /** The same behind the name of a report, which needs nothing more where its neurons are one group. */
-export function groupSuffix({ root_id: id, type, side, super_class: superClass }: GroupLabels): string {
-  return [id, type, side, superClass]
+export function groupSuffix(group: GroupLabels): string {
+  return GROUP_LABELS.map((label) => group[labelMember(label)])
     .filter((label) => label !== undefined)
     .map((label) => label || 'untyped')
     .join(' ');

@@ -40,6 +40,7 @@ function findings(
       complete: true,
       spikes: null,
       responding_neurons: null,
+      responding_any: null,
       synaptic_events: 0,
       parameters: {},
       groups: {},
@@ -134,6 +135,7 @@ it('draws a raster of the events of a trial: neurons in their order, neighbours 
     trials: Uint8Array.of(0, 0, 0, 1),
     steps: Uint16Array.of(10, 25, 30, 990),
     neurons: Uint32Array.of(3, 2, 5, 4),
+    columns: [],
     truncated: false,
   } as const;
   const found = findings({ reports: { all: { ...REPORT, type: 'spikes' } }, trials: 100 }, [
@@ -148,6 +150,49 @@ it('draws a raster of the events of a trial: neurons in their order, neighbours 
     ],
   });
   expect(marksOf(panel!, 'ticks')).toMatchObject([{ x: [1, 2.5, 3], rows: [1, 0, 2] }]);
+});
+
+it('draws membrane potentials as a line for each of the first neurons of a trial, not as a raster', () => {
+  const neurons = [2, 3, 4, 5, 6, 7, 8];
+  const table = {
+    table: 'membrane',
+    trials: Uint8Array.from({ length: 28 }, (_, row) => Math.floor(row / 14)),
+    steps: Uint16Array.from({ length: 28 }, (_, row) => 10 * (1 + (Math.floor(row / 7) % 2))),
+    neurons: Uint32Array.from({ length: 28 }, (_, row) => neurons[row % 7]!),
+    columns: [
+      {
+        column: { name: 'v_mv', type: 'double' },
+        values: Float64Array.from({ length: 28 }, (_, row) => -52 + row / 4),
+      },
+    ],
+    truncated: false,
+  } as const;
+  const reports = {
+    mine: { ...REPORT, type: 'membrane', dt_ms: 1 },
+    raster: { ...REPORT, type: 'spikes' },
+  };
+  const found = findings({ reports }, [{ tables: { mine: table } }]);
+  expect(figuresOf(found.head.experiment).map(({ name, table: of }) => [name, of])).toEqual([
+    ['membrane potentials', 'membrane'],
+    ['spikes', 'spikes'],
+  ]);
+  const [panel] = panelsOf(found);
+  expect(panel).toMatchObject({
+    title: 'mine: Membrane potential (mV)',
+    x: { domain: [1, 2] },
+    // Ends of six of the seven neurons in the first of two trials.
+    y: { domain: [-52, -49] },
+  });
+  expect(panel!.legend!.map(({ label }) => label)).toEqual([1, 1, 2, 2, 3, 3].map((type) => `type ${type}`));
+  const lines = marksOf(panel!, 'line').map(({ points }) => points);
+  expect(lines).toHaveLength(6);
+  expect(lines[5]).toEqual([
+    [1, -50.75],
+    [2, -49],
+  ]);
+  expect(drawSvg(figureOfFile(found), 600)).not.toMatch(/NaN|undefined|Infinity/);
+  const nothing = findings({ reports: { mine: reports.mine } }, [{ tables: {} }]);
+  expect(figureOfFile(nothing).sections).toEqual([]);
 });
 
 it('draws equal figures as equal text, in which names are text', () => {

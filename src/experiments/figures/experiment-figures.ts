@@ -5,7 +5,8 @@ import { type Chosen, type FigureKind, type Findings, MAX_FIGURES } from './figu
 import type { Figure } from './figure.js';
 import { courseFigure, measureFigures } from './measure-figures.js';
 import { rasterFigure } from './raster-figure.js';
-import { eventReports } from './report-figures.js';
+import { eventReports, isTraced } from './report-figures.js';
+import { traceFigure } from './trace-figure.js';
 
 /** The first is the one that says most. */
 export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[] {
@@ -15,10 +16,13 @@ export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[]
   const measures = new Set(kinds.map(({ measure }) => measure));
   const courses = new Set(kinds.map(({ course }) => course).filter((course) => course !== undefined));
   const events = eventReports(experiment);
+  const traces = events.filter((report) => isTraced(experiment, report));
+  const strokes = events.filter((report) => !traces.includes(report));
   return [
     ...[...measures].flatMap((measure) => measureFigures(experiment, measure)),
     ...[...courses].map(courseFigure),
-    ...(events.length > 0 ? [rasterFigure(experiment, events)] : []),
+    ...(traces.length > 0 ? [traceFigure(experiment, traces)] : []),
+    ...(strokes.length > 0 ? [rasterFigure(experiment, strokes)] : []),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** A kind of figure: what it needs, what its reader may choose, and how it becomes panels. */
-import type { ConditionResult, ExperimentHead, GroupResult, SpikeTable } from '../run/result.js';
+import type { ConditionResult, EventTable, ExperimentHead, GroupResult } from '../run/result.js';
 import { otherSettingsText } from './condition-labels.js';
 import type { Figure, Panel, Section } from './figure.js';
 
@@ -11,7 +11,7 @@ export interface FoundCondition extends Omit<ConditionResult, 'reports'> {
   /** Groups of each report that has groups. */
   readonly groups: Readonly<Record<string, readonly GroupResult[]>>;
   /** Rows of each report that is a table of events. */
-  readonly tables: Readonly<Record<string, SpikeTable>>;
+  readonly tables: Readonly<Record<string, EventTable>>;
 }
 
 /** Conditions that an experiment has given so far; at least one condition. */
@@ -48,6 +48,12 @@ export interface FigureKind {
 export function otherSettingsChoice({ conditions }: Findings, shown: readonly string[]): Choice {
   const values = [...new Set(conditions.map(({ parameters }) => otherSettingsText(parameters, shown)))];
   return { name: 'beside', label: 'At', values, inFile: MAX_FIGURES };
+}
+
+/** The condition that is chosen where a figure shows one of them. */
+export function conditionOf(findings: Findings, chosen: Chosen): FoundCondition {
+  const beside = chosen(otherSettingsChoice(findings, []));
+  return findings.conditions.find(({ parameters }) => otherSettingsText(parameters, []) === beside)!;
 }
 
 /** One panel below the other. */

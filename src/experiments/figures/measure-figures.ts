@@ -3,6 +3,7 @@ import type { MeanSd } from '../../mean-sd.js';
 import type { ExperimentDocument } from '../document/document.js';
 import type { EachAxis } from '../kinds/axes/each.js';
 import type { SetAxis } from '../kinds/axes/set.js';
+import { editKindOf } from '../kinds/edit-kinds.js';
 import type { TimeCourse, Measure } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { GroupResult } from '../run/result.js';
@@ -230,7 +231,7 @@ function curves(
 }
 
 function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
-  const isLesion = as === 'silence';
+  const edited = editKindOf(as)?.groups;
   const reportChoice: Choice = { name: 'report', label: 'Report', values: measure.reports, inFile: 3 };
   const groupChoice = ({ conditions }: Findings, report: string): Choice => {
     const names = new Set(conditions.flatMap(({ groups }) => (groups[report] ?? []).map(groupLabel)));
@@ -259,22 +260,22 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
       if (all.length === 0) return undefined;
       const baseline = all.find(({ swept }) => swept === null);
       const entries = all.filter(({ swept }) => swept !== null);
-      const rank = ({ mean }: MeanSd) => (isLesion ? Math.abs(mean - (baseline?.mean ?? 0)) : mean);
+      const rank = ({ mean }: MeanSd) => (edited ? Math.abs(mean - (baseline?.mean ?? 0)) : mean);
       const shown = entries.sort((a, b) => rank(b) - rank(a)).slice(0, MAX_BARS);
       const bars = baseline === undefined ? shown : [baseline, ...shown];
       const what = group === 'all' ? report : `${report} ${group}`;
-      const label = `${measure.label} of ${what} (${measure.unit}), with a group ${isLesion ? 'silenced' : 'stimulated'}`;
+      const label = `${measure.label} of ${what} (${measure.unit}), with a group ${edited?.done ?? 'stimulated'}`;
       const { unchanged } = findings;
       return {
         label: `${label}; the table has the numbers.`,
         sections: [wide([barsPanel(beside, bars, baseline, label, measure.unit)])],
         note: sentences(
           `Bars are means over the trials of ${what}, with one population standard deviation; the dashed line is the ${measure.name} without any.`,
-          isLesion ? 'The largest change comes first.' : 'The highest comes first.',
+          edited ? 'The largest change comes first.' : 'The highest comes first.',
           entries.length > shown.length &&
             `${shown.length} of ${entries.length} groups are drawn; the table has all.`,
           unchanged > 0 &&
-            `Conditions that were not run: ${unchanged}, as silencing a group that never spikes changes nothing.`,
+            `Conditions that were not run: ${unchanged}, as ${edited?.unchanged ?? 'their groups change nothing'}.`,
         ),
       };
     },

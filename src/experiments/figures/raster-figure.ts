@@ -2,14 +2,12 @@
 import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
-import type { SpikeTable } from '../run/result.js';
-import { otherSettingsText } from './condition-labels.js';
+import type { EventTable } from '../run/result.js';
 import {
+  conditionOf,
   otherSettingsChoice,
   type Choice,
-  type Chosen,
   type FigureKind,
-  type Findings,
   type FoundCondition,
   sentences,
   wide,
@@ -25,10 +23,6 @@ const ALL_TRIALS = 'all';
 /** @param reports in the order in which they are drawn; the last one says what the figure is of */
 export function rasterFigure(experiment: ExperimentDocument, reports: readonly string[]): FigureKind {
   const nounOf = (report: string) => eventKindOf(experiment.reports[report]!)!.noun;
-  const conditionOf = (findings: Findings, chosen: Chosen): FoundCondition => {
-    const beside = chosen(otherSettingsChoice(findings, []));
-    return findings.conditions.find(({ parameters }) => otherSettingsText(parameters, []) === beside)!;
-  };
   const tablesOf = ({ tables }: FoundCondition) =>
     reports.flatMap((report) => {
       const table = tables[report];
@@ -83,7 +77,7 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
 function rasterPanel(
   report: string,
   what: string,
-  { trials: trialOf, steps, neurons, inputs, inputNames = [] }: SpikeTable,
+  { trials: trialOf, steps, neurons, columns }: EventTable,
   trials: readonly number[],
   durationMs: number,
   labelOf: (neuron: number) => string,
@@ -95,14 +89,15 @@ function rasterPanel(
   const rowOf = new Map(Array.from(responding, (neuron, at) => [neuron, trials.length * at]));
   const stride = Math.max(1, Math.ceil(events.length / MAX_EVENTS));
   const drawn = events.filter((_, at) => at % stride === 0);
-  const kinds = inputs === undefined ? [''] : inputNames;
+  const label = columns.find(({ column }) => column.labels !== undefined);
+  const kinds = label?.column.labels ?? [''];
   const ticks = kinds.map((_, kind): Mark => {
-    const own = inputs === undefined ? drawn : drawn.filter((event) => inputs[event] === kind);
+    const own = label === undefined ? drawn : drawn.filter((event) => label.values[event] === kind);
     return {
       mark: 'ticks',
       x: own.map((event) => steps[event]! / STEPS_PER_MS),
       rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
-      paint: inputs === undefined ? 'text' : kind,
+      paint: label === undefined ? 'text' : kind,
     };
   });
   const bands = bandsOf(Array.from(responding, labelOf), trials.length);
@@ -121,7 +116,7 @@ function rasterPanel(
       x: { label: 'Time (ms)', domain: [0, durationMs] },
       y: { label: '', bands },
       marks: [...named, ...ticks],
-      legend: inputs === undefined ? [] : kinds.map((label, paint) => ({ label, paint })),
+      legend: label === undefined ? [] : kinds.map((each, paint) => ({ label: each, paint })),
     },
     note: stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
   };

@@ -13,10 +13,15 @@ export function measureOf({ reports }: ExperimentDocument, report: string): Meas
   return groupKindOf(reports[report]!)!.measure;
 }
 
-/** Names of the reports that list events of single neurons: input events come before the spikes that follow from them. */
+/** Names of the reports that list single neurons: input events come before the spikes that follow from them. */
 export function eventReports({ reports }: ExperimentDocument): string[] {
   const isOfInputs = (name: string) => eventKindOf(reports[name]!)!.readsInputs === true;
   return Object.keys(reports)
     .filter((name) => eventKindOf(reports[name]!) !== undefined)
     .sort((a, b) => Number(isOfInputs(b)) - Number(isOfInputs(a)));
+}
+
+/** Tells whether lines are drawn of the neurons of such a report, not a stroke for each row. */
+export function isTraced({ reports }: ExperimentDocument, report: string): boolean {
+  return eventKindOf(reports[report]!)!.trace !== undefined;
 }

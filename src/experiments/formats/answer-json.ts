@@ -7,9 +7,9 @@ import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 import type {
   ConditionResult,
   DryRun,
+  EventTable,
   ExperimentEvent,
   ExperimentProgress,
-  SpikeTable,
 } from '../run/result.js';
 
 /** Names of the neurons of a table. */
@@ -122,15 +122,17 @@ function* conditionParts({ reports, ...rest }: ConditionResult, names: NeuronNam
 }
 
 /** Columns; `truncated` stands there where rows are missing. */
-function* tableParts(table: SpikeTable, names: NeuronNames): Generator<string> {
-  const { trials, steps, neurons, inputs, inputNames, truncated } = table;
+function* tableParts(table: EventTable, names: NeuronNames): Generator<string> {
+  const { trials, steps, neurons, columns, truncated } = table;
   const rows = steps.length;
   yield* listParts('{"trial":[', rows, (row) => String(trials[row]!), ']');
   // A multiple of 0.1 as a quotient, so it has the shortest form.
   yield* listParts(',"t_ms":[', rows, (row) => String(steps[row]! / STEPS_PER_MS), ']');
   yield* listParts(',"root_id":[', rows, (row) => JSON.stringify(names.neuronId(neurons[row]!)), ']');
-  if (inputs !== undefined) {
-    yield* listParts(',"input":[', rows, (row) => JSON.stringify(inputNames![inputs[row]!]), ']');
+  for (const { column, values } of columns) {
+    const labels = column.labels?.map((label) => JSON.stringify(label));
+    const textOf = (row: number) => labels?.[values[row]!] ?? String(values[row]!);
+    yield* listParts(`,"${column.name}":[`, rows, textOf, ']');
   }
   yield truncated ? ',"truncated":true}' : '}';
 }

@@ -4,7 +4,7 @@ import { answerWriter } from './answer-writer.js';
 import { TABLE_FORMATS, type ColumnNames, type Format, type TableName } from './formats.js';
 import { tableOf, type Table } from './tables.js';
 import type { ConditionOutcome } from '../run/outcomes.js';
-import { Page, pageText, type PageStart } from '../run/pages.js';
+import { Page, pageText, tooManyRows, type PageStart } from '../run/pages.js';
 import { invalid } from '../../schema/json-path.js';
 import { addWork, type Work } from '../plan/prices.js';
 import type { ExperimentPlan } from '../plan/plan.js';
@@ -20,7 +20,7 @@ export interface AnswerOrder {
   readonly from: number;
   /** The page that the answer is, where it is not the first; it begins with the condition `from`. */
   readonly page?: PageStart;
-  /** Cuts tables of spikes and input events at the limit on rows, which otherwise makes pages. */
+  /** Cuts tables of events at the limit on rows, which otherwise makes pages. */
   readonly truncate: boolean;
   /** Table that a format of tables holds. */
   readonly table?: TableName;
@@ -45,7 +45,7 @@ export interface AnswerPiece {
 
 /** Facts of an answer that are known before its bytes. */
 export interface AnswerHead {
-  /** The page that follows, of a table of spikes or input events. JSON says it at its end. */
+  /** The page that follows, of a table of events. JSON says it at its end. */
   readonly nextPage?: string;
   /** True where such a table lacks rows, as `truncate` allows. JSON says it in its warnings. */
   readonly truncated: boolean;
@@ -58,9 +58,20 @@ export interface Answer extends AnswerHead {
 
 /**
  * Refuses what cannot be written before it is computed.
- * @throws CodedError INVALID_PARAMETER
+ * @param limitRows rows of tables that the format of the answer may have
+ * @throws CodedError INVALID_PARAMETER, TOO_EXPENSIVE
  */
-export function checkOrder(plan: ExperimentPlan, order: AnswerOrder): void {
+export function checkOrder(plan: ExperimentPlan, order: AnswerOrder, limitRows = plan.tableRows): void {
+  checkPage(plan, order);
+  if (order.truncate) return;
+  const samplesIn = plan.cost.samplesOf(writtenReports(plan, order));
+  for (let index = order.from; index < plan.conditions; index++) {
+    const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, order)) };
+    if (samplesIn(index) > limitRows) throw tooManyRows(index, 0, samplesIn(index), limit);
+  }
+}
+
+function checkPage(plan: ExperimentPlan, order: AnswerOrder): void {
   const table = tableIn(plan, order);
   const { page } = order;
   if (page === undefined) {
@@ -79,7 +90,7 @@ export function checkOrder(plan: ExperimentPlan, order: AnswerOrder): void {
 }
 
 /**
- * A table of spikes or input events is computed to the end of its page before this resolves: at most as many rows are
+ * A table of events is computed to the end of its page before this resolves: at most as many rows are
  * held as the limit of its format allows, and those of one trial. Anything else is computed while its bytes are read.
  */
 export async function answerOfRun(
@@ -134,12 +145,16 @@ function extentOf(plan: ExperimentPlan, order: AnswerOrder, limitRows: number): 
   if (table?.isOfEvents === false) return extent;
   if (truncate) return { ...extent, cutsTables: true };
   const start = page ?? { condition: from, trial: 0 };
-  const formats = table === undefined ? 'JSON and NDJSON' : 'a table';
   return {
     ...extent,
-    page: new Page(start, { rows: limitRows, formats }, page !== undefined),
+    page: new Page(start, { rows: limitRows, formats: formatsOf(table) }, page !== undefined),
     ...(table !== undefined && { fromTrial: start.trial }),
   };
+}
+
+/** Formats that share a limit on rows, in words. */
+function formatsOf(table: Table | undefined): string {
+  return table === undefined ? 'JSON and NDJSON' : 'a table';
 }
 
 type Events = AsyncIterable<ExperimentEvent> | readonly ExperimentEvent[];

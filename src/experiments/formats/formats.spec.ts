@@ -106,7 +106,20 @@ const INPUTS = [[0, 0, 0.7, 'b', RIGHT, TYPE, 'right']].map(
   named(['condition', 'trial', 't_ms', 'input', 'root_id', 'type', 'side']),
 );
 
-const EXPECTED = { rates: RATES, histogram: HISTOGRAM, spikes: SPIKES, inputs: INPUTS };
+const MEMBRANE = [
+  [0, 0, 10, LEFT, TYPE, 'left', -52],
+  [0, 0, 10, UNTYPED, '', 'center', -44.900000000000006],
+  [0, 1, 10, LEFT, TYPE, 'left', -51.99999999999999],
+  [0, 1, 10, UNTYPED, '', 'center', 16.749999999999996],
+].map(named(['condition', 'trial', 't_ms', 'root_id', 'type', 'side', 'v_mv']));
+
+const EXPECTED = {
+  rates: RATES,
+  histogram: HISTOGRAM,
+  spikes: SPIKES,
+  inputs: INPUTS,
+  membrane: MEMBRANE,
+};
 const TABLES = Object.keys(EXPECTED) as (keyof typeof EXPECTED)[];
 
 const NAME = '=dose, "μ"';
@@ -160,6 +173,16 @@ describe('CSV of an open experiment', () => {
     ]);
   });
 
+  it('has membrane potentials with all digits that a double needs', async () => {
+    expect(await csv({ table: 'membrane' })).toEqual([
+      'condition,trial,t_ms,root_id,type,side,v_mv',
+      `0,0,10,${LEFT},"A,""1""",left,-52`,
+      `0,0,10,${UNTYPED},,center,-44.900000000000006`,
+      `0,1,10,${LEFT},"A,""1""",left,-51.99999999999999`,
+      `0,1,10,${UNTYPED},,center,16.749999999999996`,
+    ]);
+  });
+
   it('has the columns of Shiu et al., and those of BMTK between spaces', async () => {
     const [header, first] = await csv({ names: 'shiu' });
     expect(header).toBe('t,trial,flywire_id,exp_name');
@@ -182,6 +205,10 @@ describe('NDJSON of an open experiment', () => {
     expect(first!['reports']).toMatchObject({
       raster: { trial: [0, 0, 1], t_ms: [0.1, 12.3, 19.9], root_id: [LEFT, UNTYPED, LEFT] },
       events: { trial: [0], t_ms: [0.7], input: ['b'], root_id: [RIGHT] },
+      potentials: {
+        trial: [0, 0, 1, 1],
+        v_mv: [-52, -44.900000000000006, -51.99999999999999, 16.749999999999996],
+      },
     });
     expect(second).toMatchObject({ reason: 'EVENT_BUDGET', reports: { raster: { truncated: true } } });
     expect(totals).toMatchObject({ cost: { synaptic_events: 12 }, cite: ['Somebody 2000'] });
@@ -276,6 +303,7 @@ describe('The table of an answer', () => {
     [['-all', 'raster'], 'rates'],
     [['raster', 'events'], 'spikes'],
     [['events', 'raster'], 'inputs'],
+    [['potentials', 'raster'], 'membrane'],
   ] as const)('is by default, of the reports %s, %s', async (names, table) => {
     const document = reportsOf(...names);
     expect(await csv({ document })).toEqual(await csv({ document, table }));

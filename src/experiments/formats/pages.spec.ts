@@ -33,6 +33,7 @@ const SHARED = {
     rows: { node_set: ['S_sugar', 'S_song', 'C_*'], type: 'spikes' },
     later: { node_set: 'S_sugar', type: 'spikes', start_ms: 30 },
     events: { node_set: ['S_sugar', 'S_song'], type: 'inputs' },
+    potentials: { node_set: ['C_walk', 'C_stop'], type: 'membrane', dt_ms: 7 },
   },
 };
 const DOCUMENTS: Record<string, object> = {
@@ -105,6 +106,7 @@ interface Columns {
   readonly t_ms: number[];
   readonly root_id: string[];
   readonly input?: string[];
+  readonly v_mv?: number[];
   readonly truncated?: true;
 }
 
@@ -210,7 +212,7 @@ describe.each(Object.keys(DOCUMENTS))('pages of an experiment with %s', (name) =
   const document = DOCUMENTS[name]!;
   const whole = planOf(connectome, document);
   /** Rows of the largest trial: from this limit on, every limit has an answer. */
-  let most: { json: number; table: Record<'spikes' | 'inputs', number> };
+  let most: { json: number; table: Record<'spikes' | 'inputs' | 'membrane', number> };
   let everything: Body;
   beforeAll(async () => {
     const order = { format: 'json', from: 0, truncate: false } as const;
@@ -227,12 +229,16 @@ describe.each(Object.keys(DOCUMENTS))('pages of an experiment with %s', (name) =
         ),
       );
     most = {
-      json: rowsIn(['rows', 'later', 'events']),
-      table: { spikes: rowsIn(['rows', 'later']), inputs: rowsIn(['events']) },
+      json: rowsIn(['rows', 'later', 'events', 'potentials']),
+      table: {
+        spikes: rowsIn(['rows', 'later']),
+        inputs: rowsIn(['events']),
+        membrane: rowsIn(['potentials']),
+      },
     };
   });
 
-  it.each(['spikes', 'inputs'] as const)(
+  it.each(['spikes', 'inputs', 'membrane'] as const)(
     'give every row of the table %s once, in every format, at once and from a job',
     async (table) => {
       const all = await READERS.csv(
@@ -352,7 +358,7 @@ describe('a page of a table', () => {
       code: 'TOO_EXPENSIVE',
       path: '/reports',
       message: expect.stringMatching(
-        /^Trial 0 of condition 0 has \d\d\d? rows of spikes and input events; at most 5 are allowed in a table\. With truncate=true /,
+        /^Trial 0 of condition 0 has \d\d\d? rows of events; at most 5 are allowed in a table\. With truncate=true /,
       ),
     });
     const json = immediate()(plan, { format: 'json', from: 0, truncate: false });
@@ -381,8 +387,8 @@ describe('an answer that may be cut', () => {
   const document = { ...SHARED, sweep: [{ set: 'seed', values: [1, 2, 3] }] };
 
   it('has the first rows of each table of each condition, and says so, at once and from a job', async () => {
-    // 27 rows for three tables of three conditions.
-    const tableRows = 27;
+    // 36 rows for four tables of three conditions.
+    const tableRows = 36;
     const plan = planOf(connectome, document, { tableRows });
     const sources = [immediate(), (await job(planOf(connectome, document)))(tableRows)];
     for (const format of ['json', 'csv', 'arrow', 'parquet'] as const) {
@@ -403,9 +409,7 @@ describe('an answer that may be cut', () => {
       const { conditions, warnings, next_page: next } = JSON.parse(own!.toString()) as Body;
       expect(next).toBeUndefined();
       expect(warnings.find(({ code }) => code === 'SPIKES_TRUNCATED')).toMatchObject({
-        message: expect.stringMatching(
-          /^In conditions 0, 1, 2 rows of spikes or input events beyond the limit /,
-        ),
+        message: expect.stringMatching(/^In conditions 0, 1, 2 rows of events beyond the limit /),
       });
       for (const { reports } of conditions) {
         expect(reports['rows']).toMatchObject({ truncated: true, trial: [0, 0, 0] });
@@ -441,7 +445,7 @@ it('a job fails over a condition with more rows than it may keep, and says which
     code: 'TOO_EXPENSIVE',
     path: '/reports',
     message: expect.stringMatching(
-      /^Condition 1 has \d{3} rows of spikes and input events in its trials 0 to \d; a job keeps at most 100 of a condition\./,
+      /^Condition 1 has \d{3} rows of events in its trials 0 to \d; a job keeps at most 100 of a condition\./,
     ),
   });
 });

@@ -12,12 +12,10 @@ import {
   tablesFilledBy,
   typesThatFill,
 } from '../kinds/report-kinds.js';
-import type { EventKind, GroupRow, GroupTable } from '../kinds/report-kind.js';
+import type { GroupRow, GroupTable } from '../kinds/report-kind.js';
 import type { ColumnValues, ParameterColumn, TableColumn } from '../kinds/table-column.js';
 import { labelMember } from '../plan/groups.js';
-import type { ConditionResult, ExperimentHead, SpikeTable } from '../run/result.js';
-import type { Static } from '../../schema/json-schema.js';
-import type { EVENT_TABLE } from '../kinds/report-answers.js';
+import type { ConditionResult, EventTable, ExperimentHead } from '../run/result.js';
 import type { ColumnNames, TableName } from './formats.js';
 
 /** Rows of one condition. */
@@ -102,7 +100,7 @@ export function tableOf({ connectome, experiment, table, names }: TableRequest):
   if (names !== undefined) return namedSpikes(connectome, experiment, name, reports, names);
   const groups = GROUP_TABLES.get(name);
   if (groups !== undefined) return groupTable(groups, experiment, reports);
-  return spikesTable(connectome, experiment, eventKindOf({ type: name })!, name, reports);
+  return tableOfEvents(connectome, experiment, name, reports);
 }
 
 function defaultTable({ reports }: ExperimentDocument, names: ColumnNames | undefined): string {
@@ -139,7 +137,7 @@ interface GroupPiece extends Piece {
 }
 
 /** Rows of one report. */
-interface EventPiece extends Piece, Pick<SpikeTable, 'trials' | 'steps' | 'neurons' | 'inputs'> {
+interface EventPiece extends Piece, Pick<EventTable, 'trials' | 'steps' | 'neurons' | 'columns'> {
   /** Place among the reports of the table. */
   readonly report: number;
 }
@@ -235,26 +233,33 @@ function emptyColumn({ type }: TableColumn, rows: number): unknown {
   }
 }
 
-/** One row a spike, or input event. Where several reports fill it, a column says which. */
-function spikesTable(
+/** One row an event. Where several reports fill it, a column says which. */
+function tableOfEvents(
   connectome: LabelledNeurons,
   experiment: ExperimentDocument,
-  kind: EventKind,
   name: string,
   reports: readonly string[],
 ): Table {
   const { metadata, typeIndices, sides } = connectome;
+  const own = columnsOf(name, Object.keys(experiment.inputs)).map((column, at): Column<EventPiece> => ({
+    column,
+    valuesOf({ columns }) {
+      const { values } = columns[at]!;
+      return values instanceof Float64Array ? values.slice() : Int32Array.from(values);
+    },
+  }));
+  const isLabel = ({ column }: Column<EventPiece>) => column.type === 'label';
   const rootIds = memoized((neuron) => connectome.neuronId(neuron));
   const report: Column<EventPiece> = {
     column: { name: 'report', type: 'label', labels: reports },
     valuesOf: (rows) => new Int32Array(rows.length).fill(rows.report),
   };
-  return spikeRows(name, reports, [
+  return eventRows(name, reports, [
     CONDITION,
     ...(reports.length > 1 ? [report] : []),
     TRIAL,
     { column: { name: 't_ms', type: 'double' }, valuesOf: timesMs },
-    ...(kind.columnsOf?.(Object.keys(experiment.inputs)) ?? []),
+    ...own.filter(isLabel),
     {
       column: { name: 'root_id', type: 'text' },
       valuesOf: ({ neurons }) => Array.from(neurons, rootIds),
@@ -267,7 +272,13 @@ function spikesTable(
       column: { name: 'side', type: 'label', labels: SIDES },
       valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => sides[neuron]!),
     },
+    ...own.filter((each) => !isLabel(each)),
   ]);
+}
+
+/** Columns that the kind of a table of events brings. */
+function columnsOf(table: string, inputNames: readonly string[]): readonly TableColumn[] {
+  return eventKindOf({ type: table })!.columnsOf?.(inputNames) ?? [];
 }
 
 /** Columns as other programs name them. Their neurons are integers, so only a measured connectome has them. */
@@ -286,7 +297,7 @@ function namedSpikes(
     valuesOf: ({ neurons }) => BigInt64Array.from(Array.from(neurons, ids)),
   });
   if (names === 'sonata') {
-    return spikeRows(table, reports, [
+    return eventRows(table, reports, [
       { column: { name: 'timestamps', type: 'double' }, valuesOf: timesMs },
       {
         column: { name: 'population', type: 'label', labels: [neuronPopulationName(connectome.metadata)] },
@@ -298,7 +309,7 @@ function namedSpikes(
     ]);
   }
   const parameters = parameterColumns(experiment);
-  return spikeRows(table, reports, [
+  return eventRows(table, reports, [
     {
       column: { name: 't', type: 'double' },
       valuesOf: ({ steps }) => times(steps, 1000 * STEPS_PER_MS),
@@ -356,12 +367,12 @@ function times(steps: Uint16Array, stepsPerUnit: number): Float64Array {
   return times;
 }
 
-function spikeRows(name: string, reports: readonly string[], columns: readonly Column<EventPiece>[]): Table {
+function eventRows(name: string, reports: readonly string[], columns: readonly Column<EventPiece>[]): Table {
   return tableFrom({ name, isOfEvents: true, reports }, columns, function* (condition) {
     for (const [report, reportName] of reports.entries()) {
-      const spikes = condition.reports[reportName];
-      if (spikes === undefined || !('table' in spikes)) continue;
-      const { trials, steps, neurons, inputs, truncated } = spikes;
+      const table = condition.reports[reportName];
+      if (table === undefined || !('table' in table)) continue;
+      const { trials, steps, neurons, columns, truncated } = table;
       let from = 0;
       // A report that was cut before its first row has an empty batch, which tells so.
       do {
@@ -375,7 +386,7 @@ function spikeRows(name: string, reports: readonly string[], columns: readonly C
             trials: trials.subarray(from, to),
             steps: steps.subarray(from, to),
             neurons: neurons.subarray(from, to),
-            ...(inputs && { inputs: inputs.subarray(from, to) }),
+            columns: columns.map((own) => ({ ...own, values: own.values.subarray(from, to) })),
           };
         }
         from = to;
@@ -398,23 +409,42 @@ function memoized<T>(make: (neuron: number) => T): (neuron: number) => T {
 }
 
 /** A table of events as JSON has it, for those who read the answer of a service. */
-export type TableColumns = Static<typeof EVENT_TABLE>;
+export interface TableColumns {
+  readonly trial: readonly number[];
+  readonly t_ms: readonly number[];
+  readonly root_id: readonly string[];
+  readonly truncated?: boolean;
+  /** Those of its kind. */
+  readonly [column: string]: unknown;
+}
 
 /**
  * The same as the writers of tables take it.
+ * @param report that it is of
  * @param indexOf the place of a neuron in the connectome, by its id
  */
-export function spikeTableOf(
-  { trial, t_ms: timesMs, root_id: ids, input, truncated }: TableColumns,
-  inputNames: readonly string[],
+export function eventTableOf(
+  given: TableColumns,
+  { reports, inputs }: ExperimentDocument,
+  report: string,
   indexOf: (id: string) => number,
-): SpikeTable {
+): EventTable {
+  const { trial, t_ms: timesMs, root_id: ids, truncated } = given;
+  const table = reports[report]!.type;
+  const columns = columnsOf(table, Object.keys(inputs)).map((column) => {
+    const { name, labels } = column;
+    const values =
+      labels === undefined
+        ? Float64Array.from(given[name] as readonly number[])
+        : Uint8Array.from(given[name] as readonly string[], (label) => labels.indexOf(label));
+    return { column, values };
+  });
   return {
-    table: input === undefined ? 'spikes' : 'inputs',
+    table,
     trials: Uint8Array.from(trial),
     steps: Uint16Array.from(timesMs, (ms) => Math.round(ms * STEPS_PER_MS)),
     neurons: Uint32Array.from(ids, (id) => indexOf(id)),
-    ...(input && { inputs: Uint8Array.from(input, (name) => inputNames.indexOf(name)), inputNames }),
+    columns,
     truncated: truncated === true,
   };
 }

@@ -21,6 +21,8 @@ export type SweepAxis = Parameters<AnyAxisKind['columnsOf']>[0];
 /** Checks of numbers and names that the axis of a document needs; kinds load no Ajv, as pages load them. */
 export interface AxisContext {
   readonly inputs: Readonly<Record<string, InputDocument>>;
+  /** The whole document, for the members of its edits. */
+  readonly document: object;
   readonly path: JsonPath;
   /** @param schema of a number */
   checksOf(schema: Schema): NumberChecks;

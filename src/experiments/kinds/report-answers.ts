@@ -9,6 +9,8 @@ const LABELS = {
   'type?': text('Cell type of the group.'),
   'side?': text('Side of the group.'),
   'super_class?': text('Super-class of the group.'),
+  'class?': text('Class of the group.'),
+  'sub_class?': text('Sub-class of the group.'),
 };
 
 /** A group of neurons: its labels, its size, and what a report says of it. */
@@ -31,13 +33,16 @@ export const RATE = overTrials(
   number(undefined, { minimum: 0 }),
 );
 
-export const EVENT_TABLE = object('A table of spikes or input events as columns, by trial, time, neuron.', {
-  trial: listOf('Trial, from 0.', count()),
-  t_ms: listOf('Time from the start of the trial in ms.', number(undefined, { minimum: 0 })),
-  'input?': listOf('Of input events: the name of the input.', text()),
-  root_id: listOf('Root id of the neuron, as text: it exceeds 2^53.', text()),
-  'truncated?': oneOf(
-    'There with truncate=true where the condition has more events; the first ones are given.',
-    [true],
-  ),
-});
+/** @param own columns of the kind, by name */
+export function eventTable<const M extends Readonly<Record<string, Schema>>>(description: string, own: M) {
+  return object(`${description} as columns, by trial, time, neuron.`, {
+    trial: listOf('Trial, from 0.', count()),
+    t_ms: listOf('Time from the start of the trial in ms.', number(undefined, { minimum: 0 })),
+    root_id: listOf('Root id of the neuron, as text: it exceeds 2^53.', text()),
+    ...own,
+    'truncated?': oneOf(
+      'There with truncate=true where the condition has more rows; the first ones are given.',
+      [true],
+    ),
+  });
+}

@@ -13,11 +13,12 @@
  */
 import type { MeanSd } from '../../mean-sd.js';
 import type { Schema, SchemaOf } from '../../schema/json-schema.js';
-import type { SpikeRaster } from '../../simulation/simulation.js';
+import type { JsonPath } from '../../schema/json-path.js';
+import type { MembraneRecording, SpikeRaster } from '../../simulation/simulation.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
 import type { ReportDocument } from '../document/kind-schemas.js';
 import type { Groups } from '../plan/groups.js';
-import type { GroupResult, GroupResults, SpikeTable } from '../run/result.js';
+import type { EventTable, GroupResult, GroupResults } from '../run/result.js';
 import type { TableColumn } from './table-column.js';
 
 /** Steps of 0.1 ms: from startStep up to, not including, endStep. */
@@ -40,7 +41,7 @@ export interface ReportReading {
 }
 
 /** Counts of all trials of a condition. Plain data, which jobs keep. */
-export type ReportCounts = GroupCounts | SpikeTable;
+export type ReportCounts = GroupCounts | EventTable;
 
 /** Counts of groups of neurons: a row for each one with a spike in any trial, in the order in which they first spiked. */
 export interface GroupCounts extends ReportWindow {
@@ -65,13 +66,18 @@ export interface SpikeCounts {
   readonly spikes: Uint32Array;
 }
 
+/** Events of one input alone, those of background too. */
+export type EventsOfInput = Pick<InputEvents, 'steps' | 'neurons'>;
+
 /** A trial as a worker shows it to the kinds. */
 export interface TrialView {
   readonly raster: SpikeRaster;
   /** Events of each input alone; none unless a report of the task reads them. */
-  readonly eventsOfInputs: readonly InputEvents[];
+  readonly eventsOfInputs: readonly EventsOfInput[];
   /** For each neuron of the connectome a number, 0 before and after every reading. */
   readonly marks: Uint32Array;
+  /** Samples of the recording that the kind of the report wants; see Trial.membranes. */
+  readonly samples?: Float64Array | undefined;
   /** Rows that the tables of the trial may still return. */
   readonly rowsLeft: number;
   /** Counted once for each window. */
@@ -102,6 +108,12 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   readonly label: string;
   /** True where a worker has to draw the events of each input alone. */
   readonly readsInputs?: true;
+  /** Neurons that such a report reads at most. */
+  readonly mostNeurons?: number;
+  /** Recording that the engine makes for it, and how many samples a trial has then. The GPU records nothing. */
+  recordingOf?(task: Task): MembraneRecording & { readonly samples: number };
+  /** @throws CodedError where nothing can be read in a window of the shortest trial */
+  checkWindow?(document: ReportDocument, window: ReportWindow, path: JsonPath): void;
   /** Members of its task beside neurons and window. */
   taskOf?(report: PlannedReport, maximumRows: number): Omit<Task, keyof ReportTask>;
   /** Costs what the spikes cost, not what the report names. */
@@ -178,31 +190,41 @@ export interface GroupColumn {
   valueOf(row: GroupRow): number;
 }
 
-/** Is a table with a row for each event: trial, time, neuron. Its rows are divided among pages. */
+/** Is a table with a row for each event: trial, time, neuron, and columns of its own. Its rows are divided among pages. */
 export interface EventKind<
   Task extends ReportTask = ReportTask,
   Reading extends ReportReading = ReportReading,
-> extends AnyKind<Task, Reading, SpikeTable> {
+> extends AnyKind<Task, Reading, EventTable> {
   readonly shape: 'events';
-  /** In the note of a figure: `spikes`. */
+  /** In figures and lists: `spikes`. */
   readonly noun: string;
+  /** Number of each neuron that figures draw as a line; without it they draw a stroke for each row. */
+  readonly trace?: Trace;
   /** True where its columns can have the names of other programs. */
   readonly takesNames?: true;
-  /** Columns between the time and the neuron. */
-  columnsOf?(inputNames: readonly string[]): readonly EventColumn[];
-  /** The member of the cost of a dry run that says how many rows there may be, and its schema. */
-  readonly cost: { readonly member: string; readonly schema: SchemaOf<number> };
+  /** Columns of its own: labels stand before the neuron, numbers last. */
+  columnsOf?(inputNames: readonly string[]): readonly TableColumn[];
+  /** The member of the cost of a dry run that says how many rows there may be, its schema, and how it is said in a list. */
+  readonly cost: {
+    readonly member: string;
+    readonly schema: SchemaOf<number>;
+    readonly says: 'at most' | 'about' | '';
+  };
   /** Rows of one trial, as far as they are known before. */
   expectedRows(trial: ExpectedTrial): number;
 }
 
-export interface EventColumn {
-  readonly column: TableColumn;
-  valuesOf(rows: Pick<SpikeTable, 'inputs'>): Int32Array | Float64Array;
+/** A number of each neuron over time. */
+export interface Trace {
+  /** One of the columns of the kind. */
+  readonly column: string;
+  readonly label: string;
+  readonly unit: string;
 }
 
 /** A trial of a report before it has run. */
 export interface ExpectedTrial {
+  readonly document: ReportDocument;
   readonly window: ReportWindow;
   /** Neurons of the report. */
   readonly neurons: number;
@@ -210,6 +232,7 @@ export interface ExpectedTrial {
   readonly stimulated: number;
   /** Expected input events of its neurons in its window. */
   readonly inputEvents: number;
+  readonly refractorySteps: number;
 }
 
 export type ReportKind = GroupKind | EventKind;

@@ -3,11 +3,12 @@ import type { EventKind, GroupKind, GroupTable, ReportKind } from './report-kind
 import { histogram } from './reports/histogram.js';
 import { inputs } from './reports/inputs.js';
 import { latency } from './reports/latency.js';
+import { membrane } from './reports/membrane.js';
 import { rate } from './reports/rate.js';
 import { spikes } from './reports/spikes.js';
 
 /** By the `type` of a report, in the order of messages and descriptions. */
-export const REPORT_KINDS = { rate, histogram, spikes, inputs, latency };
+export const REPORT_KINDS = { rate, histogram, spikes, inputs, latency, membrane };
 
 const KINDS: Readonly<Record<string, ReportKind>> = REPORT_KINDS;
 

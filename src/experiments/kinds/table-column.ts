@@ -16,6 +16,14 @@ export interface TableColumn {
 /** By the type of the column: Int32Array, BigInt64Array, Float64Array, strings, places in `labels`. */
 export type ColumnValues = Int32Array | BigInt64Array | Float64Array | readonly string[];
 
+/** A column of a table of events that its kind brings: doubles, or places in the labels of a `label`. */
+export interface EventColumn {
+  readonly column: TableColumn;
+  readonly values: EventValues;
+}
+
+export type EventValues = Uint8Array | Float64Array;
+
 /** Says which condition a row belongs to. */
 export interface ParameterColumn {
   readonly column: TableColumn;

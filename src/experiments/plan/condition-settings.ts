@@ -2,31 +2,32 @@
 import type { ExperimentDocument } from '../document/document.js';
 import { stepsOf } from '../document/fields.js';
 import type { InputDocument } from '../document/kind-schemas.js';
-import { inputKindOf, sweptMembersOf, type InputSettings } from '../kinds/input-kinds.js';
+import { inputKindOf, sweptMembersOf, type InputNeurons, type InputSettings } from '../kinds/input-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
+import type { ResolvedDocument } from './resolve-document.js';
 import type { Grid } from './sweep.js';
 
-export interface PlannedInput {
+/** Its neurons lie in shared memory. */
+export interface PlannedInput extends InputNeurons {
   readonly name: string;
   readonly input: InputDocument;
-  /** In shared memory. */
-  readonly neurons: Uint32Array;
   /** Place of the axis whose groups take the place of these neurons, -1 for none. */
   readonly groupAxis: number;
   /** Members that are swept, with the places of their axes. */
   readonly swept: readonly (readonly [member: string, axis: number])[];
 }
 
-/** @param resolved neurons of each input, by `inputs.NAME` */
+/** @param resolved neurons of each input, by `inputs.NAME`, and rows, where it has several */
 export function plannedInputs(
   { inputs }: ExperimentDocument,
-  resolved: ReadonlyMap<string, Uint32Array>,
+  resolved: Pick<ResolvedDocument, 'neurons' | 'rows'>,
   grid: Grid,
 ): PlannedInput[] {
   return Object.entries(inputs).map(([name, input]) => ({
     name,
     input,
-    neurons: sharedArray(resolved.get(`inputs.${name}`)!),
+    neurons: sharedArray(resolved.neurons.get(`inputs.${name}`)!),
+    ...(resolved.rows.has(name) && { rows: sharedArray(resolved.rows.get(name)!, Uint16Array) }),
     groupAxis: grid.axisOf(`inputs.${name}`),
     swept: Object.keys(sweptMembersOf(inputKindOf(input)))
       .map((member) => [member, grid.axisOf(`inputs.${name}.${member}`)] as const)
@@ -41,6 +42,8 @@ export interface Settings {
   readonly seed: number;
   /** In the order of the document. */
   readonly inputs: readonly InputSettings[];
+  /** @returns undefined where no axis sets the parameter */
+  valueOf(parameter: string): number | undefined;
 }
 
 /** Asked for every condition before anything is run. */
@@ -55,11 +58,13 @@ export function settingsAt(
     const axis = grid.axes[at];
     return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
   };
-  const durationMs = valueOn(grid.axisOf('duration_ms')) ?? document.duration_ms;
+  const valueOf = (parameter: string) => valueOn(grid.axisOf(parameter));
+  const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
     places,
+    valueOf,
     durationMs,
-    seed: valueOn(grid.axisOf('seed')) ?? document.seed,
+    seed: valueOf('seed') ?? document.seed,
     inputs: inputs.map(({ input: given, swept }) => {
       const values = swept.map(([member, axis]) => [member, valueOn(axis)]);
       const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };

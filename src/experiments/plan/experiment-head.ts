@@ -18,6 +18,7 @@ export function experimentHead(
     id: experimentId(connectome.digest, document),
     model: modelId(connectome),
     wiring: connectome.metadata.wiring,
+    ...(connectome.metadata.licence && { licence: connectome.metadata.licence.spdx }),
     side_convention: sideConvention(connectome),
     experiment: document,
     resolved,
@@ -77,5 +78,10 @@ export function citationsOf(
   { metadata }: Pick<Connectome, 'metadata'>,
   sources: readonly string[],
 ): string[] {
-  return [...CITATIONS.filter(({ appliesTo }) => appliesTo(metadata)).map(({ text }) => text), ...sources];
+  const own = (metadata.citations ?? []).map(({ text, doi }) => `${text}, doi:${doi}`);
+  return [
+    ...own,
+    ...CITATIONS.filter(({ appliesTo }) => appliesTo(metadata)).map(({ text }) => text),
+    ...sources,
+  ];
 }

@@ -9,8 +9,10 @@ export interface ExperimentLimits {
   readonly inputEventsPerTrial: number;
   /** The event budget of every trial. */
   readonly synapticEventsPerTrial: number;
-  /** Rows of the tables `spikes` and `inputs` together: on a page of an answer; of a condition of a job. */
+  /** Rows of all tables of events together: on a page of an answer; of a condition of a job. */
   readonly tableRows: number;
-  /** Rates in an answer: of each condition and group one for each trial and bin, and 10. */
-  readonly rates: number;
+  /** Membrane potentials in an answer, on all of its pages. */
+  readonly samples: number;
+  /** Numbers of groups in an answer: of each condition and group one for each trial and bin, and 10. */
+  readonly groupNumbers: number;
 }

@@ -4,7 +4,7 @@ import { labelOf } from '../../connectome/selection.js';
 import type { GroupLabel } from '../document/document.js';
 
 /** The labels of a group, in the order of `group_by`; empty where the neurons have none. */
-export type GroupLabels = Readonly<Partial<Record<'root_id' | 'type' | 'side' | 'super_class', string>>>;
+export type GroupLabels = Readonly<Partial<Record<'root_id' | NamingLabel, string>>>;
 
 /** The member of a group that says its label. */
 export function labelMember(label: GroupLabel): keyof GroupLabels {
@@ -109,6 +109,8 @@ interface Ranks {
 
 type NamingLabel = Exclude<GroupLabel, 'neuron'>;
 
+const CLASS_MEMBERS = { super_class: 'superClass', class: 'class', sub_class: 'subClass' } as const;
+
 /** Many reports are divided by the same labels. */
 const RANKS = new WeakMap<Connectome, Map<NamingLabel, Ranks>>();
 
@@ -126,7 +128,7 @@ function newRanks({ metadata, typeIndices, classIndices, sides }: Connectome, la
   const isType = label === 'type';
   const names = isType
     ? metadata.types.map(({ name }) => name)
-    : metadata.classes.map(({ superClass }) => superClass);
+    : metadata.classes.map((each) => each[CLASS_MEMBERS[label]]);
   const ordered = [...new Set(names)].sort((a, b) => (a === '' ? 1 : b === '' || a < b ? -1 : 1));
   const rankOf = new Map(ordered.map((name, rank) => [name, rank]));
   const ranks = names.map((name) => rankOf.get(name)!);

@@ -2,58 +2,79 @@
 import type { Connectome } from '../../connectome/connectome.js';
 import { placeOf } from '../../connectome/sorted-array.js';
 import { CodedError } from '../../errors.js';
-import { inputKindOf, type ExpectedEvents, type InputSettings } from '../kinds/input-kinds.js';
-import type { EventKind, PlannedReport, ReportKind, ReportWindow } from '../kinds/report-kind.js';
+import { inputKindOf, type ExpectedWork, type InputSettings } from '../kinds/input-kinds.js';
+import type { EventKind, PlannedReport, ReportKind, ReportTask, ReportWindow } from '../kinds/report-kind.js';
 import { groupKindOf, kindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
 import { rounded } from '../kinds/rounded.js';
+import type { TrainWork } from '../kinds/train-work.js';
+import { REFRACTORY_STEPS } from '../../simulation/network.js';
+import { pointerTo } from '../../schema/json-path.js';
 import { stepsOf } from '../document/fields.js';
 import { allNeurons, groupsOf } from './groups.js';
+import type { PlannedInput } from './condition-settings.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { ExperimentPlan } from './plan.js';
-import { addWork, trainsOf, type Work } from './prices.js';
+import { addWork, preparationOf, recordedWork, type Work } from './prices.js';
 import type { ResponderAxis } from './sweep.js';
 
 const MS_PER_SECOND = 1000;
 /** A group takes so much beside its numbers, as so many of them: labels, counts, means, standard deviations. */
-const RATES_OF_GROUP = 10;
+const NUMBERS_OF_ROW = 10;
 
 /** The parts of a plan that costs depend on. */
-export type PlannedParts = Pick<ExperimentPlan, 'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt'>;
+export type PlannedParts = Pick<
+  ExperimentPlan,
+  'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt' | 'constantsAt' | 'pairsAt' | 'isIdleAt'
+>;
 
 export class PlanCost {
-  /** Rates of the whole answer, as they are counted for its limit. */
-  readonly rates: number;
-  /** Duration of one trial of each condition of the grid. */
+  /** Numbers of the groups of the whole answer, as they are counted for its limit. */
+  readonly groupNumbers: number;
+  /** Conditions that are run, at most. */
+  readonly #conditions: number;
+  /** Duration of one trial of each condition of the grid; 0 of one that is not run. */
   readonly #durationsMs: Float64Array;
   /** Expected in one trial of each condition of the grid, or the most that a group of responders can have. */
   readonly #inputEvents: Float64Array;
   /** Drawn in one trial of each condition of the grid, likewise; see prices.ts. */
   readonly #trains: Float64Array;
+  /** The same of synaptic events, as far as the inputs say. */
+  readonly #synapticEvents: Float64Array;
 
   constructor(
     connectome: Connectome,
     private readonly parts: PlannedParts,
   ) {
     const { grid, reports } = parts;
+    let conditions = 0;
     this.#durationsMs = new Float64Array(grid.size);
     this.#inputEvents = new Float64Array(grid.size);
     this.#trains = new Float64Array(grid.size);
+    this.#synapticEvents = new Float64Array(grid.size);
     const expected = new ExpectedInputs(connectome, parts);
-    const ratesOf = new Map<number, number>();
-    let rates = 0;
+    const numbersOf = new Map<number, number>();
+    let numbers = 0;
     for (let index = 0; index < grid.size; index++) {
+      if (parts.isIdleAt(index)) continue;
+      conditions++;
       const { durationMs, inputs: settings, places } = parts.settingsAt(index);
       this.#durationsMs[index] = durationMs;
       settings.forEach((own, at) => {
-        const neurons = expected.neurons(at, places);
-        this.#inputEvents[index]! += expected.events(at, neurons, own);
-        this.#trains[index]! += trainsOf(neurons, own.endStep - own.startStep);
+        const {
+          trains,
+          inputEvents,
+          synapticEvents = 0,
+        } = expected.work(at, expected.neurons(at, places), own);
+        this.#inputEvents[index]! += inputEvents;
+        this.#trains[index]! += trains;
+        this.#synapticEvents[index]! += synapticEvents;
       });
-      let own = ratesOf.get(durationMs);
-      if (own === undefined) ratesOf.set(durationMs, (own = this.#ratesOf(durationMs, reports)));
-      rates += own;
+      let own = numbersOf.get(durationMs);
+      if (own === undefined) numbersOf.set(durationMs, (own = this.#numbersOf(durationMs, reports)));
+      numbers += own;
     }
-    this.rates = rates + grid.size * groupsIn(reports) * RATES_OF_GROUP;
+    this.#conditions = conditions;
+    this.groupNumbers = numbers + conditions * groupsIn(reports) * NUMBERS_OF_ROW;
   }
 
   /**
@@ -85,27 +106,41 @@ export class PlanCost {
   }
 
   /**
-   * Work of an answer from a condition on as far as it is known before, at most; spikes are not.
+   * Work of an answer from a condition on as far as it is known before, at most; spikes are not, and of synaptic events
+   * only those that an input is known to cause.
    * @param reports that it writes
    */
   work(from = 0, fromTrial = 0, reports = this.parts.reports): Work {
     const { grid, trials } = this.parts;
-    const work = { brainMs: this.brainMs(from, fromTrial), trials: 0, trains: 0, inputEvents: 0 };
-    const written = { groups: 0, rates: 0 };
+    const work: Work = {
+      brainMs: this.brainMs(from, fromTrial),
+      trials: 0,
+      trains: 0,
+      inputEvents: 0,
+      synapticEvents: 0,
+    };
+    const samples = this.samplesOf(reports);
+    const written = { groups: 0, groupNumbers: 0, samples: 0, tableRows: 0 };
     grid.neededFrom(from).forEach((isNeeded, index) => {
-      if (isNeeded === 0) return;
+      if (isNeeded === 0 || this.#durationsMs[index] === 0) return;
       const own = trials - (index === from ? grid.firstTrial(index, fromTrial) : 0);
-      work.trials += own;
-      work.trains += own * this.#trains[index]!;
-      work.inputEvents += own * this.#inputEvents[index]!;
+      addWork(work, {
+        trials: own,
+        trains: own * this.#trains[index]!,
+        inputEvents: own * this.#inputEvents[index]!,
+        synapticEvents: own * this.#synapticEvents[index]!,
+        ...preparationOf(this.parts.pairsAt(index)),
+      });
+      const recorded = own * samples(index);
+      addWork(written, { samples: recorded, tableRows: recorded });
       if (index >= from) addWork(written, this.writtenOf(index, reports));
     });
     return { ...work, ...written };
   }
 
   /** Work of writing a condition, but for the rows of tables. */
-  writtenOf(index: number, reports = this.parts.reports): Required<Pick<Work, 'groups' | 'rates'>> {
-    return { groups: groupsIn(reports), rates: this.#ratesOf(this.#durationsMs[index]!, reports) };
+  writtenOf(index: number, reports = this.parts.reports): Required<Pick<Work, 'groups' | 'groupNumbers'>> {
+    return { groups: groupsIn(reports), groupNumbers: this.#numbersOf(this.#durationsMs[index]!, reports) };
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
@@ -114,9 +149,8 @@ export class PlanCost {
     const brainSeconds = this.brainSeconds();
     if (brainSeconds > limits.brainSeconds) {
       const fitting = Math.floor((limits.brainSeconds * trials) / brainSeconds);
-      const conditions = grid.size === 1 ? '1 condition' : `${grid.size} conditions`;
       throw tooExpensive(
-        `The experiment has ${quantity(brainSeconds, 'brain second')} (${conditions} x ${quantity(trials, 'trial')}); ` +
+        `The experiment has ${quantity(brainSeconds, 'brain second')} (${quantity(this.#conditions, 'condition')} x ${quantity(trials, 'trial')}); ` +
           `at most ${limits.brainSeconds} are allowed.`,
         fitting >= 1
           ? `With ${quantity(fitting, 'trial')} it would fit.`
@@ -134,24 +168,77 @@ export class PlanCost {
         '/inputs',
       );
     }
-    if (this.rates > limits.rates) {
+    if (this.groupNumbers > limits.groupNumbers) {
       throw tooExpensive(
-        `The reports of the answer have ${this.rates} rates (for each condition and group one for each trial and bin, and ` +
-          `${RATES_OF_GROUP} for the rest of its row); at most ${limits.rates} are allowed.`,
-        `With ${share(limits.rates, this.rates)} of the conditions, groups or trials they would fit.`,
+        `The reports of the answer have ${this.groupNumbers} numbers of groups (for each condition and group one for each ` +
+          `trial and bin, and ${NUMBERS_OF_ROW} for the rest of its row); at most ${limits.groupNumbers} are allowed.`,
+        `With ${share(limits.groupNumbers, this.groupNumbers)} of the conditions, groups or trials they would fit.`,
         '/reports',
       );
     }
+    this.#checkRecordings(limits);
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkRecordings(limits: ExperimentLimits): void {
+    const { trials, reports } = this.parts;
+    for (const { name, document, neurons } of reports) {
+      const { mostNeurons = Infinity } = kindOf(document);
+      if (neurons.length <= mostNeurons) continue;
+      throw tooExpensive(
+        `The report ${name} reads the membrane potential of ${neurons.length} neurons; at most ${mostNeurons} are allowed.`,
+        'With a smaller node set, or with several reports, they would fit.',
+        pointerTo(['reports', name, 'node_set']),
+      );
+    }
+    const inAll = (of: readonly PlannedReport[]): number => {
+      const samples = this.samplesOf(of);
+      return trials * this.#durationsMs.reduce((sum, _, index) => sum + samples(index), 0);
+    };
+    const samples = inAll(reports);
+    if (samples <= limits.samples) return;
+    const [largest] = [...reports].sort((a, b) => inAll([b]) - inAll([a]));
+    throw tooExpensive(
+      `The answer has ${samples} membrane potentials (one for each neuron and sample in each trial of each condition); at ` +
+        `most ${limits.samples} are allowed.`,
+      `With ${share(limits.samples, samples)} of the samples, as a longer dt_ms or a shorter window gives, or of the ` +
+        'neurons, trials or conditions, they would fit.',
+      pointerTo(['reports', largest!.name]),
+    );
+  }
+
+  /** @returns membrane potentials that are recorded in one trial of a condition */
+  samplesOf(reports: readonly PlannedReport[]): (index: number) => number {
+    const known = new Map<number, number>();
+    return (index) => {
+      const durationMs = this.#durationsMs[index]!;
+      if (durationMs === 0) return 0;
+      const tasks = () => reports.map((report) => reportTask(report, durationMs, Infinity));
+      const samples = known.get(durationMs) ?? recordedWork({ reports: tasks() }).samples;
+      known.set(durationMs, samples);
+      return samples;
+    };
   }
 
   /** Numbers of a condition of this duration: one for each group, trial and bin. */
-  #ratesOf(durationMs: number, reports: readonly PlannedReport[]): number {
+  #numbersOf(durationMs: number, reports: readonly PlannedReport[]): number {
     return reports.reduce((sum, { document, groups }) => {
       const window = windowOf(document, durationMs);
       const numbers = groupKindOf(document)?.numbersOfGroup(document, window, this.parts.trials) ?? 0;
       return sum + groups.count * numbers;
     }, 0);
   }
+}
+
+/** @param maximumRows of a table */
+export function reportTask(report: PlannedReport, durationMs: number, maximumRows: number): ReportTask {
+  const { document, neurons } = report;
+  return {
+    type: document.type,
+    neurons,
+    ...windowOf(document, durationMs),
+    ...kindOf(document).taskOf?.(report, maximumRows),
+  };
 }
 
 /** Window that a report reads of a trial of this length. */
@@ -171,7 +258,7 @@ class ExpectedInputs {
     readonly ofGroups: readonly number[];
     /** The most that a group of responders can have, as long as the axis has no groups. */
     readonly most: number;
-    readonly events: ExpectedEvents;
+    readonly work: ExpectedWork;
   }[];
 
   /** @param report whose neurons alone are looked at */
@@ -183,7 +270,8 @@ class ExpectedInputs {
     const isRead = report && markedNeurons(connectome, [report.neurons]);
     const count = (neurons: Uint32Array) =>
       isRead === undefined ? neurons.length : neurons.reduce((sum, neuron) => sum + isRead[neuron]!, 0);
-    this.#inputs = inputs.map(({ input, neurons, groupAxis }) => {
+    this.#inputs = inputs.map((planned) => {
+      const { input, neurons, groupAxis } = planned;
       const axis = grid.axes[groupAxis];
       const groups = axis?.kind === 'groups' ? axis.groups : undefined;
       const counts = (neuron: number) => isRead?.[neuron] !== 0 && placeOf(neurons, neuron) >= 0;
@@ -193,7 +281,7 @@ class ExpectedInputs {
         neurons: count(neurons),
         ofGroups: Array.from({ length: groups?.count ?? 0 }, (_, at) => count(groups!.neuronsOf(at))),
         most: Math.min(report?.neurons.length ?? Infinity, most),
-        events: inputKindOf(input).expectedEvents(connectome, input, counts),
+        work: inputKindOf(input).expected(connectome, input, counts, planned),
       };
     });
   }
@@ -206,8 +294,8 @@ class ExpectedInputs {
     return place === 0 ? 0 : (ofGroups[place - 1] ?? most);
   }
 
-  events(at: number, neurons: number, settings: InputSettings): number {
-    return this.#inputs[at]!.events.of(neurons, settings);
+  work(at: number, neurons: number, settings: InputSettings): TrainWork {
+    return this.#inputs[at]!.work.of(neurons, settings);
   }
 }
 
@@ -239,10 +327,10 @@ function rowsOfReport(
   kind: EventKind,
   from: number,
 ): number {
-  const { grid, trials, inputs, settingsAt } = parts;
+  const { grid, trials, inputs, settingsAt, constantsAt, isIdleAt } = parts;
   const { document, neurons } = report;
   const expected = new ExpectedInputs(connectome, parts, report);
-  const always = inputs.filter(({ groupAxis }) => groupAxis < 0);
+  const always = inputs.filter(({ input, groupAxis }) => groupAxis < 0 && isStimulus(input));
   const isStimulated = markedNeurons(
     connectome,
     always.map((input) => input.neurons),
@@ -250,20 +338,34 @@ function rowsOfReport(
   const alwaysStimulated = neurons.reduce((count, neuron) => count + isStimulated[neuron]!, 0);
   let rows = 0;
   for (let index = from; index < grid.size; index++) {
+    if (isIdleAt(index)) continue;
     const { places, durationMs, inputs: settings } = settingsAt(index);
+    const { refractorySteps = REFRACTORY_STEPS } = constantsAt(index);
     const window = windowOf(document, durationMs);
     let [stimulated, inputEvents] = [alwaysStimulated, 0];
     settings.forEach((own, at) => {
       const count = expected.neurons(at, places);
-      if (inputs[at]!.groupAxis >= 0) stimulated += count;
+      if (inputs[at]!.groupAxis >= 0 && isStimulus(own.input)) stimulated += count;
       const startStep = Math.max(own.startStep, window.startStep);
       const endStep = Math.max(startStep, Math.min(own.endStep, window.endStep));
-      inputEvents += expected.events(at, count, { ...own, startStep, endStep });
+      inputEvents += expected.work(at, count, { ...own, startStep, endStep }).inputEvents;
     });
     stimulated = Math.min(neurons.length, stimulated);
-    rows += kind.expectedRows({ window, neurons: neurons.length, stimulated, inputEvents });
+    rows += kind.expectedRows({
+      document,
+      window,
+      neurons: neurons.length,
+      stimulated,
+      inputEvents,
+      refractorySteps,
+    });
   }
   return trials * rows;
+}
+
+/** Tells whether an input takes the refractory period of its neurons away. */
+export function isStimulus(input: PlannedInput['input']): boolean {
+  return inputKindOf(input).keepsRefractoryPeriod !== true;
 }
 
 /** @returns 1 for each neuron that is in one of the sets */

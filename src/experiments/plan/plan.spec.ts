@@ -158,8 +158,8 @@ describe('what an experiment costs', () => {
     });
     const reports = { s: { node_set: 'S_sugar', group_by: ['neuron'], type: 'histogram', bin_ms: 100 } };
     // 12 neurons: 10 numbers, one trial and ten bins each.
-    expect(() => planOf(connectome, { reports, trials: 1 }, { rates: 252 })).not.toThrow();
-    expect(refusal({ reports, trials: 1 }, { rates: 251 })).toMatchObject({
+    expect(() => planOf(connectome, { reports, trials: 1 }, { groupNumbers: 252 })).not.toThrow();
+    expect(refusal({ reports, trials: 1 }, { groupNumbers: 251 })).toMatchObject({
       code: 'TOO_EXPENSIVE',
       path: '/reports',
     });

@@ -9,18 +9,20 @@ import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
 import { tooManyConditions } from '../document/parse-sweep.js';
 import { axisKindOf } from '../kinds/axis-kinds.js';
-import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
+import { EDIT_KINDS, type EditedProtocol, type EditKind, type PlannedEdit } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { PlannedReport, ReportTask } from '../kinds/report-kind.js';
-import { eventKindOf, kindOf } from '../kinds/report-kinds.js';
+import { eventKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
+import type { NetworkConstants } from '../../stimulus/protocol.js';
 import { stepsOf } from '../document/fields.js';
 import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
 import { plannedInputs, settingsAt, type PlannedInput, type Settings } from './condition-settings.js';
 import { citationsOf, experimentHead } from './experiment-head.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { groupsOf } from './groups.js';
-import { expectedRows, PlanCost, windowOf } from './plan-cost.js';
+import { expectedRows, PlanCost, reportTask } from './plan-cost.js';
+import { preparationOf, type Work } from './prices.js';
 import { resolveDocument, type ResolvedDocument } from './resolve-document.js';
 import { Grid, lengthOf, valueAt, type Axis, type AxisValue } from './sweep.js';
 import type { ConditionInput, ConditionProtocol } from './trial.js';
@@ -35,6 +37,7 @@ export interface Condition extends ConditionParameters {
   readonly reports: readonly ReportTask[];
   /** Rows that all tables of a trial return at most; by default as many as their reports say. */
   readonly maximumRows?: number;
+  readonly preparation?: Work;
 }
 
 /** Which part of a condition an answer reads. */
@@ -48,13 +51,13 @@ export interface ConditionExtent {
 
 /**
  * @param document complete, as parseDocument gives it
- * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
+ * @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, NO_CONNECTION, INVALID_PARAMETER, TOO_EXPENSIVE, each with the path
  */
 export function planExperiment(...all: Parameters<typeof planInParts>): ExperimentPlan {
   return withoutPauses(planInParts(...all));
 }
 
-/** As planExperiment, with pauses while neurons are searched. */
+/** As planExperiment, with pauses while neurons and connections are searched. */
 export function* planInParts(
   connectome: Connectome,
   document: ExperimentDocument,
@@ -62,12 +65,17 @@ export function* planInParts(
   limits: ExperimentLimits,
 ): InParts<ExperimentPlan> {
   const resolved = yield* resolveDocument(connectome, document, resolver, limits);
-  return new ExperimentPlan(connectome, document, resolved, limits);
+  const grid = new Grid(axesOf(connectome, document, resolved));
+  checkConditions(grid, limits);
+  const edits: (readonly [name: string, edit: PlannedEdit])[] = [];
+  for (const [name, kind] of Object.entries(EDIT_KINDS) as [keyof typeof EDIT_KINDS, EditKind][]) {
+    edits.push([name, yield* kind.planned({ connectome, grid, neurons: resolved.neurons }, document[name])]);
+  }
+  return new ExperimentPlan(connectome, document, resolved, limits, grid, edits);
 }
 
 export class ExperimentPlan {
   readonly head: ExperimentHead;
-  readonly grid: Grid;
   readonly trials: number;
   readonly inputs: readonly PlannedInput[];
   /** In the order of the document. */
@@ -83,14 +91,19 @@ export class ExperimentPlan {
   constructor(
     readonly connectome: Connectome,
     private readonly document: ExperimentDocument,
-    private readonly resolved: ResolvedDocument,
+    resolved: ResolvedDocument,
     private readonly limits: ExperimentLimits,
+    readonly grid: Grid,
+    /** By the members of the document. */
+    private readonly edits: readonly (readonly [name: string, edit: PlannedEdit])[],
   ) {
-    this.head = experimentHead(connectome, document, resolved.sets);
+    const facts = edits.flatMap(([name, edit]) => (edit.resolved ? [[name, edit.resolved] as const] : []));
+    this.head = experimentHead(connectome, document, {
+      ...resolved.sets,
+      ...(Object.fromEntries(facts) as object),
+    });
     this.trials = document.trials;
-    this.grid = new Grid(axesOf(connectome, document, resolved));
-    checkConditions(this.grid, limits);
-    this.inputs = plannedInputs(document, resolved.neurons, this.grid);
+    this.inputs = plannedInputs(document, resolved, this.grid);
     this.inputNames = this.inputs.map(({ name }) => name);
     this.reports = plannedReports(connectome, document, resolved);
     this.cost = new PlanCost(connectome, this);
@@ -100,6 +113,27 @@ export class ExperimentPlan {
   }
 
   readonly settingsAt = (index: number): Settings => settingsAt(index, this.document, this.inputs, this.grid);
+
+  /** Constants of a condition that differ from those of the model. */
+  readonly constantsAt = (index: number): Partial<NetworkConstants> => {
+    const settings = this.settingsAt(index);
+    return Object.assign({}, ...this.edits.map(([, edit]) => edit.constantsIn?.(settings)));
+  };
+
+  /** Connections that a worker prepares for a condition, at most. */
+  readonly pairsAt = (index: number): number => {
+    const places = this.grid.placesOf(index);
+    return this.edits.reduce((sum, [, edit]) => sum + (edit.pairsAt?.(places) ?? 0), 0);
+  };
+
+  /**
+   * Tells whether a condition is its baseline, because edits by its groups change nothing.
+   * @param values on the axes, once all groups are known
+   */
+  readonly isIdleAt = (index: number, values?: readonly AxisValue[]): boolean => {
+    const places = this.grid.placesOf(index);
+    return this.edits.some(([, edit]) => edit.isIdleAt?.(places, values) === true);
+  };
 
   get conditions(): number {
     return this.grid.size;
@@ -129,16 +163,18 @@ export class ExperimentPlan {
   dryRun(from = 0): DryRun {
     const { axes, size } = this.grid;
     const conditions: ConditionParameters[] = [];
+    const unchanged: ConditionParameters['parameters'][] = [];
     for (let index = from; index < size; index++) {
       const places = this.grid.placesOf(index);
       if (places.some((place, at) => place > 0 && axes[at]!.kind === 'responders')) continue;
       const parameters = this.parametersOf(places.map((place, at) => valueAt(axes[at]!, place)));
-      conditions.push({ index, parameters });
+      if (this.isIdleAt(index)) unchanged.push(parameters);
+      else conditions.push({ index, parameters });
     }
     return {
       ...this.head,
       conditions,
-      unchanged: [],
+      unchanged,
       cost: {
         brain_seconds: this.cost.brainSeconds(from),
         input_events: Math.round(this.cost.inputEvents(from)),
@@ -164,29 +200,25 @@ export class ExperimentPlan {
     values: readonly AxisValue[],
     { reports: read, cutsTables = false }: ConditionExtent = this,
   ): Condition {
-    const { connectome, limits } = this;
-    const { durationMs, seed, inputs: settings } = this.settingsAt(index);
-    const sweptSets = (name: string): Uint32Array[] =>
-      values.flatMap((value, at) =>
-        typeof value === 'number' || this.grid.axes[at]!.name !== name ? [] : [value?.neurons ?? NO_NEURONS],
-      );
-    const inputs = this.inputs.map(({ name, input, neurons: ofInput }, at): ConditionInput => {
-      const [swept] = sweptSets(`inputs.${name}`);
-      const neurons = swept === undefined ? ofInput : sharedArray(swept);
-      const train = inputKindOf(input).trainOf(connectome, { ...settings[at]!, name, neurons, seed });
-      return { neurons, train };
+    const { connectome, limits, grid } = this;
+    const { durationMs, seed, inputs: settings, valueOf } = this.settingsAt(index);
+    const groupOf = (parameter: string): Uint32Array | null | undefined => {
+      const value = values[grid.axisOf(parameter)];
+      return typeof value === 'object' && value !== null ? value.neurons : (value as null | undefined);
+    };
+    const inputs = this.inputs.map((planned, at): ConditionInput => {
+      const swept = groupOf(`inputs.${planned.name}`);
+      const own = swept === undefined ? planned : { ...planned, neurons: sharedArray(swept ?? NO_NEURONS) };
+      const train = inputKindOf(planned.input).trainOf(connectome, { ...own, ...settings[at]!, seed });
+      return { neurons: own.neurons, train };
     });
-    const edits = Object.keys(EDIT_KINDS).map((name) => {
-      const sets = [this.resolved.neurons.get(name) ?? NO_NEURONS, ...sweptSets(name)];
-      return editKindOf(name)!.edited(connectome, sets, this.document[name as keyof typeof EDIT_KINDS]);
-    });
+    const edited: EditedProtocol[] = this.edits.map(
+      ([, edit]) => edit.protocolIn?.({ durationMs, valueOf, groupOf }) ?? {},
+    );
+    const constants = this.constantsAt(index);
+    const pairs = this.pairsAt(index);
     const maximumRows = cutsTables ? this.rowsOfTable() : this.tableRows;
-    const reports = read.map((report): ReportTask => ({
-      type: report.document.type,
-      neurons: report.neurons,
-      ...windowOf(report.document, durationMs),
-      ...kindOf(report.document).taskOf?.(report, maximumRows),
-    }));
+    const reports = read.map((report) => reportTask(report, durationMs, maximumRows));
     const eventBudget = limits.synapticEventsPerTrial;
     return {
       index,
@@ -195,11 +227,14 @@ export class ExperimentPlan {
       reports,
       protocol: {
         inputs,
-        ...(Object.assign({}, ...edits) as Pick<ConditionProtocol, 'silenced'>),
+        silenced: NO_NEURONS,
+        ...Object.assign({}, ...edited),
+        ...(Object.keys(constants).length > 0 && { constants }),
         durationSteps: stepsOf(durationMs),
         ...(eventBudget !== Infinity && { eventBudget }),
       },
       ...(!cutsTables && { maximumRows }),
+      ...(pairs > 0 && { preparation: preparationOf(pairs) }),
     };
   }
 }

@@ -52,7 +52,7 @@ describe('prices', () => {
     expect(priceMs(plan.cost.work())).toBeLessThan(70_000);
     const task = trialTask({ ...plan.condition(0, []), countsAll: false }, 0);
     const work = plan.cost.work();
-    expect([work.groups, work.rates]).toEqual([0, 0]);
+    expect([work.groups, work.groupNumbers]).toEqual([0, 0]);
     for (const [name, amount] of Object.entries(expectedWork(task))) {
       expect(work[name as keyof Work]).toBeCloseTo(amount, 3);
     }

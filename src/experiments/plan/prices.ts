@@ -4,8 +4,15 @@
  * version 1 for a second each 1 to 40), so ordinary experiments cost the time that they simulate, and nothing beside it.
  */
 import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
+import { backgroundWork, steadyWork, type TrainWork, trainsOf, varyingWork } from '../kinds/train-work.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
-import type { ConditionInput, ConditionTask, TrialReading, TrialTask } from './trial.js';
+import {
+  recordingsOf,
+  type ConditionInput,
+  type ConditionTask,
+  type TrialReading,
+  type TrialTask,
+} from './trial.js';
 
 const MS_PER_SECOND = 1000;
 /** Time of a core that a brain second buys. */
@@ -19,11 +26,16 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   trains: 16_000,
   inputEvents: 130_000,
   synapticEvents: 6_500_000,
+  /** Conditions whose connections are overridden: 10 ms each, and 1 us for each connection, as several workers prepare them. */
+  editedConditions: 2,
+  editedPairs: 20_000,
+  /** Membrane potentials that are recorded: 10 ns each. Their rows count as others do. */
+  samples: 2_000_000,
   /** Groups that are written, for each condition and report. */
   groups: 3_300,
-  /** Their rates: for each group one for each trial and bin. */
-  rates: 80_000,
-  /** Spikes and input events that are written as rows of tables. */
+  /** Their numbers: for each group one for each trial and bin. */
+  groupNumbers: 80_000,
+  /** Spikes, input events and membrane potentials that are written as rows of tables. */
   tableRows: 13_000,
 } as const;
 
@@ -54,55 +66,73 @@ export function addWork(sum: Work, added: Work): void {
   }
 }
 
-/** Trains of events of one input in one trial. */
-export function trainsOf(neurons: number, windowSteps: number): number {
-  return neurons * (1 + secondsOf(windowSteps));
+/** Work of a worker before the first trial of a condition. @param pairs connections that are edited */
+export function preparationOf(pairs: number): Work {
+  return pairs === 0 ? {} : { editedConditions: 1, editedPairs: pairs };
 }
 
 /** Input of a trial, or of all trials of a condition. */
 type AnyInput = Input | ConditionInput;
 
 /** Work of a trial as far as it is known before it is computed: the same for all trials of a condition. */
-export function expectedWork({ protocol: { inputs, durationSteps } }: TrialTask | ConditionTask): Work {
+export function expectedWork(task: TrialTask | ConditionTask): Work {
+  const { inputs, durationSteps } = task.protocol;
   let trains = 0;
   let inputEvents = 0;
   for (const input of inputs) {
-    trains += trainsOf(input.neurons.length, windowSteps(input.train, durationSteps));
-    inputEvents += expectedEvents(input, durationSteps);
+    const own = trainWork(input, durationSteps);
+    trains += own.trains;
+    inputEvents += own.inputEvents;
   }
-  return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents };
+  return { brainMs: durationSteps / STEPS_PER_MS, trials: 1, trains, inputEvents, ...recordedWork(task) };
+}
+
+/** Samples of a trial, and the rows that they become. */
+export function recordedWork(
+  task: Pick<TrialTask, 'reports'>,
+): Required<Pick<Work, 'samples' | 'tableRows'>> {
+  const samples = recordingsOf(task).reduce((sum, recording) => sum + recording.samples, 0);
+  return { samples, tableRows: samples };
 }
 
 /** Work of a trial that was not expected, known afterwards. */
-export function foundWork(reading: TrialReading, { inputEvents: expected = 0 }: Work): Work {
-  const tableRows = reading.reports.reduce(
-    (rows, report) => rows + (isEventReading(report) ? report.steps.length : 0),
-    0,
-  );
-  return { inputEvents: reading.inputEvents - expected, synapticEvents: reading.synapticEvents, tableRows };
+export function foundWork(reading: TrialReading, { inputEvents = 0, tableRows = 0 }: Work): Work {
+  return {
+    inputEvents: reading.inputEvents - inputEvents,
+    synapticEvents: reading.synapticEvents,
+    tableRows: tableRowsOf(reading) - tableRows,
+  };
 }
 
-function windowSteps(train: AnyInput['train'], durationSteps: number): number {
-  return train.kind === 'poisson'
-    ? Math.max(0, Math.min(durationSteps, train.endStep) - train.startStep)
-    : durationSteps;
+/** Rows of tables that a worker has returned. */
+export function tableRowsOf({ reports }: TrialReading): number {
+  return reports.reduce((rows, report) => rows + (isEventReading(report) ? report.steps.length : 0), 0);
 }
 
 /** Events of one input in one trial, on average. */
-export function expectedEvents({ neurons, train }: AnyInput, durationSteps: number): number {
-  const seconds = secondsOf(windowSteps(train, durationSteps));
-  switch (train.kind) {
-    case 'poisson':
-      return neurons.length * train.rateHz * seconds;
-    case 'v1':
-      return neurons.length * train.nominalRateHz * train.intensity * seconds;
-    case 'spikes':
-      return ArrayBuffer.isView(train.steps)
-        ? neurons.length * train.steps.length
-        : train.steps.reduce((sum, { length }) => sum + length, 0);
-  }
+export function expectedEvents(input: AnyInput, durationSteps: number): number {
+  return trainWork(input, durationSteps).inputEvents;
 }
 
-function secondsOf(steps: number): number {
-  return steps / (STEPS_PER_MS * MS_PER_SECOND);
+function trainWork({ neurons, train }: AnyInput, durationSteps: number): TrainWork {
+  const { length } = neurons;
+  switch (train.kind) {
+    case 'v1':
+      return steadyWork(length, train.nominalRateHz * train.intensity, durationSteps);
+    case 'spikes':
+      return {
+        trains: trainsOf(length, durationSteps),
+        inputEvents: ArrayBuffer.isView(train.steps)
+          ? length * train.steps.length
+          : train.steps.reduce((sum, steps) => sum + steps.length, 0),
+      };
+  }
+  const endStep = Math.min(durationSteps, train.endStep);
+  const startStep = Math.min(endStep, train.startStep);
+  if (train.kind === 'background') return backgroundWork(length, train.rateHz, endStep - startStep);
+  const { rateHz } = train;
+  if (typeof rateHz === 'number') return steadyWork(length, rateHz, endStep - startStep);
+  const counts = new Uint32Array(rateHz.starts.length - 1);
+  neurons.forEach((_, place) => counts[rateHz.courses?.[place] ?? 0]!++);
+  return varyingWork(rateHz, counts, durationSteps)(startStep, endStep);
 }

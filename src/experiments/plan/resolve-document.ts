@@ -1,15 +1,16 @@
 /** Finds the neurons of every selector of a document. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { labelCounts } from '../../connectome/label-counts.js';
-import { distinct, type NodeSetResolver, type SelectorAt } from '../../connectome/node-set-resolver.js';
+import { networkName } from '../../connectome/model-id.js';
+import { distinct, type NodeSetResolver } from '../../connectome/node-set-resolver.js';
 import { unionOf } from '../../connectome/neuron-set.js';
 import type { SetSelector } from '../../connectome/set-selector.js';
-import { CodedError } from '../../errors.js';
+import { describeValue } from '../../errors.js';
 import type { InParts } from '../../parts.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { invalid } from '../../schema/json-path.js';
-import { axisKindName, axisKindOf } from '../kinds/axis-kinds.js';
-import { EDIT_KINDS, editKindOf } from '../kinds/edit-kinds.js';
+import { axisKindName, axisKindOf, parameterOf } from '../kinds/axis-kinds.js';
+import { editKindOf, editsOf, RESOLVED_OF_EDITS, type SelectorUse } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { ResolvedSet } from '../run/result.js';
 
@@ -18,6 +19,8 @@ export interface ResolvedDocument {
   readonly sets: Readonly<Record<string, ResolvedSet>>;
   /** Ascending, by the names that `sets` has. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
+  /** Rows of the neurons of inputs with several selectors, by their names: see InputNeurons. */
+  readonly rows: ReadonlyMap<string, Uint16Array>;
   /** Ids and types of all selectors that the model lacks, each once, in their order. */
   readonly missing: readonly string[];
   readonly substituted: readonly string[];
@@ -25,9 +28,9 @@ export interface ResolvedDocument {
 }
 
 /** Selectors under one name in the answer: all selectors of `silence`, one of anything else. */
-interface Use {
-  readonly name: string;
-  readonly selectors: readonly SelectorAt[];
+interface Use extends SelectorUse {
+  /** The name of an input with several selectors. */
+  readonly input?: string;
 }
 
 /** @throws CodedError UNKNOWN_NEURONS, EMPTY_NODE_SET, INVALID_PARAMETER */
@@ -37,27 +40,25 @@ export function* resolveDocument(
   resolver: Pick<NodeSetResolver, 'resolving'>,
   limits: { readonly selectedNeurons: number },
 ): InParts<ResolvedDocument> {
+  checkNetwork(connectome, document);
   const uses = usesOf(document);
-  const resolved = yield* resolver.resolving(uses.flatMap(({ selectors }) => selectors));
-  const selected = resolved.reduce((sum, { neurons: { length } }) => sum + length, 0);
-  if (selected > limits.selectedNeurons) {
-    throw new CodedError(
-      'TOO_EXPENSIVE',
-      `The selectors of the experiment select ${selected} neurons in all; at most ${limits.selectedNeurons} are ` +
-        'allowed. With fewer or smaller node sets it would fit.',
-      { path: '' },
-    );
-  }
+  const all = uses.flatMap(({ selectors }) => selectors);
+  const resolved = yield* resolver.resolving(all, limits.selectedNeurons);
   const sets = new Map<string, ResolvedSet>();
   const neurons = new Map<string, Uint32Array>();
+  const rows = new Map<string, Uint16Array>();
   let at = 0;
-  for (const { name, selectors } of uses) {
+  for (const { name, selectors, input } of uses) {
     yield;
     const parts = resolved.slice(at, (at += selectors.length));
     const own = unionOf(
       parts.map((part) => part.neurons),
       connectome.neuronCount,
     );
+    if (input !== undefined) {
+      const sets = parts.map((part) => part.neurons);
+      rows.set(input, inputKindOf(document.inputs[input]!).rowsOf!(connectome, sets, own, ['inputs', input]));
+    }
     neurons.set(name, own);
     const { types, sides } = labelCounts(connectome, own);
     const missing = distinct(parts.map((part) => part.missing));
@@ -71,10 +72,21 @@ export function* resolveDocument(
   return {
     sets: Object.fromEntries(sets),
     neurons,
+    rows,
     missing: distinct([...resolved.map(({ missing }) => missing), unused]),
     substituted: distinct(resolved.map(({ substituted }) => substituted)),
     sources: distinct(resolved.map(({ sources }) => sources)),
   };
+}
+
+/** @throws CodedError INVALID_PARAMETER for a document that is meant for another network */
+function checkNetwork({ metadata }: Connectome, { network }: ExperimentDocument): void {
+  const own = networkName(metadata);
+  if (network === undefined || network === own) return;
+  throw invalid(
+    ['network'],
+    `network must be ${own}, which is the network of this model, got ${describeValue(network)}.`,
+  );
 }
 
 /** @throws CodedError INVALID_PARAMETER where a node set has the name of another use */
@@ -85,13 +97,12 @@ function usesOf(document: ExperimentDocument): Use[] {
     selectors: [{ selector, path }],
   });
   const uses = [
-    ...Object.entries(inputs).map(([name, input]) =>
-      one(`inputs.${name}`, input.node_set, `/inputs/${name}/node_set`),
-    ),
-    ...Object.keys(EDIT_KINDS).flatMap((name) => {
-      const selectors = editKindOf(name)!.selectorsOf(document[name as keyof typeof EDIT_KINDS]);
-      return selectors.length === 0 ? [] : [{ name, selectors }];
+    ...Object.entries(inputs).map(([input, document]): Use => {
+      const [name, path] = [`inputs.${input}`, `/inputs/${input}`];
+      const selectors = inputKindOf(document).selectorsOf?.(document, path);
+      return selectors ? { name, selectors, input } : one(name, document.node_set!, `${path}/node_set`);
     }),
+    ...editsOf(document).flatMap(([, kind, value]) => kind.usesOf?.(value) ?? []),
     ...sweep.flatMap((axis, at) => {
       const selector = axisKindOf(axis).selectorOf?.(axis);
       return selector === undefined
@@ -102,11 +113,16 @@ function usesOf(document: ExperimentDocument): Use[] {
       one(`reports.${name}`, report.node_set, `/reports/${name}/node_set`),
     ),
   ];
-  const taken = uses.find(({ name }) => Object.hasOwn(nodeSets, name));
+  const facts = RESOLVED_OF_EDITS.map(({ name }) => name).filter(
+    (name) =>
+      Object.hasOwn(document, name) ||
+      sweep.some((axis) => editKindOf(parameterOf(axis)) === editKindOf(name)),
+  );
+  const taken = [...uses.map(({ name }) => name), ...facts].find((name) => Object.hasOwn(nodeSets, name));
   if (taken !== undefined) {
     throw invalid(
-      ['node_sets', taken.name],
-      `node_sets must not have the name ${taken.name}: in the answer it stands for a part of the document itself.`,
+      ['node_sets', taken],
+      `node_sets must not have the name ${taken}: in the answer it stands for a part of the document itself.`,
     );
   }
   return [

@@ -26,7 +26,7 @@ export interface ValueAxis {
 /** Place 0 is the baseline, without any group. */
 export interface GroupAxis {
   readonly kind: 'groups';
-  /** `silence` or `inputs.NAME`. */
+  /** `silence`, `inputs.NAME` or an end of an override. */
   readonly name: string;
   readonly groups: Groups;
 }
@@ -142,7 +142,7 @@ export class Grid {
 
 /** Tells whether groups of the axis that never spike change nothing. */
 export function sparesSilent({ name }: Axis): boolean {
-  return editKindOf(name)?.sparesSilent === true;
+  return editKindOf(name)?.groups?.sparesSilent === true;
 }
 
 export function lengthOf(axis: Axis): number {

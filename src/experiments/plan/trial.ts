@@ -2,8 +2,11 @@
  * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
  * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
  */
-import type { GivenTrain, Input, PoissonTrain, Protocol } from '../../stimulus/protocol.js';
-import type { ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import type { Input, Protocol } from '../../stimulus/protocol.js';
+import type { ConditionTrain } from '../kinds/input-kinds.js';
+import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
+import { kindOf } from '../kinds/report-kinds.js';
+import type { Work } from './prices.js';
 
 export interface TrialTask {
   readonly protocol: Protocol;
@@ -12,6 +15,8 @@ export interface TrialTask {
   readonly countsAll: boolean;
   /** Rows that all tables of the trial together return at most; they count all. By default as many as their reports say. */
   readonly maximumRows?: number;
+  /** Work of a worker before the first trial of the condition. */
+  readonly preparation?: Work;
 }
 
 /** All trials of one condition, which differ in nothing but the number of the trial. Plain data, sent once. */
@@ -21,15 +26,15 @@ export interface ConditionTask extends Omit<TrialTask, 'protocol'> {
 
 export type ConditionProtocol = Omit<Protocol, 'inputs'> & { readonly inputs: readonly ConditionInput[] };
 
-/** Input of every trial of a condition; a Poisson train lacks the number of the trial. */
+/** Input of every trial of a condition. */
 export interface ConditionInput extends Omit<Input, 'train'> {
-  readonly train: GivenTrain | Omit<PoissonTrain, 'trial'>;
+  readonly train: ConditionTrain;
 }
 
 export function trialTask({ protocol, ...task }: ConditionTask, trial: number): TrialTask {
   const inputs = protocol.inputs.map(({ neurons, train }): Input => ({
     neurons,
-    train: train.kind === 'poisson' ? { ...train, trial } : train,
+    train: train.kind === 'spikes' ? train : { ...train, trial },
   }));
   return { ...task, protocol: { ...protocol, inputs } };
 }
@@ -48,10 +53,23 @@ export interface TrialReading {
   readonly reports: readonly ReportReading[];
   /** Counts of the whole trial, where the task asked for them. */
   readonly counts?: SpikeCounts;
+  /** Otherwise the neurons with at least one spike, ascending. Bits would take longer to set than 100,000 numbers to send. */
+  readonly responders?: Uint32Array;
+}
+
+type Recording = ReturnType<NonNullable<ReportKind['recordingOf']>>;
+
+/** Recordings that the engine makes in a trial, in the order of the reports that read it. */
+export function recordingsOf({ reports }: Pick<TrialTask, 'reports'>): Recording[] {
+  return reports.flatMap((report) => kindOf(report).recordingOf?.(report) ?? []);
 }
 
 /** The arrays of a reading, which belong to it alone: their memory may be transferred with it. */
-export function arraysOfReading({ reports, counts }: TrialReading): ArrayBufferView<ArrayBuffer>[] {
-  const arrays = [...reports, counts ?? {}].flatMap((part) => Object.values(part).filter(ArrayBuffer.isView));
-  return arrays as ArrayBufferView<ArrayBuffer>[];
+export function arraysOfReading({
+  reports,
+  counts,
+  responders,
+}: TrialReading): ArrayBufferView<ArrayBuffer>[] {
+  const parts = [...reports, { ...counts, responders }].flatMap((part) => Object.values(part).flat());
+  return parts.filter((part) => ArrayBuffer.isView(part)) as ArrayBufferView<ArrayBuffer>[];
 }

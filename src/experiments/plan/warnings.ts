@@ -4,7 +4,7 @@ import { isFlyWire } from '../../connectome/model-id.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import type { ExperimentWarning } from '../run/result.js';
-import { markedNeurons, type PlannedParts } from './plan-cost.js';
+import { isStimulus, markedNeurons, type PlannedParts } from './plan-cost.js';
 import type { ResolvedDocument } from './resolve-document.js';
 
 /** Number, in release 783, of pairs of neurons with 5 synapses or more (Dorkenwald et al. 2024, doi:10.1038/s41586-024-07558-y). */
@@ -34,7 +34,9 @@ export function warningsBefore(
 
   // Where groups take the place of an input's neurons, these are never stimulated.
   const stimulated = markedNeurons({ neuronCount }, [
-    ...inputs.filter(({ groupAxis }) => groupAxis < 0).map(({ neurons }) => neurons),
+    ...inputs
+      .filter(({ input, groupAxis }) => groupAxis < 0 && isStimulus(input))
+      .map(({ neurons }) => neurons),
     ...grid.axes.flatMap((axis) =>
       axis.kind === 'groups' && editKindOf(axis.name) === undefined
         ? Array.from({ length: axis.groups.count }, (_, group) => axis.groups.neuronsOf(group))
@@ -81,7 +83,7 @@ export function truncatedWarning(conditions: readonly number[]): ExperimentWarni
   return {
     code: 'SPIKES_TRUNCATED',
     message:
-      `In ${listedConditions(conditions)} rows of spikes or input events beyond the limit of the answer ` +
+      `In ${listedConditions(conditions)} rows of events beyond the limit of the answer ` +
       'were left out, as truncate=true asks. Without it they come on further pages.',
   };
 }
@@ -93,7 +95,11 @@ function partialWiring(metadata: Connectome['metadata']): string | undefined {
     return `Pairs of neurons with fewer than ${minimumSynapses} synapses are left out.`;
   }
   // A lower minimum only adds pairs, so fewer pairs than this are too few in any case.
-  const isOfRelease = isFlyWire(metadata) && release === RELEASE.release && wiring !== 'custom';
+  const isOfRelease =
+    isFlyWire(metadata) &&
+    release === RELEASE.release &&
+    wiring !== 'custom' &&
+    metadata.synapses === undefined;
   if (!isOfRelease || connectionCount >= RELEASE.pairs) return undefined;
   return (
     `The wiring holds ${connectionCount} of the ${RELEASE.pairs} pairs of neurons with ${RELEASE.minimumSynapses} ` +

@@ -1,13 +1,12 @@
 /** Decisions that the baselines of a sweep make: which groups responded, and which lesions change nothing. */
-import type { Connectome } from '../../connectome/connectome.js';
 import type { SpikeCounts } from '../kinds/report-kind.js';
 import { allNeurons, groupsOf, type Groups } from '../plan/groups.js';
+import type { ExperimentPlan } from '../plan/plan.js';
 import {
   groupOf,
   sparesSilent,
   valueAt,
   type AxisValue,
-  type Grid,
   type ResponderAxis,
   type SweptGroup,
 } from '../plan/sweep.js';
@@ -15,7 +14,7 @@ import {
 /** Treatment of a condition. */
 export type Decision =
   | { readonly kind: 'run'; readonly values: readonly AxisValue[] }
-  /** A lesion of neurons that never spike in the baseline: the result is the baseline's. */
+  /** A lesion of neurons that never spike in the baseline, or an edit of no connection: the result is the baseline's. */
   | { readonly kind: 'unchanged'; readonly values: readonly AxisValue[] }
   /** Fewer groups responded than the axis has places. */
   | { readonly kind: 'absent' }
@@ -27,7 +26,8 @@ export type Decision =
  * neuron, so baseline and lesion have the same input events; and the two differ in what is delivered of the group's
  * spikes alone. There is none before the first one, so every step is the same, and so there is never a first one. That
  * includes delivered events, so a trial that the event budget ends does so at the same step, and neurons that are
- * stimulated, which count like all others. It holds for each trial on its own, so the counts of all trials must be 0.
+ * stimulated, which count like all others. It holds for each trial on its own, so the counts of all trials must be 0; and
+ * whatever else is edited, as baseline and lesion share it: constants, connections, windows of other silenced neurons.
  */
 export class Baselines {
   /** Groups of an axis and its baseline, and whether each has spiked. */
@@ -36,14 +36,11 @@ export class Baselines {
   /** All neurons, as an axis of responders divides them. */
   readonly #divisions = new Map<ResponderAxis, Groups>();
 
-  constructor(
-    private readonly connectome: Connectome,
-    private readonly grid: Grid,
-  ) {}
+  constructor(private readonly plan: Pick<ExperimentPlan, 'connectome' | 'grid' | 'isIdleAt'>) {}
 
   /** To be asked once what decides is known (Grid.decidersOf), or in ascending order of the index. */
   decide(index: number): Decision {
-    const { grid } = this;
+    const { grid, isIdleAt } = this.plan;
     const places = grid.placesOf(index);
     const values: AxisValue[] = [];
     for (const [at, axis] of grid.axes.entries()) {
@@ -58,6 +55,8 @@ export class Baselines {
       if (group === undefined) return { kind: 'absent' };
       values.push(group);
     }
+    // Spikes of such a condition decide on no other: those with the same group on this axis are idle as well.
+    if (isIdleAt(index, values)) return { kind: 'unchanged', values };
     for (const [at, axis] of grid.axes.entries()) {
       const place = places[at]!;
       if (!grid.isOfGroups(at) || !sparesSilent(axis) || place === 0) continue;
@@ -74,8 +73,8 @@ export class Baselines {
 
   /** Takes the spikes of all trials of a condition that decides on others. */
   conclude(index: number, { neurons, spikes }: SpikeCounts): void {
-    const { grid } = this;
-    const counts = new Uint32Array(this.connectome.neuronCount);
+    const { grid, connectome } = this.plan;
+    const counts = new Uint32Array(connectome.neuronCount);
     neurons.forEach((neuron, at) => (counts[neuron] = spikes[at]!));
     const places = grid.placesOf(index);
     const origin = grid.originOf(index);
@@ -96,9 +95,10 @@ export class Baselines {
   }
 
   #divisionOf(axis: ResponderAxis): Groups {
+    const { connectome } = this.plan;
     let division = this.#divisions.get(axis);
     if (division === undefined) {
-      division = groupsOf(this.connectome, allNeurons(this.connectome), axis.groupBy);
+      division = groupsOf(connectome, allNeurons(connectome), axis.groupBy);
       this.#divisions.set(axis, division);
     }
     return division;
@@ -106,7 +106,7 @@ export class Baselines {
 
   /** Copies what was found of a condition to another with the same spikes. */
   #copy(from: number, to: number): void {
-    this.grid.axes.forEach((_, axis) => {
+    this.plan.grid.axes.forEach((_, axis) => {
       const spiked = this.#spiked.get(keyOf(from, axis));
       if (spiked !== undefined) this.#spiked.set(keyOf(to, axis), spiked);
     });

@@ -15,6 +15,8 @@ export interface ConditionCounts extends ConditionParameters {
   readonly spikes: readonly number[];
   /** Neurons with at least one spike in each trial. */
   readonly responding: readonly number[];
+  /** Neurons with at least one spike in any trial. */
+  readonly respondingInAny: number;
   /** Sum over all trials. */
   readonly synapticEvents: number;
   /** In the order of the reports. */
@@ -34,6 +36,9 @@ export class ConditionSum {
   readonly #reports: readonly ReportSum<ReportReading, ReportCounts>[];
   /** Spikes of every neuron, where they are wanted. */
   readonly #spikesOfAll: Uint32Array | undefined;
+  #respondingInAny = 0;
+  /** A bit for each neuron: whether it has responded. */
+  readonly #hasResponded: Uint32Array;
 
   /** @param reports those that the tasks of the condition are of, in their order */
   constructor(
@@ -46,6 +51,7 @@ export class ConditionSum {
     this.#reports = condition.reports.map((task, at) =>
       kindOf(task).sum(task, { groups: reports[at]!.groups, trials, inputNames }),
     );
+    this.#hasResponded = new Uint32Array(Math.ceil(connectome.neuronCount / 32));
     if (countsAll) this.#spikesOfAll = new Uint32Array(connectome.neuronCount);
   }
 
@@ -62,12 +68,25 @@ export class ConditionSum {
       this.#stoppedAtStep = Math.min(reading.stoppedAtStep, this.#stoppedAtStep ?? Infinity);
     }
     this.#reports.forEach((report, at) => report.add(trial, reading.reports[at]!, keepsRows));
-    const { neurons = [], spikes = [] } = reading.counts ?? {};
-    neurons.forEach((neuron, at) => (this.#spikesOfAll![neuron]! += spikes[at]!));
+    const { counts, responders } = reading;
+    this.#addResponders(counts?.neurons ?? responders!);
+    counts?.neurons.forEach((neuron, at) => (this.#spikesOfAll![neuron]! += counts.spikes[at]!));
+  }
+
+  #addResponders(neurons: Uint32Array): void {
+    const has = this.#hasResponded;
+    // Indexed: runaway activity has 100,000 of them.
+    for (let at = 0; at < neurons.length; at++) {
+      const neuron = neurons[at]!;
+      const [word, bit] = [neuron >>> 5, 1 << (neuron & 31)];
+      if ((has[word]! & bit) === 0) this.#respondingInAny++;
+      has[word]! |= bit;
+    }
   }
 
   outcome(): ConditionOutcome & { readonly kind: 'run' } {
-    const { index, parameters, durationMs } = this.condition;
+    const { index, parameters, durationMs, protocol } = this.condition;
+    const hasBackground = protocol.inputs.some(({ train }) => train.kind === 'background');
     const synapticEvents = this.#synapticEvents;
     return {
       kind: 'run',
@@ -77,6 +96,7 @@ export class ConditionSum {
         ...(this.#stoppedAtStep !== undefined && { stoppedAtStep: this.#stoppedAtStep }),
         spikes: this.#spikes,
         responding: this.#responding,
+        respondingInAny: this.#respondingInAny,
         synapticEvents,
         reports: this.#reports.map((report) => report.counts()),
       },
@@ -84,7 +104,8 @@ export class ConditionSum {
         brainMs: durationMs * this.plan.trials,
         inputEvents: this.#inputEvents,
         synapticEvents,
-        isRunaway: this.#responding.some((neurons) => neurons > RUNAWAY_NEURONS),
+        // Background fires neurons everywhere.
+        isRunaway: !hasBackground && this.#responding.some((neurons) => neurons > RUNAWAY_NEURONS),
       },
       ...(this.#spikesOfAll && { spikesOfAll: countedSpikes(this.#spikesOfAll) }),
     };

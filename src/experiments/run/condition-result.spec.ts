@@ -32,6 +32,7 @@ function manyNeurons() {
       parameters: conditions[0]!.parameters,
       spikes: [3, 6],
       responding: [3, 3],
+      respondingInAny: 3,
       synapticEvents: 0,
       reports: [
         {

@@ -25,6 +25,7 @@ export function conditionResult(
     }),
     spikes: complete ? roundedMeanSd(counts.spikes) : null,
     responding_neurons: complete ? roundedMeanSd(counts.responding) : null,
+    responding_any: complete ? counts.respondingInAny : null,
     synaptic_events: counts.synapticEvents,
     reports: Object.fromEntries(
       reports.map(({ name, document, groups }, at) => {

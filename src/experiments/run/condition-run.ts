@@ -164,10 +164,16 @@ export class ConditionRun {
         this.#next++;
         const countsAll = plan.grid.decidesOthers(index);
         const condition = plan.condition(index, decision.values, extent);
-        const { protocol, reports, maximumRows } = condition;
+        const { protocol, reports, maximumRows, preparation } = condition;
         return {
           condition,
-          task: { protocol, reports, countsAll, ...(maximumRows !== undefined && { maximumRows }) },
+          task: {
+            protocol,
+            reports,
+            countsAll,
+            ...(maximumRows !== undefined && { maximumRows }),
+            ...(preparation !== undefined && { preparation }),
+          },
           sum: new ConditionSum(plan, condition, extent.reports, countsAll),
           nextTrial: this.#firstTrial(index),
         };

@@ -10,8 +10,10 @@ import { smallBrain } from '../../../test/support/small-brain.js';
 import { populationsOf } from '../../../test/support/tables.js';
 import { layOut } from '../../compiler/lay-out.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
+import { answerOfRun } from '../formats/answer.js';
 import { answerJson } from '../formats/answer-json.js';
 import { Page } from './pages.js';
+import { inOneGo } from './turn.js';
 import type { RunOptions } from './condition-run.js';
 import { type AnswerExtent, runExperiment } from './run-experiment.js';
 
@@ -22,8 +24,8 @@ import { type AnswerExtent, runExperiment } from './run-experiment.js';
 const brain = smallBrain(
   [
     { id: '1', type: 'A', superClass: 'sensory' },
-    { id: '2', type: 'B', side: 'left' },
-    { id: '3', type: 'C', side: 'right' },
+    { id: '2', type: 'B', side: 'left', class: 'k', subClass: 'y' },
+    { id: '3', type: 'C', side: 'right', class: 'k', subClass: 'x' },
     { id: '4', type: 'D', side: 'right' },
   ],
   [
@@ -57,6 +59,7 @@ describe('an open experiment, worked out by hand', () => {
         complete: true,
         spikes: { mean: 6, sd: 0 },
         responding_neurons: { mean: 3, sd: 0 },
+        responding_any: 3,
         synaptic_events: 8,
       },
     ]);
@@ -139,6 +142,77 @@ describe('an open experiment, worked out by hand', () => {
     ]);
     expect(tableIn(paged[0]!, 'bc')).toMatchObject({ truncated: false });
     expect(totals).toMatchObject({ next_page: '0.1', cost: { brain_seconds: 0.2 } });
+  });
+
+  it('groups by class and sub-class, those without one last, in reports, sweeps and tables', async () => {
+    const group_by = ['class', 'sub_class'];
+    const plan = planOf(connectome, {
+      ...CHAIN,
+      reports: {
+        r: { node_set: ['B', 'C', 'D'], group_by },
+        k: { node_set: ['B', 'C', 'D'], group_by: ['class'] },
+      },
+      sweep: [{ each: ['B', 'C', 'D'], group_by, as: 'silence' }],
+    });
+    const { conditions, totals } = await answerOf(plan, runTrial);
+    expect(groupsIn(conditions[0]!, 'r')).toMatchObject([
+      { class: 'k', sub_class: 'x', neurons: 1, rate_hz: { mean: 20 } },
+      { class: 'k', sub_class: 'y', neurons: 1, rate_hz: { mean: 20 } },
+      { class: '', sub_class: '', neurons: 1, rate_hz: { mean: 0 } },
+    ]);
+    expect(groupsIn(conditions[0]!, 'k')).toMatchObject([
+      { class: 'k', neurons: 2 },
+      { class: '', neurons: 1 },
+    ]);
+    // Without C the same spikes; without B none of C.
+    expect(conditions.map(({ parameters, spikes }) => [parameters['silence'], spikes!.mean])).toEqual([
+      [null, 6],
+      [{ class: 'k', sub_class: 'x' }, 6],
+      [{ class: 'k', sub_class: 'y' }, 4],
+    ]);
+    expect(totals.unchanged).toEqual([{ silence: { class: '', sub_class: '' } }]);
+    const csv = await answerOfRun(
+      plan,
+      runTrial,
+      { format: 'csv', from: 0, truncate: false },
+      { inFlight: 1 },
+      { turn: inOneGo, pieceBytes: 1 },
+    );
+    let text = '';
+    for await (const { bytes } of csv.pieces) text += Buffer.from(bytes).toString();
+    const [header, first] = text.split('\r\n');
+    expect(header).toBe(
+      'condition,silence.class,silence.sub_class,report,class,sub_class,neurons,responding,rate_hz_mean,rate_hz_sd,trials',
+    );
+    expect(first).toBe('0,none,none,r,k,x,1,1,20,0,2');
+  });
+
+  it('silences a neuron in a window: what it fires from its start up to its end is not delivered', async () => {
+    const reports = { bc: { node_set: ['B', 'C'], type: 'spikes' } };
+    const spikesOf = async (...windows: [startMs: number, endMs: number][]) => {
+      const silence = windows.map(([start_ms, end_ms]) => ({ node_set: 'A', start_ms, end_ms }));
+      const { conditions } = await run({ ...CHAIN, trials: 1, reports, silence });
+      return [conditions[0]!.synaptic_events, rowsOf(tableIn(conditions[0]!, 'bc')).map(([, step]) => step)];
+    };
+    // A fires in the steps 1 and 501.
+    const both = [4, [31, 61, 531, 561]];
+    expect(await spikesOf([0, 0.1], [0.2, 50.1], [50.2, 100])).toEqual(both);
+    expect(await spikesOf([0.1, 0.2])).toEqual([2, [531, 561]]);
+    expect(await spikesOf([50.1, 50.2])).toEqual([2, [31, 61]]);
+    expect(await spikesOf([0, 30], [10, 60])).toEqual([0, []]);
+  });
+
+  it('cuts and turns connections', async () => {
+    const spikesWith = async (weight: number) => {
+      const connection_overrides = { o: { source: ['A', 'D'], target: ['B', 'C'], weight } };
+      const { head, conditions } = await run({ ...CHAIN, trials: 1, connection_overrides });
+      expect(head.resolved['connection_overrides']).toEqual({ o: { pairs: 2, synapses: 1000 } });
+      return [conditions[0]!.spikes!.mean, conditions[0]!.synaptic_events];
+    };
+    expect(await spikesWith(1)).toEqual([6, 4]);
+    expect(await spikesWith(0)).toEqual([2, 0]);
+    // The events of A are delivered, but inhibit B.
+    expect(await spikesWith(-1)).toEqual([2, 2]);
   });
 
   it('silences one group after the other, but those that never spike', async () => {

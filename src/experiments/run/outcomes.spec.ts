@@ -1,3 +1,4 @@
+import { deflateRawSync } from 'node:zlib';
 import type { ReportCounts } from '../kinds/report-kind.js';
 import { planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
@@ -7,7 +8,7 @@ import type { ExperimentEvent } from './result.js';
 import { countedSpikes, type ConditionCounts } from './condition-counts.js';
 import { eventsOfOutcomes } from './run-experiment.js';
 
-const columns = {
+const rows = {
   trials: Uint8Array.of(0, 0, 255),
   steps: Uint16Array.of(1, 65_535, 0),
   // A part of a larger buffer, as tables that were cut are.
@@ -19,9 +20,10 @@ const counts: ConditionCounts = {
   stoppedAtStep: 7,
   spikes: [2 ** 40, 0],
   responding: [3, 0],
+  respondingInAny: 3,
   synapticEvents: 2 ** 53 - 1,
   reports: [
-    { table: 'spikes', ...columns, truncated: false },
+    { table: 'spikes', ...rows, columns: [], truncated: false },
     {
       startStep: 0,
       endStep: 300,
@@ -33,9 +35,14 @@ const counts: ConditionCounts = {
     } as ReportCounts,
     {
       table: 'inputs',
-      ...columns,
-      inputs: Uint8Array.of(1, 0, 1),
-      inputNames: ['a', '$column'],
+      ...rows,
+      columns: [
+        {
+          column: { name: 'input', type: 'label', labels: ['a', '$column'] },
+          values: Uint8Array.of(1, 0, 1),
+        },
+        { column: { name: 'v_mv', type: 'double' }, values: Float64Array.of(-52, -44.900000000000006, 0.1) },
+      ],
       truncated: true,
     },
   ],
@@ -67,6 +74,18 @@ it.each(Object.keys(OUTCOMES))(
     expect(await encodeOutcome(decoded)).toEqual(await encodeOutcome(outcome));
   },
 );
+
+it('an outcome that another version has kept is refused, not misread', async () => {
+  const kept = (text: string) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(text.length);
+    return deflateRawSync(Buffer.concat([length, Buffer.from(text)]));
+  };
+  for (const text of ['{"kind":"absent"}', '{"version":1,"outcome":{"kind":"absent"}}']) {
+    await expect(decodeOutcome(kept(text))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  }
+  expect(await decodeOutcome(kept('{"version":2,"outcome":{"kind":"absent"}}'))).toEqual({ kind: 'absent' });
+});
 
 it('keeps only neurons that spiked', () => {
   expect(countedSpikes(Uint32Array.of(0, 3, 0, 0, 1))).toEqual({

@@ -5,6 +5,7 @@ import {
   inflateRaw as inflateRawCallback,
   type ZlibOptions,
 } from 'node:zlib';
+import { CodedError } from '../../errors.js';
 import type { SpikeCounts } from '../kinds/report-kind.js';
 import type { ConditionCounts } from './condition-counts.js';
 import type { ConditionParameters } from './result.js';
@@ -29,7 +30,7 @@ export type ConditionOutcome =
       /** Spikes of all neurons in all trials, where they decide on other conditions. */
       readonly spikesOfAll?: SpikeCounts;
     }
-  /** A lesion of neurons that never spike in the baseline. */
+  /** A lesion of neurons that never spike in the baseline, or an edit of no connection. */
   | { readonly kind: 'unchanged'; readonly parameters: ConditionParameters['parameters'] }
   /** Fewer groups responded than the axis has places. */
   | { readonly kind: 'absent' };
@@ -41,6 +42,8 @@ const COLUMN = '$column';
 const COLUMN_TYPES = { Uint8Array, Uint16Array, Uint32Array, Float64Array } as const;
 type Column = InstanceType<(typeof COLUMN_TYPES)[keyof typeof COLUMN_TYPES]>;
 const LENGTH_BYTES = 4;
+/** Changes whenever the counts of a kind, or of a condition, do: kept outcomes are read by this version alone. */
+export const OUTCOME_VERSION = 2;
 
 /** Stands in the JSON for a column. */
 interface ColumnPlace {
@@ -49,8 +52,7 @@ interface ColumnPlace {
 
 /**
  * The length of a JSON text, the text, and the columns as they are, all of it deflated outside of this thread: tables
- * of spikes may have many megabytes. Equal outcomes give equal bytes. They are read by this version of the answers
- * alone (ANSWER_VERSION).
+ * of spikes may have many megabytes. Equal outcomes give equal bytes.
  */
 export async function encodeOutcome(outcome: ConditionOutcome, turn = inOneGo): Promise<Buffer> {
   return deflateRaw(await turn(() => packed(outcome)), { level: DEFLATE_LEVEL });
@@ -59,7 +61,7 @@ export async function encodeOutcome(outcome: ConditionOutcome, turn = inOneGo): 
 function packed(outcome: ConditionOutcome): Buffer {
   const columns: Uint8Array[] = [];
   let offset = 0;
-  const json = JSON.stringify(outcome, (_, value: unknown) => {
+  const json = JSON.stringify({ version: OUTCOME_VERSION, outcome }, (_, value: unknown) => {
     if (!isColumn(value)) return value;
     const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
     columns.push(bytes);
@@ -74,6 +76,7 @@ function packed(outcome: ConditionOutcome): Buffer {
   return Buffer.concat([length, text, ...columns]);
 }
 
+/** @throws CodedError NOT_FOUND where another version of the service has kept it */
 export async function decodeOutcome(bytes: Uint8Array, turn = inOneGo): Promise<ConditionOutcome> {
   const inflated = await inflateRaw(bytes);
   return turn(() => unpacked(inflated));
@@ -82,14 +85,19 @@ export async function decodeOutcome(bytes: Uint8Array, turn = inOneGo): Promise<
 function unpacked(inflated: Buffer): ConditionOutcome {
   const columnsFrom = LENGTH_BYTES + inflated.readUInt32LE();
   const text = inflated.toString('utf8', LENGTH_BYTES, columnsFrom);
-  return JSON.parse(text, (_, value: unknown) => {
+  const { version, outcome } = JSON.parse(text, (_, value: unknown) => {
     if (!isColumnPlace(value)) return value;
     const [type, offset, byteLength] = value[COLUMN];
     const from = columnsFrom + offset;
     // A copy: no view may begin at just any byte.
     const column = Uint8Array.from(inflated.subarray(from, from + byteLength));
     return new COLUMN_TYPES[type](column.buffer);
-  }) as ConditionOutcome;
+  }) as { readonly version?: number; readonly outcome: ConditionOutcome };
+  if (version === OUTCOME_VERSION) return outcome;
+  throw new CodedError(
+    'NOT_FOUND',
+    'The results were kept by another version of the service: submit the experiment again.',
+  );
 }
 
 function isColumnPlace(value: unknown): value is ColumnPlace {

@@ -1,8 +1,8 @@
-/** The pages of an answer: whole trials whose rows of spikes and input events fit into a limit. */
+/** The pages of an answer: whole trials whose rows of events fit into a limit. */
 import { CodedError } from '../../errors.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
 import type { ConditionCounts } from './condition-counts.js';
-import type { SpikeTable } from './result.js';
+import type { EventTable } from './result.js';
 
 /** Decides which rows of tables are kept. */
 export interface KeptRows {
@@ -112,10 +112,10 @@ export class Page implements KeptRows {
   }
 }
 
-function tooManyRows(condition: number, trial: number, rows: number, limit: PageLimit): CodedError {
+export function tooManyRows(condition: number, trial: number, rows: number, limit: PageLimit): CodedError {
   return new CodedError(
     'TOO_EXPENSIVE',
-    `Trial ${trial} of condition ${condition} has ${rows} rows of spikes and input events; at most ${limit.rows} are ` +
+    `Trial ${trial} of condition ${condition} has ${rows} rows of events; at most ${limit.rows} are ` +
       `allowed in ${limit.formats}. With truncate=true the first ones are given; a table (csv, arrow, parquet) may have ` +
       'more rows than JSON, and fewer neurons or a shorter window have fewer.',
     { path: '/reports' },
@@ -129,7 +129,7 @@ export function firstRows(counts: ConditionCounts, rows: number): ConditionCount
   );
 }
 
-function withTables(counts: ConditionCounts, cut: (table: SpikeTable) => SpikeTable): ConditionCounts {
+function withTables(counts: ConditionCounts, cut: (table: EventTable) => EventTable): ConditionCounts {
   return { ...counts, reports: counts.reports.map((report) => ('table' in report ? cut(report) : report)) };
 }
 
@@ -139,14 +139,14 @@ function rowsUpTo(trials: Uint8Array, trial: number): number {
 }
 
 /** A copy where these are not all: nobody holds the others then. */
-function rowsOf(table: SpikeTable, from: number, to: number): SpikeTable {
+function rowsOf(table: EventTable, from: number, to: number): EventTable {
   if (from === 0 && to === table.steps.length) return table;
   return {
     ...table,
     trials: table.trials.slice(from, to),
     steps: table.steps.slice(from, to),
     neurons: table.neurons.slice(from, to),
-    ...(table.inputs !== undefined && { inputs: table.inputs.slice(from, to) }),
+    columns: table.columns.map((own) => ({ ...own, values: own.values.slice(from, to) })),
   };
 }
 
@@ -168,7 +168,7 @@ export class WholeConditions implements KeptRows {
     if (this.#rows <= this.limit) return true;
     throw new CodedError(
       'TOO_EXPENSIVE',
-      `Condition ${condition} has ${this.#rows} rows of spikes and input events in its trials 0 to ${trial}; a job keeps ` +
+      `Condition ${condition} has ${this.#rows} rows of events in its trials 0 to ${trial}; a job keeps ` +
         `at most ${this.limit} of a condition. With fewer trials, or fewer neurons or a shorter window in its reports, ` +
         'it would fit.',
       { path: '/reports' },

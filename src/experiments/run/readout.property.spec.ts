@@ -22,25 +22,39 @@ const raster: fc.Arbitrary<SpikeRaster> = fc
     neurons: Uint32Array.from(keys, (key) => key % NEURONS),
   }));
 
-type AnyTask = HistogramTask & EventTask;
+type AnyTask = HistogramTask & EventTask & { readonly everySteps: number };
 
 const report: fc.Arbitrary<AnyTask> = fc
   .record({
-    type: fc.constantFrom('rate', 'histogram', 'spikes', 'inputs', 'latency'),
+    type: fc.constantFrom('rate', 'histogram', 'spikes', 'inputs', 'latency', 'membrane'),
     neurons: ascending(NEURONS - 1).filter((list) => list.length > 0),
     window: fc.uniqueArray(fc.nat(STEPS), { minLength: 2, maxLength: 2 }),
     binSteps: fc.integer({ min: 1, max: STEPS }),
+    everySteps: fc.integer({ min: 1, max: STEPS }),
     maximumRows: fc.integer({ min: 1, max: 40 }),
     groupSeed: fc.array(fc.nat(2), { minLength: NEURONS, maxLength: NEURONS }),
   })
-  .map(({ type, neurons, window, binSteps, maximumRows, groupSeed }) => {
+  .map(({ neurons, window, groupSeed, ...others }) => {
     const [startStep, endStep] = [Math.min(...window), Math.max(...window)];
     const groups = Uint32Array.from(neurons, (_, place) => groupSeed[place]!);
-    return { type, neurons, startStep, endStep, groups, binSteps, maximumRows };
+    return { ...others, neurons, startStep, endStep, groups };
   });
 
 const listOf = ({ steps, neurons }: SpikeRaster): [step: number, neuron: number][] =>
   Array.from(steps, (step, at) => [step, neurons[at]!]);
+
+/** A potential that tells neuron and step. */
+const potentialOf = (step: number, neuron: number) => -52 + neuron + step / 1000;
+
+/** Samples that the contract asks an engine for, up to the step in which the trial was stopped. */
+function samplesOf({ neurons, startStep, endStep, everySteps }: AnyTask, stoppedAtStep: number): number[][] {
+  const rows: number[][] = [];
+  for (let step = 1; step < endStep && step <= stoppedAtStep; step++) {
+    if (step % everySteps !== 0 || step < startStep) continue;
+    for (const neuron of neurons) rows.push([step, neuron, potentialOf(step, neuron)]);
+  }
+  return rows;
+}
 
 /** Reading of a report, made spike by spike. */
 function expectedReading(
@@ -48,24 +62,28 @@ function expectedReading(
   spikes: SpikeRaster,
   inputs: readonly SpikeRaster[],
   rowsLeft: number,
+  stoppedAtStep: number,
 ): ReportReading {
   const { neurons, startStep, endStep } = task;
   const isRead = ([step, neuron]: readonly number[]) =>
     step! >= startStep && step! < endStep && neurons.includes(neuron!);
-  if (task.type === 'spikes' || task.type === 'inputs') {
-    const rows =
-      task.type === 'spikes'
-        ? listOf(spikes).filter(isRead)
-        : inputs
-            .flatMap((events, input) => listOf(events).map((row) => [...row, input]))
-            .filter(isRead)
-            .sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!);
+  if (['spikes', 'inputs', 'membrane'].includes(task.type)) {
+    const rows: number[][] = {
+      spikes: () => listOf(spikes).filter(isRead),
+      inputs: () =>
+        inputs
+          .flatMap((events, input) => listOf(events).map((row) => [...row, input]))
+          .filter(isRead)
+          .sort((a, b) => a[0]! - b[0]! || a[1]! - b[1]! || a[2]! - b[2]!),
+      membrane: () => samplesOf(task, stoppedAtStep),
+    }[task.type]!();
+    const Values = task.type === 'inputs' ? Uint8Array : Float64Array;
     const first = rows.slice(0, Math.min(task.maximumRows, rowsLeft));
     return {
       type: task.type,
       steps: Uint16Array.from(first, ([step]) => step!),
       neurons: Uint32Array.from(first, ([, neuron]) => neuron!),
-      ...(task.type === 'inputs' && { inputs: Uint8Array.from(first, (row) => row[2]!) }),
+      values: task.type === 'spikes' ? [] : [Values.of(...first.map((row) => row[2]!))],
       rows: rows.length,
     } as ReportReading;
   }
@@ -103,32 +121,47 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
       fc.array(raster, { maxLength: 3 }),
       fc.array(report, { maxLength: 6 }),
       fc.option(fc.nat(60), { nil: undefined }),
-      (spikes, inputs, reports, maximumRows) => {
+      fc.option(fc.nat(STEPS - 1), { nil: undefined }),
+      fc.boolean(),
+      (spikes, inputs, reports, maximumRows, stoppedAtStep, countsAll) => {
         const task: TrialTask = {
           protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
           reports,
-          countsAll: true,
+          countsAll,
           ...(maximumRows !== undefined && { maximumRows }),
         };
         let rowsLeft = maximumRows ?? Infinity;
         const events: InputEvents = { stimulated: new Uint32Array(0), ...spikes };
         const eventsOf = inputs.map((each) => ({ stimulated: new Uint32Array(0), ...each }));
-        const reading = readout.read(task, events, { ...spikes, deliveredEvents: 7 }, eventsOf);
+        const membranes = reports
+          .filter(({ type }) => type === 'membrane')
+          .map((each) => Float64Array.from(samplesOf(each, stoppedAtStep ?? STEPS), ([, , v]) => v!));
+        const stop = stoppedAtStep === undefined ? {} : { stoppedAtStep };
+        const trial = { ...spikes, ...stop, deliveredEvents: 7, membranes };
+        const reading = readout.read(task, events, trial, eventsOf);
         const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
         expect(reading).toEqual({
           spikes: spikes.steps.length,
           responding: responding.length,
           inputEvents: spikes.steps.length,
           synapticEvents: 7,
+          ...stop,
           reports: reports.map((each) => {
-            const expected = expectedReading(each, spikes, inputs, rowsLeft);
+            const expected = expectedReading(each, spikes, inputs, rowsLeft, stoppedAtStep ?? STEPS);
             if (isEventReading(expected)) rowsLeft -= expected.steps.length;
             return expected;
           }),
-          counts: {
-            neurons: Uint32Array.from(responding),
-            spikes: Uint32Array.from(responding, (i) => spikes.neurons.filter((each) => each === i).length),
-          },
+          ...(countsAll
+            ? {
+                counts: {
+                  neurons: Uint32Array.from(responding),
+                  spikes: Uint32Array.from(
+                    responding,
+                    (i) => spikes.neurons.filter((each) => each === i).length,
+                  ),
+                },
+              }
+            : { responders: Uint32Array.from(responding) }),
         });
       },
     ),

@@ -4,10 +4,10 @@ import { firstNotBelow } from '../../connectome/sorted-array.js';
 import type { SimulationEngine, SpikeRaster, Trial } from '../../simulation/simulation.js';
 import type { DrawInputEvents, InputEvents } from '../../stimulus/input-events.js';
 import type { Protocol } from '../../stimulus/protocol.js';
-import type { ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
+import type { EventsOfInput, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
-import type { TrialReading, TrialTask } from '../plan/trial.js';
+import { recordingsOf, type TrialReading, type TrialTask } from '../plan/trial.js';
 
 /** Work of a worker on a task: draws its input events, simulates unless that is done, reads. One trial at a time. */
 export function trialOf(
@@ -19,7 +19,9 @@ export function trialOf(
   const neuronId = (neuron: number) => connectome.neuronId(neuron);
   return (task, simulated) => {
     const events = draw(task.protocol, neuronId);
-    const trial = simulated ?? engine.simulate(events, task.protocol);
+    const recordings = recordingsOf(task);
+    const options = recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
+    const trial = simulated ?? engine.simulate(events, options);
     // Events do not say which input they came from. Trains do not depend on one another, so each input can be drawn
     // alone; only trials with such a report are drawn twice.
     const asksForInputs = task.reports.some((report) => kindOf(report).readsInputs);
@@ -32,8 +34,11 @@ function drawEach(
   { inputs, durationSteps }: Protocol,
   draw: DrawInputEvents,
   neuronId: (neuron: number) => string,
-): InputEvents[] {
-  return inputs.map((input) => draw({ inputs: [input], durationSteps }, neuronId));
+): EventsOfInput[] {
+  return inputs.map((input) => {
+    const events = draw({ inputs: [input], durationSteps }, neuronId);
+    return events.background ?? events;
+  });
 }
 
 /** Reads the trials of one connectome. Keeps counters between readings, so one reading at a time. */
@@ -52,7 +57,7 @@ export class TrialReadout {
     { protocol, reports, countsAll, maximumRows = Infinity }: TrialTask,
     events: InputEvents,
     trial: Trial,
-    eventsOfInputs: readonly InputEvents[],
+    eventsOfInputs: readonly EventsOfInput[],
   ): TrialReading {
     // Most reports read the whole trial: each window is counted once.
     const windows = new Map<string, SpikeCounts>();
@@ -64,19 +69,22 @@ export class TrialReadout {
     };
     const all = countsIn({ startStep: 0, endStep: protocol.durationSteps });
     let rowsLeft = maximumRows;
+    const recorded = trial.membranes?.values();
     return {
       spikes: trial.neurons.length,
       responding: all.neurons.length,
-      inputEvents: events.steps.length,
+      inputEvents: events.steps.length + (events.background?.steps.length ?? 0),
       synapticEvents: trial.deliveredEvents,
       ...(trial.stoppedAtStep !== undefined && { stoppedAtStep: trial.stoppedAtStep }),
       reports: reports.map((report) => {
-        const view = { raster: trial, eventsOfInputs, marks: this.#marks, rowsLeft, countsIn };
-        const reading = kindOf(report).read(report, view);
+        const kind = kindOf(report);
+        const samples = kind.recordingOf && recorded?.next().value;
+        const view = { raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn };
+        const reading = kind.read(report, view);
         if (isEventReading(reading)) rowsLeft -= reading.steps.length;
         return reading;
       }),
-      ...(countsAll && { counts: all }),
+      ...(countsAll ? { counts: all } : { responders: all.neurons }),
     };
   }
 

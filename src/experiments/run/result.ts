@@ -20,9 +20,11 @@ import {
   truth,
 } from '../../schema/json-schema.js';
 import type { ExperimentDocument } from '../document/document.js';
+import { RESOLVED_OF_EDITS } from '../kinds/edit-kinds.js';
 import { MEAN_SD, RATE } from '../kinds/report-answers.js';
 import type { ReportKind } from '../kinds/report-kind.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
+import type { EventColumn } from '../kinds/table-column.js';
 import type { GroupLabels } from '../plan/groups.js';
 import { PAGE } from './pages.js';
 
@@ -60,15 +62,18 @@ const HEAD = {
       'whoever compiled the model gave it.',
     WIRINGS,
   ),
+  'licence?': text('Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model.'),
   side_convention: text('What left and right mean.'),
   experiment: ref<ExperimentDocument>(
     'Experiment',
     'The experiment with every default. Posted again, it gives the same answer.',
   ),
   resolved: mapOf(
-    'Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, or ' +
-      '`sweep.PLACE` of an axis with `each`.',
+    'Which neurons the selectors stand for: by the name of a node set, `inputs.NAME`, `reports.NAME`, `silence`, ' +
+      '`silence.PLACE` of an item with a window, `connection_overrides.NAME.source` and `.target`, or `sweep.PLACE` of ' +
+      'an axis with `each`. Beside them stand facts about edits of the network.',
     ref<ResolvedSet>('ResolvedSet'),
+    { properties: Object.fromEntries(RESOLVED_OF_EDITS.map(({ name, schema }) => [name, schema])) },
   ),
 };
 
@@ -96,8 +101,8 @@ export const WARNING = object('Something to bear in mind about the results.', {
 
 const TOTALS = {
   unchanged: listOf(
-    'Parameters of conditions that were not run, because the silenced group never spikes in the baseline: their ' +
-      'results are those of the baseline.',
+    'Parameters of conditions that were not run, because the silenced group never spikes in the baseline, or the group ' +
+      'has no connection to override: their results are those of the baseline.',
     PARAMETERS,
   ),
   cost: ref<ExperimentCost>('Cost', 'What it came to.'),
@@ -111,7 +116,7 @@ const TOTALS_OF_ANSWER = {
     [true],
   ),
   'next_page?': text(
-    'There where more rows of spikes or input events follow than an answer may have: `page` of the request for the next ' +
+    'There where more rows of events follow than an answer may have: `page` of the request for the next ' +
       'answer. It begins with this trial of this condition. A condition that is divided stands in both answers; its cost ' +
       'counts in the first.',
     { pattern: PAGE.source },
@@ -136,6 +141,7 @@ const CONDITION = object('A condition that was run.', {
   'reason?': oneOf('Why a trial was stopped.', ['EVENT_BUDGET']),
   spikes: orNull('Spikes of all neurons in a trial.', MEAN_SD),
   responding_neurons: orNull('Neurons with at least one spike in a trial.', MEAN_SD),
+  responding_any: orNull('Neurons with at least one spike in any trial.', count()),
   synaptic_events: count('Synaptic events delivered, of all trials.'),
   reports: mapOf('What each report read, by its name.', {
     oneOf: [
@@ -224,7 +230,7 @@ export type DryRun = Static<typeof DRY_RUN>;
 
 /** A condition that was run. */
 export interface ConditionResult extends Omit<Static<typeof CONDITION>, 'reports'> {
-  readonly reports: Readonly<Record<string, GroupResults | SpikeTable>>;
+  readonly reports: Readonly<Record<string, GroupResults | EventTable>>;
 }
 
 /** The groups of a report, in their order: an array, or something that makes each of them when it is asked for. */
@@ -239,16 +245,15 @@ export type GroupResult<Own extends object = Readonly<Record<string, unknown>>> 
 } & Own;
 
 /** The rows of the trials of a condition; of a page, those of its trials. */
-export interface SpikeTable {
+export interface EventTable {
   /** The kind of the report. */
   readonly table: string;
   readonly trials: Uint8Array;
   readonly steps: Uint16Array;
   /** Indices into the connectome. */
   readonly neurons: Uint32Array;
-  /** Places in `inputNames`, for `inputs`. */
-  readonly inputs?: Uint8Array;
-  readonly inputNames?: readonly string[];
+  /** As its kind has them; see EventKind. */
+  readonly columns: readonly EventColumn[];
   readonly truncated: boolean;
 }
 

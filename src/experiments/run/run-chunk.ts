@@ -15,7 +15,7 @@ export class ConditionsApart {
   readonly #known = new Set<number>();
 
   constructor(private readonly plan: ExperimentPlan) {
-    this.#baselines = new Baselines(plan.connectome, plan.grid);
+    this.#baselines = new Baselines(plan);
   }
 
   /**

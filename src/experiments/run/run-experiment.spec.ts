@@ -34,6 +34,7 @@ const SCREEN = {
     motor: { node_set: 'C_motor', type: 'histogram', bin_ms: 7, group_by: ['neuron'] },
     rows: { node_set: 'C_*', type: 'spikes' },
     events: { node_set: ['S_sugar', 'S_song'], type: 'inputs' },
+    potentials: { node_set: 'C_motor', type: 'membrane', dt_ms: 7 },
   },
   sweep: [
     { set: 'inputs.sugar.rate_hz', values: [40, 120] },
@@ -72,6 +73,26 @@ describe('runExperiment', () => {
       }),
       { numRuns: 8 },
     );
+  });
+
+  it('counts the neurons of the whole brain that responded in any trial, as its own spikes do', async () => {
+    const reports = { all: { node_set: '@all', type: 'spikes' } };
+    const { conditions } = await answerOf(planOf(connectome, { ...SCREEN, reports }), runTrial);
+    for (const condition of conditions) {
+      const rows = rowsOf(tableIn(condition, 'all'));
+      const respondingIn = (trials: readonly number[]) =>
+        new Set(rows.filter(([trial]) => trials.includes(trial!)).map(([, , neuron]) => neuron)).size;
+      expect(condition.responding_any).toBe(respondingIn([0, 1, 2]));
+      expect(condition.responding_neurons!.mean).toBeCloseTo(
+        [0, 1, 2].reduce((sum, trial) => sum + respondingIn([trial]), 0) / 3,
+        4,
+      );
+    }
+    // Otherwise one trial would do. The baselines decide on others, and their readings have counts in place of a list.
+    const more = conditions.map(
+      ({ responding_any: any, responding_neurons: of }) => any! > Math.ceil(of!.mean),
+    );
+    expect([more[0], more.at(-1)]).toEqual([true, true]);
   });
 
   it('goes on at any condition as it would have gone on', async () => {

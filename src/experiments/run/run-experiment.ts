@@ -41,7 +41,7 @@ export function runExperiment(
 ): AsyncGenerator<ExperimentEvent, void, void> {
   const { page, turn } = options;
   const extent = { ...options, from, reports, ...(page && { rows: page }) };
-  const baselines = new Baselines(plan.connectome, plan.grid);
+  const baselines = new Baselines(plan);
   const run = () =>
     new ConditionRun(plan, baselines, neededIndices(plan, from), runTrial, options, extent).outcomes();
   return eventsOf(plan, run, extent, { turn });

@@ -140,6 +140,7 @@ describe('work in the thread', () => {
         return {
           spikes: 0,
           responding: 0,
+          responders: new Uint32Array(0),
           inputEvents: 0,
           synapticEvents: 0,
           reports: reports.map(() => ({
@@ -198,7 +199,7 @@ describe('the work of an experiment', () => {
     for await (const { bytes } of pieces) text += Buffer.from(bytes).toString();
     const { cost } = JSON.parse(text);
     const counted = work.progress.work;
-    expect(counted).toMatchObject({ brainMs: 3000, trials: 3, groups: 1, rates: 3, tableRows: 0 });
+    expect(counted).toMatchObject({ brainMs: 3000, trials: 3, groups: 1, groupNumbers: 3, tableRows: 0 });
     expect(counted.synapticEvents).toBe(cost.synaptic_events);
     expect(counted.inputEvents).toBeCloseTo(cost.input_events, 6);
     work.end();

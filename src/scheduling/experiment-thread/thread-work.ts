@@ -142,7 +142,10 @@ export class ThreadWork {
     this.#trials = trialsInAll || this.#trials;
     const readings = await Promise.all(
       bundle.map(({ task, trial }) => {
-        if (task !== undefined) this.#condition = { task, expected: expectedWork(task) };
+        if (task !== undefined) {
+          this.#condition = { task, expected: expectedWork(task) };
+          addWork(this.#work, task.preparation ?? {});
+        }
         const condition = this.#condition!;
         return this.#runTrial(trialTask(condition.task, trial), condition.expected);
       }),

@@ -1,4 +1,4 @@
-import { coreMs, expectedWork, foundWork, type Work } from '../../experiments/plan/prices.js';
+import { coreMs, expectedWork, foundWork, tableRowsOf, type Work } from '../../experiments/plan/prices.js';
 import type { ConditionTask, TrialReading } from '../../experiments/plan/trial.js';
 import type { TrialBundle } from './messages.js';
 
@@ -68,7 +68,7 @@ export class TrialBundles {
       this.#expected.set(task, expected);
     }
     const found = foundWork(reading, expected);
-    this.tableRows += found.tableRows ?? 0;
+    this.tableRows += tableRowsOf(reading);
     return coreMs(expected) + coreMs(found);
   }
 

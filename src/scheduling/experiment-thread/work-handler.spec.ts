@@ -13,7 +13,7 @@ import { largestOf, WorkHandler, type ThreadParts } from './work-handler.js';
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 /** Every trial has 1000 spikes. */
 const READING: TrialReading = {
-  ...{ spikes: 1000, responding: 1, inputEvents: 0, synapticEvents: 0 },
+  ...{ spikes: 1000, responding: 1, responders: Uint32Array.of(0), inputEvents: 0, synapticEvents: 0 },
   reports: [
     {
       type: 'spikes',

@@ -173,7 +173,7 @@ export class WorkHandler {
 
   async planResults(job: AcceptedJob, order: ResultsOrder): Promise<void> {
     const { plan } = await this.parts.planner.planOfJob(this, job);
-    await this.turn(() => checkOrder(plan, order));
+    await this.turn(() => checkOrder(plan, order, order.limitRows));
     if (order.from < job.from) {
       const [name, given] = order.page === undefined ? ['from', order.from] : ['page', pageText(order.page)];
       throw new CodedError(
@@ -231,14 +231,14 @@ export class WorkHandler {
   }
 
   /**
-   * Numbers that it has to do with, as a measure of its memory: conditions, with the trains of a trial of each, rates of
-   * the answer, rows of tables so far. 0 where it was stopped or has no plan.
+   * Numbers that it has to do with, as a measure of its memory: conditions, with the trains of a trial of each, numbers of
+   * groups, rows of tables so far. 0 where it was stopped or has no plan.
    */
   get size(): number {
     const plan = this.#plan;
     if (plan === undefined || this.#stop.signal.aborted) return 0;
     const { trains = 0 } = plan.cost.work();
-    return plan.conditions + trains / plan.trials + plan.cost.rates + this.#bundles.tableRows;
+    return plan.conditions + trains / plan.trials + plan.cost.groupNumbers + this.#bundles.tableRows;
   }
 
   /** Ends it because the thread has too little memory, and drops what it holds. */

@@ -1,7 +1,7 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import type { Trial } from '../../simulation/simulation.js';
 import { CodedError } from '../../errors.js';
-import type { GivenTrain, Protocol } from '../../stimulus/protocol.js';
+import type { GivenTrain, Protocol, Train } from '../../stimulus/protocol.js';
 import { withTimeout } from '../../with-timeout.js';
 import { RemoteCalls, type Given, type Result, type WorkId } from '../remote-calls.js';
 import { builtFile } from '../worker-file.js';
@@ -190,9 +190,24 @@ function unshared({ inputs, silenced, ...protocol }: Protocol): Protocol {
     ...protocol,
     inputs: inputs.map(({ neurons, train }) => ({
       neurons: Uint32Array.from(neurons),
-      train: train.kind === 'spikes' ? { ...train, steps: unsharedSteps(train.steps) } : train,
+      train: unsharedTrain(train),
     })),
     silenced: Uint32Array.from(silenced),
+  };
+}
+
+function unsharedTrain(train: Train): Train {
+  if (train.kind === 'spikes') return { ...train, steps: unsharedSteps(train.steps) };
+  if (train.kind !== 'poisson' || typeof train.rateHz === 'number') return train;
+  const { courses, starts, steps, ratesHz } = train.rateHz;
+  return {
+    ...train,
+    rateHz: {
+      ...(courses !== undefined && { courses: Uint16Array.from(courses) }),
+      starts: Uint32Array.from(starts),
+      steps: Uint16Array.from(steps),
+      ratesHz: Float64Array.from(ratesHz),
+    },
   };
 }
 

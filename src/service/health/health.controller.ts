@@ -1,6 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
+import { networkName } from '../../connectome/model-id.js';
+import { licenceOf } from '../../connectome/model-origin.js';
 import type { Cost } from '../../scheduling/gpu/batch-plan.js';
 import type { GpuState } from '../../scheduling/gpu/gpu-stage.js';
 import { Degradations } from './degradations.js';
@@ -29,6 +31,9 @@ export class HealthController {
     reply.header('cache-control', 'no-store').send({
       status: degraded.length === 0 ? 'ready' : 'degraded',
       model: id,
+      name: connectome.metadata.name,
+      network: networkName(connectome.metadata),
+      licence: licenceOf(connectome.metadata),
       connectome_digest: connectome.digest,
       workers,
       backend: backendOf(gpu),

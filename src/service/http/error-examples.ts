@@ -10,6 +10,8 @@ export const EXAMPLE_MESSAGES = {
   UNKNOWN_NEURONS: 'The model lacks "LC44x" (near: LC44, LC14b, LC24, LC34, LC4).',
   EMPTY_NODE_SET:
     'The selector at /silence/0 must select at least one neuron, got none with {"type":"DNp01","side":"center"}.',
+  NO_CONNECTION:
+    'connection_overrides.direct must have a connection from one of its 104 source neurons to one of its 4 target neurons, found none.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
@@ -46,6 +48,7 @@ export const PUBLIC_ERROR_CODES = Object.keys(EXAMPLE_MESSAGES) as PublicErrorCo
 const SINCE_VERSION_2: readonly PublicErrorCode[] = [
   'UNKNOWN_NEURONS',
   'EMPTY_NODE_SET',
+  'NO_CONNECTION',
   'NOT_ACCEPTABLE',
   'TOO_EXPENSIVE',
   'IDEMPOTENCY_KEY_REUSED',

@@ -32,9 +32,9 @@ export class BrainBudget {
     if (priceS > perMinuteS) {
       throw new CodedError(
         'TOO_EXPENSIVE',
-        `The experiment costs ${priceS} brain seconds: its trials, their inputs or its reports take more time than it ` +
-          `simulates; at most ${perMinuteS} are allowed. With ${Math.floor((100 * perMinuteS) / priceS)} % of the trials, ` +
-          'stimulated neurons or groups of reports it would fit.',
+        `The experiment costs ${priceS} brain seconds: its trials, their inputs, edited connections or reports take more time ` +
+          `than it simulates; at most ${perMinuteS} are allowed. With ${Math.floor((100 * perMinuteS) / priceS)} % of the trials, ` +
+          'stimulated neurons, edited connections or groups of reports it would fit.',
         { path: '' },
       );
     }

@@ -45,9 +45,11 @@ export class Limits {
   readonly inputEventsPerTrial: number = 2_000_000;
   /** A trial that exceeds it is stopped. */
   readonly synapticEventsPerTrial: number = 50_000_000;
-  /** Rates in an answer: for each condition and group 10, and one per trial and bin. */
-  readonly rates: number = 10_000_000;
-  /** Rows of spikes and input events on a page of JSON or NDJSON. */
+  /** Numbers of groups in an answer: for each condition and group 10, and one per trial and bin. */
+  readonly groupNumbers: number = 10_000_000;
+  /** Membrane potentials in an answer, on all of its pages. */
+  readonly samples: number = 2_000_000;
+  /** Rows of spikes, input events and membrane potentials on a page of JSON or NDJSON. */
   readonly jsonRows: number = 200_000;
   /** The same of CSV, Arrow and Parquet, and of a condition of a job. */
   readonly tableRows: number = 2_000_000;

@@ -186,8 +186,9 @@ export class KernelEngine implements SimulationEngine {
       before.synapseMv === synapseMv &&
       before.inputEventMv === inputEventMv;
     if (isKnown) return;
-    const thresholdAboveRestMv = thresholdMv - NETWORK.restMv.value;
-    this.#kernel.setConstants(thresholdAboveRestMv, delaySteps, refractorySteps);
+    const restMv = NETWORK.restMv.value;
+    const thresholdAboveRestMv = thresholdMv - restMv;
+    this.#kernel.setConstants(restMv, thresholdAboveRestMv, delaySteps, refractorySteps);
     this.#kernel.setFactors(
       MEMBRANE_DECAY,
       SYNAPSE_DECAY,

@@ -20,7 +20,12 @@ export interface Kernel extends Readonly<Record<Section, WebAssembly.Global>> {
   readonly memory: WebAssembly.Memory;
   readonly deliveredEvents: WebAssembly.Global;
   readonly stepCount: WebAssembly.Global;
-  setConstants(thresholdMv: number, delaySteps: number, refractorySteps: number): void;
+  setConstants(
+    restMv: number,
+    thresholdAboveRestMv: number,
+    delaySteps: number,
+    refractorySteps: number,
+  ): void;
   setFactors(membraneDecay: number, synapseDecay: number, ...more: readonly number[]): void;
   setVariation(excitatoryScale: number, inhibitoryScale: number, backgroundMv: number): void;
   layOutNetwork(neurons: number, words: number, wordsOfLongestRow: number, longestTrialSteps: number): void;
@@ -30,7 +35,7 @@ export interface Kernel extends Readonly<Record<Section, WebAssembly.Global>> {
   /** @returns 0 where the trial exceeds the budget, else 1 */
   run(untilStep: number, eventBudget: number): number;
   runVaried(untilStep: number, eventBudget: number): number;
-  sample(recording: number, neurons: number, sampleIndex: number): void;
+  sample(firstNeuron: number, neurons: number, firstSample: number): void;
   end(): number;
 }
 

@@ -1,6 +1,5 @@
-import { NETWORK } from '../network.js';
 import { type MembraneRecording, sampledSteps } from '../simulation.js';
-import { type Kernel, viewOf } from './kernel-exports.js';
+import { ADDRESS_SHIFT, type Kernel, viewOf } from './kernel-exports.js';
 
 /** A recording during a trial. */
 interface Course {
@@ -43,7 +42,13 @@ export class Recorder {
   /** Once the trial is laid out. */
   writeNeurons(): void {
     const recorded = viewOf(this.kernel, Uint32Array, 'recordedNeurons', this.neuronCount);
-    for (const { recording, firstNeuron } of this.#courses) recorded.set(recording.neurons, firstNeuron);
+    // The kernel takes them as a list of its own: addresses.
+    for (const { recording, firstNeuron } of this.#courses) {
+      recorded.set(
+        recording.neurons.map((neuron) => neuron << ADDRESS_SHIFT),
+        firstNeuron,
+      );
+    }
   }
 
   /** Takes what is due at the end of `nextStep`. */
@@ -61,7 +66,7 @@ export class Recorder {
   samples(): Float64Array[] {
     const all = viewOf(this.kernel, Float64Array, 'samples', this.sampleCount);
     return this.#courses.map(({ recording: { neurons }, firstSample, taken }) =>
-      all.slice(firstSample, firstSample + taken * neurons.length).map((mv) => mv + NETWORK.restMv.value),
+      all.subarray(firstSample, firstSample + taken * neurons.length),
     );
   }
 

@@ -40,14 +40,15 @@ import {
   InputEvent,
   Neuron,
   OverrideRow,
-  Recording,
   Row,
+  Sample,
   Spike,
   StepSpikes,
   Visit,
   candidates,
   neuronCount,
   putAllToRest,
+  recordedNeurons,
   reserveSpikes,
   sentinel,
   spikingNeurons,
@@ -78,6 +79,8 @@ export {
 /** Resetting this many targets one by one takes about as long as clearing the state of a whole brain. */
 const FEW_CONNECTIONS: u32 = 100_000;
 
+let restMv: f64;
+/** Above rest. */
 let thresholdMv: f64;
 let threshold: v128;
 /** Slightly lower: a tangent that comes this close may reach the threshold. */
@@ -111,7 +114,8 @@ export let deliveredEvents: f64;
 /** Steps that were simulated. */
 export let stepCount: u32;
 
-export function setConstants(thresholdAboveRestMv: f64, delay: u32, refractory: u32): void {
+export function setConstants(rest: f64, thresholdAboveRestMv: f64, delay: u32, refractory: u32): void {
+  restMv = rest;
   thresholdMv = thresholdAboveRestMv;
   threshold = f64x2.splat(thresholdMv);
   nearThreshold = f64x2.splat(thresholdMv * (1 - MARGIN));
@@ -163,13 +167,35 @@ export function runVaried(untilStep: u32, eventBudget: f64): bool {
   return Steps.run(untilStep, eventBudget, true);
 }
 
-/** Records v of some neurons at the end of the last step, in mV above rest. @param recording among recorded neurons */
-export function sample(recording: u32, neurons: u32, sampleIndex: u32): void {
-  const mvOfUh = Factors.of(stepCount - 1).mvOfUh;
-  for (let q: u32 = 0; q < neurons; q++) {
-    const mv = f64x2.mul(Recording.neuronOf(recording + q).uh, mvOfUh);
-    const v = f64x2.extract_lane(mv, 0) - f64x2.extract_lane(mv, 1);
-    Recording.record(sampleIndex + q, v == -Infinity ? 0 : v);
+/**
+ * Records v of some neurons at the end of the last step.
+ * @param firstNeuron among the recorded ones
+ * @param firstSample the place of its sample
+ */
+export function sample(firstNeuron: u32, neurons: u32, firstSample: u32): void {
+  const factors = Factors.of(stepCount - 1);
+  let recorded = Entry.at(recordedNeurons, firstNeuron);
+  const end = recorded.plus(neurons);
+  let sample = Sample.at(firstSample);
+  for (; recorded.plus(1).isBefore(end); recorded = recorded.plus(2)) {
+    sample.ofBoth = Membrane.mvOf(recorded.neuron, recorded.plus(1).neuron, factors);
+    sample = sample.plus(2);
+  }
+  if (recorded.isBefore(end))
+    sample.mv = f64x2.extract_lane(Membrane.mvOf(recorded.neuron, recorded.neuron, factors), 0);
+}
+
+class Membrane {
+  /** v of two neurons; that of a refractory one is the potential at rest. */
+  @inline
+  static mvOf(first: Neuron, second: Neuron, factors: Factors): v128 {
+    const uhOfFirst = first.uh;
+    const uhOfSecond = second.uh;
+    const mv = f64x2.sub(
+      f64x2.mul(lowOf(uhOfFirst, uhOfSecond), factors.mvOfU),
+      f64x2.mul(highOf(uhOfFirst, uhOfSecond), factors.mvOfH),
+    );
+    return f64x2.add(f64x2.splat(restMv), v128.andnot(mv, f64x2.eq(mv, f64x2.splat(-Infinity))));
   }
 }
 

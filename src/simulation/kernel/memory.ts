@@ -106,8 +106,8 @@ export function layOutTrial(
   eventNeurons = section(<usize>eventCount * sizeof<u32>());
   backgroundSteps = section((<usize>backgroundCount + 1) * sizeof<u16>());
   backgroundNeurons = section(<usize>backgroundCount * sizeof<u32>());
-  recordedNeurons = section(<usize>recordedCount * sizeof<u32>());
-  samples = section(<usize>sampleCount * sizeof<f64>());
+  recordedNeurons = section(<usize>recordedCount * offsetof<Entry>());
+  samples = section(<usize>sampleCount * offsetof<Sample>());
   stepSpikes = section((<usize>stepCount + 1) * offsetof<StepSpikes>());
   spikes = layoutEnd;
   reserve(spikes);
@@ -488,17 +488,25 @@ export class BackgroundEvent {
   }
 }
 
-/** Membranes of all recordings of a trial, and their samples. */
+/** A sample of a membrane, in mV. */
 @unmanaged
-export class Recording {
+export class Sample {
+  mv: f64;
+
   @inline
-  static neuronOf(q: u32): Neuron {
-    return Neuron.at(load<u32>(recordedNeurons + ((<usize>q) << 2)));
+  static at(index: u32): Sample {
+    return changetype<Sample>(samples + <usize>index * offsetof<Sample>());
   }
 
   @inline
-  static record(index: u32, mv: f64): void {
-    store<f64>(samples + ((<usize>index) << 3), mv);
+  plus(count: u32): Sample {
+    return changetype<Sample>(changetype<usize>(this) + <usize>count * offsetof<Sample>());
+  }
+
+  /** This sample and the next one. */
+  @inline
+  set ofBoth(mv: v128) {
+    v128.store(changetype<usize>(this), mv);
   }
 }
 

@@ -5,7 +5,7 @@ import { refusedName } from './refused-name.js';
 import { groupBy } from '../../document/fields.js';
 import { groupsOf, labelMember } from '../../plan/groups.js';
 import type { AxisKind } from '../axis-kinds.js';
-import { EDIT_KINDS, editKindOf } from '../edit-kinds.js';
+import { sweptGroups } from '../edit-kinds.js';
 import { inputKindOf } from '../input-kinds.js';
 import type { ParameterColumn } from '../table-column.js';
 
@@ -15,7 +15,7 @@ const RESPONDERS = object('The groups that responded in the baseline, the most a
 });
 
 const SCHEMA = object(
-  'Groups of neurons that are silenced or stimulated in turn, after a condition without any.',
+  'Groups of neurons that are silenced or stimulated, or are one end of an override, in turn, after a condition without any.',
   {
     each: anyOf(
       'The neurons that are grouped: a selector, or those that responded in the baseline.',
@@ -26,7 +26,7 @@ const SCHEMA = object(
       'neuron',
     ]),
     as: printable(
-      'silence, or inputs.NAME: each group takes the place of the neurons of that input.',
+      `${sweptGroups().join(', ')} or inputs.NAME: each group takes the place of the neurons of that override or input.`,
       MAXIMUM_LABEL_LENGTH,
       { examples: ['silence'] },
     ),
@@ -40,16 +40,16 @@ const NO_GROUP = 'none';
 const ONE_GROUP = 'all';
 const INPUTS = 'inputs.';
 
-/** Groups of neurons that are silenced, or stimulated, in turn, after a condition without any. */
+/** Groups of neurons that something is done to in turn, after a condition without any. */
 export const each = {
   schema: SCHEMA,
   parameter: 'as',
-  parsed(axis, { inputs, path }) {
-    const edits = Object.keys(EDIT_KINDS).filter((name) => editKindOf(name)!.takesGroups);
+  parsed(axis, { inputs, document, path }) {
+    const edits = sweptGroups(document);
     const names = [...edits, ...Object.keys(inputs).map((name) => `${INPUTS}${name}`)];
     const here = [...path, 'as'];
     if (!names.includes(axis.as)) {
-      throw refusedName(here, axis.as, names, `${edits.join(', ')}, or inputs.NAME of an input`);
+      throw refusedName(here, axis.as, names, `${sweptGroups().join(', ')}, or inputs.NAME of an input`);
     }
     if (!edits.includes(axis.as)) {
       const input = inputs[axis.as.slice(INPUTS.length)]!;

@@ -4,20 +4,24 @@ import { listOf, number, object, printable, type Schema, type Static } from '../
 import { refusedName } from './refused-name.js';
 import { DecimalRange } from '../../document/decimal-range.js';
 import { SWEPT_OF_DOCUMENT } from '../../document/fields.js';
-import type { InputDocument } from '../../document/kind-schemas.js';
-import type { AxisKind } from '../axis-kinds.js';
+import type { AxisContext, AxisKind } from '../axis-kinds.js';
+import { sweepRefusal, sweptNumbers } from '../edit-kinds.js';
 import { inputKindOf, SWEPT_MEMBERS, sweptMembersOf } from '../input-kinds.js';
 
 function sweptNumber(description: string, ...examples: number[]) {
   return number(description, examples.length > 0 ? { examples } : {});
 }
 
+/** Names of all parameters; NAME stands for any name of the document. */
+function parameters(): string[] {
+  const ofInput = Object.keys(SWEPT_MEMBERS).map((member) => `inputs.NAME.${member}`);
+  return [...Object.keys(SWEPT_OF_DOCUMENT), ...ofInput, ...Object.keys(sweptNumbers())];
+}
+
 const SCHEMA = object('A parameter that takes several values in turn: either values, or from, to and step.', {
-  set: printable(
-    'duration_ms, seed, inputs.NAME.rate_hz, inputs.NAME.delay_ms or inputs.NAME.duration_ms.',
-    MAXIMUM_LABEL_LENGTH,
-    { examples: ['inputs.sugar.rate_hz'] },
-  ),
+  set: printable(`One of ${parameters().join(', ')}.`, MAXIMUM_LABEL_LENGTH, {
+    examples: ['inputs.sugar.rate_hz'],
+  }),
   'values?': listOf(
     'Values of the parameter, each within its bounds.',
     sweptNumber('A value of the swept parameter.'),
@@ -38,8 +42,8 @@ export interface SetAxis {
 export const set = {
   schema: SCHEMA,
   parameter: 'set',
-  parsed({ set, values, from, to, step }, { inputs, path, checksOf }) {
-    const field = checksOf(sweptSchema(set, inputs, [...path, 'set']));
+  parsed({ set, values, from, to, step }, { path, checksOf, ...named }) {
+    const field = checksOf(sweptSchema(set, named, [...path, 'set']));
     const range = Object.entries({ from, to, step });
     const given = range.find(([, value]) => value !== undefined);
     if (values !== undefined) {
@@ -81,18 +85,25 @@ export const set = {
 /** @throws CodedError INVALID_PARAMETER where the parameter is none that a sweep may set */
 function sweptSchema(
   parameter: string,
-  inputs: Readonly<Record<string, InputDocument>>,
+  { inputs, document }: Pick<AxisContext, 'inputs' | 'document'>,
   path: JsonPath,
 ): Schema {
-  const schemas = new Map<string, Schema>(Object.entries(SWEPT_OF_DOCUMENT));
+  const schemas = new Map<string, Schema>(
+    Object.entries({ ...SWEPT_OF_DOCUMENT, ...sweptNumbers(document) }),
+  );
   for (const [name, input] of Object.entries(inputs)) {
     for (const [member, schema] of Object.entries(sweptMembersOf(inputKindOf(input)))) {
       schemas.set(`inputs.${name}.${member}`, schema);
     }
   }
   const schema = schemas.get(parameter);
+  const [, name = '', member = ''] = /^inputs\.([^.]+)\.(.+)$/.exec(parameter) ?? [];
+  const input = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+  const allowedHere = input && inputKindOf(input).sweepRequirement?.(input, member);
+  if (allowedHere !== undefined) throw refused(path, parameter, allowedHere);
   if (schema !== undefined) return schema;
-  const ofInput = Object.keys(SWEPT_MEMBERS).map((member) => `inputs.NAME.${member}`);
-  const allowed = [...Object.keys(SWEPT_OF_DOCUMENT), ...ofInput].join(', ');
-  throw refusedName(path, parameter, [...schemas.keys()], `one of ${allowed} with the name of an input`);
+  const reason = sweepRefusal(parameter);
+  if (reason !== undefined) throw invalid(path, `${nameOf(path)} cannot be ${parameter}: ${reason}.`);
+  const allowed = `one of ${parameters().join(', ')} with the name of an input or an override`;
+  throw refusedName(path, parameter, [...schemas.keys()], allowed);
 }

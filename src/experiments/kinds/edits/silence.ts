@@ -1,21 +1,85 @@
 import { unionOf } from '../../../connectome/neuron-set.js';
-import { listOf, type Static } from '../../../schema/json-schema.js';
-import { NODE_SET } from '../../document/fields.js';
+import type { SetSelector } from '../../../connectome/set-selector.js';
+import { isObject } from '../../../schema/forms.js';
+import { anyOf, listOf, object, type Static } from '../../../schema/json-schema.js';
+import { NODE_SET, startMs, stepsOf, untilEndMs } from '../../document/fields.js';
 import type { EditKind } from '../edit-kinds.js';
 import { sharedArray } from '../shared-array.js';
 
-const SCHEMA = listOf('Neurons whose outputs are cut for the whole trial.', NODE_SET, {
-  maxItems: 64,
-  uniqueItems: true,
-  default: [],
-  examples: [['PVLP122b']],
+const NO_NEURONS = new Uint32Array(0);
+
+const TIMED = object('Neurons whose spikes in a window are not delivered, whenever they would arrive.', {
+  node_set: NODE_SET,
+  start_ms: startMs('Start of the window, in ms from the start of the trial.'),
+  end_ms: untilEndMs('End of the window, in ms from the start of the trial; null or left out: its end.'),
 });
 
-/** Outputs of neurons are cut for the whole trial. */
+const SCHEMA = listOf(
+  'Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.',
+  // A selector stands last: whatever has no member of the other form is meant as one.
+  anyOf('Neurons whose outputs are cut.', [TIMED, NODE_SET], {
+    allowed:
+      'a name, an object of labels, a list of selectors, or an object with node_set, start_ms and end_ms; ids are ' +
+      'strings in root_id',
+  }),
+  {
+    maxItems: 64,
+    uniqueItems: true,
+    default: [],
+    examples: [['PVLP122b', { node_set: 'LC4', start_ms: 200, end_ms: 400 }]],
+  },
+);
+
+type Item = SetSelector | Static<typeof TIMED>;
+
+/** Outputs of neurons are cut, for the whole trial or for a part of it. */
 export const silence = {
   schema: SCHEMA,
-  takesGroups: true,
-  sparesSilent: true,
-  selectorsOf: (selectors) => selectors.map((selector, at) => ({ selector, path: `/silence/${at}` })),
-  edited: ({ neuronCount }, sets) => ({ silenced: sharedArray(unionOf(sets, neuronCount)) }),
+  groups: {
+    parameters: () => ['silence'],
+    done: 'silenced',
+    unchanged: 'silencing a group that never spikes changes nothing',
+    sparesSilent: true,
+  },
+  withWindows: (items, change) =>
+    items.map((item, at) => (isTimed(item) ? change(item, ['silence', at]) : item)),
+  usesOf(items) {
+    const always = items.flatMap((item, at) =>
+      isTimed(item) ? [] : [{ selector: item, path: `/silence/${at}` }],
+    );
+    const timed = items.flatMap((item, at) =>
+      isTimed(item)
+        ? [{ name: nameOf(at), selectors: [{ selector: item.node_set, path: `/silence/${at}/node_set` }] }]
+        : [],
+    );
+    return [...(always.length > 0 ? [{ name: 'silence', selectors: always }] : []), ...timed];
+  },
+  *planned({ connectome: { neuronCount }, neurons }, items = []) {
+    const always = neurons.get('silence') ?? NO_NEURONS;
+    const windows = items.flatMap((item, at) =>
+      isTimed(item) ? [{ ...item, neurons: sharedArray(neurons.get(nameOf(at))!) }] : [],
+    );
+    yield;
+    return {
+      protocolIn: ({ durationMs, groupOf }) => ({
+        silenced: sharedArray(unionOf([always, groupOf('silence') ?? NO_NEURONS], neuronCount)),
+        ...(windows.length > 0 && {
+          silencedWindows: windows.map(({ neurons: silenced, start_ms: start, end_ms: end }) => ({
+            neurons: silenced,
+            startStep: stepsOf(start),
+            endStep: stepsOf(end ?? durationMs),
+          })),
+        }),
+      }),
+    };
+  },
 } satisfies EditKind<Static<typeof SCHEMA>>;
+
+function isTimed(item: Item): item is Static<typeof TIMED> {
+  return isObject(item) && 'node_set' in item;
+}
+
+/** The name of a window's neurons in the answer. */
+function nameOf(at: number): string {
+  return `silence.${at}`;
+}

@@ -1,30 +1,51 @@
-import { number, type Static } from '../../../schema/json-schema.js';
-import { MAXIMUM_RATE_HZ, STEPS_PER_MS } from '../../../stimulus/protocol.js';
+import type { Static } from '../../../schema/json-schema.js';
 import { inputSchema } from '../../document/kind-schemas.js';
 import type { InputKind } from '../input-kinds.js';
+import {
+  checkEnd,
+  checkRate,
+  checkScale,
+  RATE_HZ,
+  rateSchema,
+  rateTable,
+  SCALE,
+  SINGLE_NUMBER,
+  topRateHz,
+} from '../rates.js';
+import { steadyWork, varyingWork } from '../train-work.js';
 
-const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
-
-const RATE_HZ = number('Mean input events of each neuron per second.', {
-  minimum: 0,
-  maximum: MAXIMUM_RATE_HZ,
-  default: 150,
-  examples: [100],
+const SCHEMA = inputSchema('poisson', 'Each neuron gets a Poisson train of its own.', {
+  rate_hz: rateSchema({ default: RATE_HZ.default }),
+  'scale?': SCALE,
 });
-const SCHEMA = inputSchema('poisson', 'Each neuron gets a Poisson train of its own.', { rate_hz: RATE_HZ });
 
 /** Each neuron gets a Poisson train of its own. */
 export const poisson = {
   schema: SCHEMA,
-  swept: { rate_hz: RATE_HZ },
-  expectedEvents: () => ({
-    of: (neurons, { input, startStep, endStep }) =>
-      (neurons * input.rate_hz * (endStep - startStep)) / STEPS_PER_SECOND,
-  }),
-  trainOf: (_, { name, input, seed, startStep, endStep }) => ({
+  swept: { rate_hz: RATE_HZ, scale: SCALE },
+  parsed(input, path, { rates }) {
+    checkRate(input.rate_hz, [...path, 'rate_hz'], rates);
+    return input;
+  },
+  sweepRequirement: ({ rate_hz: rate }, member) =>
+    member === 'rate_hz' && typeof rate !== 'number' ? SINGLE_NUMBER : undefined,
+  checkConditions({ rate_hz: rate, scale = 1 }, { longestMs, highest }, path) {
+    checkEnd(rate, longestMs, [...path, 'rate_hz']);
+    checkScale(highest('scale') ?? scale, highest('rate_hz') ?? topRateHz(rate), path);
+  },
+  expected(_, { rate_hz: rate }) {
+    const varying = typeof rate === 'number' ? undefined : varyingWork(rateTable([rate], 1), [1]);
+    return {
+      of: (neurons, { input: { rate_hz: own, scale = 1 }, startStep, endStep }) =>
+        typeof own === 'number'
+          ? steadyWork(neurons, own * scale, endStep - startStep)
+          : varying!(startStep, endStep, neurons, scale),
+    };
+  },
+  trainOf: (_, { name, input: { rate_hz: rate, scale = 1 }, seed, startStep, endStep }) => ({
     kind: 'poisson',
     name,
-    rateHz: input.rate_hz,
+    rateHz: typeof rate === 'number' ? rate * scale : rateTable([rate], scale),
     seed,
     startStep,
     endStep,

@@ -9,6 +9,7 @@ import { MOMENT, stepsOf } from '../../document/fields.js';
 import { inputSchema } from '../../document/kind-schemas.js';
 import type { InputKind } from '../input-kinds.js';
 import { sharedStepLists } from '../shared-array.js';
+import { trainsOf } from '../train-work.js';
 
 /** Times of one input at most. */
 const MAXIMUM_TIMES = 10_000;
@@ -40,7 +41,7 @@ const NO_STEPS: readonly number[] = [];
 export const spikes = {
   schema: SCHEMA,
   /** Ascending times, by ascending root id. */
-  parsed(input, path, ids) {
+  parsed(input, path, { ids }) {
     const { times_ms: times } = input;
     if (isList(times)) return { ...input, times_ms: ascending(times) };
     const lists = Object.entries(times);
@@ -61,7 +62,7 @@ export const spikes = {
   },
   groupsRequirement: ({ times_ms: times }) =>
     isList(times) ? undefined : 'an input whose times are one list, because the groups have other root ids',
-  checkTrial({ times_ms: times }, longestMs, path) {
+  checkConditions({ times_ms: times }, { longestMs }, path) {
     const lists = isList(times)
       ? [{ list: times, keys: [] }]
       : Object.entries(times).map(([id, list]) => ({ list, keys: [id] }));
@@ -86,7 +87,7 @@ export const spikes = {
     }
     return unused;
   },
-  expectedEvents(connectome, { times_ms: times }, counts) {
+  expected(connectome, { times_ms: times }, counts) {
     const isOfAll = isList(times);
     const given = isOfAll
       ? times
@@ -95,7 +96,8 @@ export const spikes = {
     return {
       of(count, { startStep, endStep }) {
         const events = firstNotBelow(steps, endStep) - firstNotBelow(steps, startStep);
-        return isOfAll ? count * events : count === 0 ? 0 : events;
+        const trains = trainsOf(count, endStep - startStep);
+        return { trains, inputEvents: isOfAll ? count * events : count === 0 ? 0 : events };
       },
     };
   },

@@ -1,6 +1,7 @@
 /** Columns and rows that tables of events share: rows of step and neuron, in the order of step, then neuron. */
-import type { SpikeTable } from '../../run/result.js';
+import type { EventTable } from '../../run/result.js';
 import type { ReportReading, ReportSum, ReportTask, TrialView } from '../report-kind.js';
+import type { EventValues, TableColumn } from '../table-column.js';
 
 export interface EventTask extends ReportTask {
   /** Rows that are returned at most: the first in the order of time. */
@@ -10,8 +11,8 @@ export interface EventTask extends ReportTask {
 export interface EventReading extends ReportReading {
   readonly steps: Uint16Array;
   readonly neurons: Uint32Array;
-  /** Place of the input in the document, for input events. */
-  readonly inputs?: Uint8Array;
+  /** Values of each column of the kind. */
+  readonly values: readonly EventValues[];
   /** Rows in all: more than are here where the task allowed fewer. */
   readonly rows: number;
 }
@@ -21,44 +22,44 @@ export function isEventReading(reading: ReportReading): reading is EventReading 
 }
 
 /** Adds an event, if its neuron is one of the report. */
-export type AddEvent = (step: number, neuron: number, input?: number) => void;
+export type AddEvent = (step: number, neuron: number, label?: number) => void;
 
 /** Rows of the neurons of a report up to a number, in the order in which they are added; the others are counted. */
 export function readRows(
   { neurons: members, maximumRows }: EventTask,
   { marks, rowsLeft }: TrialView,
   read: (add: AddEvent) => void,
-): Required<Omit<EventReading, 'type'>> {
+): Omit<EventReading, 'type' | 'values'> & { readonly labels: Uint8Array } {
   const maximum = Math.min(maximumRows, rowsLeft);
-  const [steps, neurons, inputs]: [number[], number[], number[]] = [[], [], []];
+  const [steps, neurons, labels]: [number[], number[], number[]] = [[], [], []];
   let rows = 0;
   for (const neuron of members) marks[neuron] = 1;
-  read((step, neuron, input) => {
+  read((step, neuron, label) => {
     if (marks[neuron] !== 1 || ++rows > maximum) return;
     steps.push(step);
     neurons.push(neuron);
-    if (input !== undefined) inputs.push(input);
+    if (label !== undefined) labels.push(label);
   });
   for (const neuron of members) marks[neuron] = 0;
   return {
     steps: Uint16Array.from(steps),
     neurons: Uint32Array.from(neurons),
-    inputs: Uint8Array.from(inputs),
+    labels: Uint8Array.from(labels),
     rows,
   };
 }
 
 /** The rows of the trials whose rows are kept, up to a number. */
-export class EventSum implements ReportSum<EventReading, SpikeTable> {
+export class EventSum implements ReportSum<EventReading, EventTable> {
   readonly #parts: { readonly trial: number; readonly rows: number; readonly reading: EventReading }[] = [];
   #rows = 0;
   #truncated = false;
 
-  /** @param inputNames where rows have an input, in the order of the document */
+  /** @param columns of the kind */
   constructor(
     private readonly table: string,
     private readonly maximumRows: number,
-    private readonly inputNames?: readonly string[],
+    private readonly columns: readonly TableColumn[] = [],
   ) {}
 
   add(trial: number, reading: EventReading, keepsRows: boolean): void {
@@ -70,21 +71,23 @@ export class EventSum implements ReportSum<EventReading, SpikeTable> {
     this.#rows += rows;
   }
 
-  counts(): SpikeTable {
-    const { table, inputNames } = this;
+  counts(): EventTable {
+    const { table } = this;
     const trials = new Uint8Array(this.#rows);
     const steps = new Uint16Array(this.#rows);
     const neurons = new Uint32Array(this.#rows);
-    const inputs = new Uint8Array(inputNames === undefined ? 0 : this.#rows);
+    const columns = this.columns.map((column) => ({
+      column,
+      values: new (column.type === 'label' ? Uint8Array : Float64Array)(this.#rows),
+    }));
     let at = 0;
     for (const { trial, rows, reading } of this.#parts) {
       trials.fill(trial, at, at + rows);
       steps.set(reading.steps.subarray(0, rows), at);
       neurons.set(reading.neurons.subarray(0, rows), at);
-      if (inputNames !== undefined) inputs.set(reading.inputs!.subarray(0, rows), at);
+      columns.forEach(({ values }, own) => values.set(reading.values[own]!.subarray(0, rows), at));
       at += rows;
     }
-    const ofInputs = inputNames !== undefined && { inputs, inputNames };
-    return { table, trials, steps, neurons, ...ofInputs, truncated: this.#truncated };
+    return { table, trials, steps, neurons, columns, truncated: this.#truncated };
   }
 }

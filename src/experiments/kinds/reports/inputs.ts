@@ -1,28 +1,33 @@
 import { NO_GROUPS, reportSchema } from '../../document/kind-schemas.js';
 import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { number } from '../../../schema/json-schema.js';
-import { EVENT_TABLE } from '../report-answers.js';
+import { listOf, number, text } from '../../../schema/json-schema.js';
+import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
+import type { TableColumn } from '../table-column.js';
 import { EventSum, readRows, type EventReading, type EventTask } from './event-table.js';
+
+const columnsOf = (labels: readonly string[]): TableColumn[] => [{ name: 'input', type: 'label', labels }];
 
 /** Every input event, and the input that it came from. */
 export const inputs = {
   shape: 'events',
   schema: reportSchema('inputs', 'Table of the input events.', NO_GROUPS),
-  answer: { EventTable: EVENT_TABLE },
+  answer: {
+    InputTable: eventTable('A table of input events', { input: listOf('Name of the input.', text()) }),
+  },
   label: 'every input event',
   noun: 'input events',
   readsInputs: true,
   cost: {
     member: 'input_rows' as const,
+    says: 'about',
     schema: number('Where reports list input events: the expected number of their rows.', { minimum: 0 }),
   },
   expectedRows: ({ inputEvents }) => inputEvents,
   taskOf: (_, maximumRows) => ({ maximumRows }),
   /** Merges the events of the inputs, each in the order of step, then neuron. */
-  read: (task, trial) => ({
-    type: 'inputs',
-    ...readRows(task, trial, (add) => {
+  read(task, trial) {
+    const { labels, ...rows } = readRows(task, trial, (add) => {
       const { eventsOfInputs } = trial;
       const next = eventsOfInputs.map(({ steps }) => firstNotBelow(steps, task.startStep));
       for (;;) {
@@ -41,14 +46,10 @@ export const inputs = {
         next[first]!++;
         add(firstStep, firstNeuron, first);
       }
-    }),
-  }),
-  sum: ({ maximumRows }, { inputNames }) => new EventSum('inputs', maximumRows, inputNames),
+    });
+    return { type: 'inputs', ...rows, values: [labels] };
+  },
+  sum: ({ maximumRows }, { inputNames }) => new EventSum('inputs', maximumRows, columnsOf(inputNames)),
   isReadout: () => false,
-  columnsOf: (labels) => [
-    {
-      column: { name: 'input', type: 'label', labels },
-      valuesOf: (rows) => Int32Array.from(rows.inputs!),
-    },
-  ],
+  columnsOf,
 } satisfies EventKind<EventTask, EventReading>;

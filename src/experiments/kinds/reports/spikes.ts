@@ -1,8 +1,7 @@
 import { NO_GROUPS, reportSchema } from '../../document/kind-schemas.js';
 import { firstNotBelow } from '../../../connectome/sorted-array.js';
-import { REFRACTORY_STEPS } from '../../../simulation/network.js';
 import { number } from '../../../schema/json-schema.js';
-import { EVENT_TABLE } from '../report-answers.js';
+import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
 import { EventSum, readRows, type EventReading, type EventTask } from './event-table.js';
 
@@ -10,12 +9,13 @@ import { EventSum, readRows, type EventReading, type EventTask } from './event-t
 export const spikes = {
   shape: 'events',
   schema: reportSchema('spikes', 'Table of the spikes.', NO_GROUPS),
-  answer: { EventTable: EVENT_TABLE },
+  answer: { EventTable: eventTable('A table of spikes', {}) },
   label: 'every spike',
   noun: 'spikes',
   takesNames: true,
   cost: {
     member: 'spike_rows_at_most' as const,
+    says: 'at most',
     schema: number(
       'Where reports list spikes: rows at most, with one spike of each neuron in each refractory period, and of a ' +
         'stimulated neuron in each step. As a rule there are far fewer; how many, only a simulation says.',
@@ -23,9 +23,9 @@ export const spikes = {
     ),
   },
   /** One in each refractory period, and of a stimulated neuron, which has none, one in each step: rarely so many. */
-  expectedRows({ window, neurons, stimulated }) {
+  expectedRows({ window, neurons, stimulated, refractorySteps }) {
     const steps = window.endStep - window.startStep;
-    return stimulated * steps + (neurons - stimulated) * Math.ceil(steps / REFRACTORY_STEPS);
+    return stimulated * steps + (neurons - stimulated) * Math.ceil(steps / Math.max(1, refractorySteps));
   },
   taskOf: (_, maximumRows) => ({ maximumRows }),
   read(task, trial) {
@@ -36,7 +36,7 @@ export const spikes = {
         add(raster.steps[spike]!, raster.neurons[spike]!);
       }
     });
-    return { type: 'spikes', steps, neurons, rows };
+    return { type: 'spikes', steps, neurons, values: [], rows };
   },
   sum: ({ maximumRows }) => new EventSum('spikes', maximumRows),
   // A table of all spikes is no readout: who asks for it wants those of the stimulated neurons as well.

@@ -1,5 +1,6 @@
-import type { Connectome, ConnectomeMetadata, SignRule } from '../../../connectome/connectome.js';
-import { isFlyWire, modelId } from '../../../connectome/model-id.js';
+import type { Connectome, ConnectomeMetadata } from '../../../connectome/connectome.js';
+import { isFlyWire, modelId, synapseMvOf } from '../../../connectome/model-id.js';
+import { dataCitations, licenceOf, SIGN_RULE_TEXTS } from '../../../connectome/model-origin.js';
 import type { Population } from '../../../connectome/populations.js';
 import { drivesOf } from '../../../presets/drives.js';
 import { availableStimuli } from '../../../presets/presets.js';
@@ -7,28 +8,6 @@ import { NETWORK } from '../../../simulation/network.js';
 import { ENGINE_VERSION } from '../../../presets/experiment.js';
 import { type Field, FIELDS } from '../../../presets/fields.js';
 
-const SIGN_RULES: Readonly<Record<SignRule, string>> = {
-  predicted:
-    'By the transmitter predicted for each neuron: GABA and glutamate are inhibitory, as are photoreceptors ' +
-    '(histamine); all others are excitatory. Where the table names no transmitter, that with the largest mean ' +
-    'probability counts; a neuron without any prediction is excitatory.',
-  corrected:
-    'By the predicted transmitter (where the table names none, that with the largest mean probability), with three ' +
-    'corrections: all photoreceptors, including the ocellar ones, are ' +
-    'inhibitory; local neurons of the antennal lobe predicted to be dopaminergic or serotonergic are inhibitory, ' +
-    'because their lineages are largely GABAergic; all other sensory neurons are excitatory. The corrections are an ' +
-    'inference.',
-  'as given':
-    'As given for each neuron by the source of the wiring: the column Excitatory of a connectivity file in the form of ' +
-    'Shiu et al. 2024.',
-};
-
-/** In addition to those of the network model itself. */
-const FLYWIRE_CITATIONS = [
-  { text: 'Dorkenwald et al. 2024', doi: '10.1038/s41586-024-07558-y', subject: 'the connectome' },
-  { text: 'Schlegel et al. 2024', doi: '10.1038/s41586-024-07686-5', subject: 'the cell types' },
-  { text: 'Eckstein, Bates et al. 2024', doi: '10.1016/j.cell.2024.03.016', subject: 'the transmitters' },
-];
 const MODEL_CITATION = {
   text: 'Shiu et al. 2024',
   doi: '10.1038/s41586-024-07763-9',
@@ -82,8 +61,8 @@ export function describeModel(connectome: Connectome, atlasUrl: string) {
     wiring: metadata.wiring,
     provenance: metadata.provenance,
     sources: metadata.sources,
-    licence: { software: 'Apache-2.0', data: isFlyWire(metadata) ? 'CC-BY-NC-4.0' : 'NOASSERTION' },
-    citations: [...(isFlyWire(metadata) ? FLYWIRE_CITATIONS : []), MODEL_CITATION],
+    licence: { software: 'Apache-2.0', data: licenceOf(metadata) },
+    citations: [...dataCitations(metadata), MODEL_CITATION],
     neuron_count: metadata.neuronCount,
     connection_count: metadata.connectionCount,
     synapse_count: metadata.synapseCount,
@@ -93,7 +72,7 @@ export function describeModel(connectome: Connectome, atlasUrl: string) {
         'A connection holds all synapses from one neuron to another, in all neuropils together; connections with ' +
         `fewer than ${metadata.minimumSynapses} are omitted.`,
     },
-    sign_rule: { id: metadata.signRule, description: SIGN_RULES[metadata.signRule] },
+    sign_rule: { id: metadata.signRule, description: SIGN_RULE_TEXTS[metadata.signRule] },
     connectome_digest: digest,
     atlas_url: atlasUrl,
     stimuli: availableStimuli(metadata)
@@ -123,9 +102,20 @@ export function describeModel(connectome: Connectome, atlasUrl: string) {
       }),
     ),
     parameters: PARAMETERS,
-    network: Object.entries(NETWORK).map(([name, constant]) => ({ name: snakeCase(name), ...constant })),
+    network: Object.entries({ ...NETWORK, synapseMv: gainOf(metadata) }).map(([name, constant]) => ({
+      name: snakeCase(name),
+      ...constant,
+    })),
     limitations: limitationsOf(metadata),
   };
+}
+
+/** The gain in force: that of the network model, or the one that the connectome was compiled with. */
+function gainOf(metadata: ConnectomeMetadata) {
+  const value = synapseMvOf(metadata);
+  return value === undefined
+    ? NETWORK.synapseMv
+    : { ...NETWORK.synapseMv, value, source: 'given when the model was compiled' };
 }
 
 /** Findings in the FlyWire brain are not said of another network, or of a wiring that someone changed. */

@@ -1,8 +1,9 @@
-import { WIRINGS } from '../../../connectome/connectome.js';
+import { TABLE_SIGN_RULES, WIRINGS } from '../../../connectome/connectome.js';
 import { POPULATION_ID, CHANNEL_KINDS } from '../../../connectome/populations.js';
 import { STIMULUS_IDS } from '../../../presets/populations.js';
 import { type Field, FIELDS } from '../../../presets/fields.js';
 import {
+  anyOf,
   count,
   listOf,
   number,
@@ -111,14 +112,14 @@ const PRUNING = object(undefined, {
 });
 
 const SIGN_RULE = object(undefined, {
-  id: { ...text('Name of the rule.'), enum: ['predicted', 'corrected', 'as given'] },
-  description: text('How the rule determines whether a neuron is excitatory or inhibitory.'),
+  id: { ...text('Name of the rule.'), enum: [...TABLE_SIGN_RULES, 'as given'] },
+  description: text('How the rule determines whether a neuron excites, inhibits or has no fast effect.'),
 });
 
 const LICENCE = object(undefined, {
   software: text('Licence of the software (SPDX).'),
   data: text(
-    'Licence of the connectome and of data derived from it (SPDX); NOASSERTION for a data set other than FlyWire.',
+    'Licence of the connectome and of data derived from it (SPDX); NOASSERTION where it is not known.',
   ),
 });
 
@@ -134,7 +135,10 @@ const MODEL = object('The body of GET /api/v1/model.', {
   name: text('Name for display.'),
   version: text('Version of the engine; it changes whenever a result may change.'),
   dataset: text('Data set from which the connectome was compiled.'),
-  release: orNull('Release of the data set; null if it has none.', count(undefined, 1)),
+  release: orNull(
+    'Release of the data set, a text where it is no number such as 1.2.1; null if it has none.',
+    anyOf(undefined, [count(undefined, 1), text()]),
+  ),
   wiring: oneOf(
     'measured: every connection is in the data set. synthetic: connections were sampled from cell-type statistics, ' +
       'so a single connection has no meaning. custom: connections are those that whoever compiled the model gave.',

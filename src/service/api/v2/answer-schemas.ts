@@ -6,6 +6,7 @@ import { RESULT_SCHEMAS, WARNING } from '../../../experiments/run/result.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import { count, listOf, mapOf, object, oneOf, ref, type Schema, text } from '../../../schema/json-schema.js';
 import { JOB_STATUS, LINK } from './job-status.js';
+import { MODEL_V2_SCHEMAS } from './model.controller.js';
 
 /** Errors of version 1 alone. */
 const ONLY_OF_V1: readonly PublicErrorCode[] = ['STIMULUS_UNAVAILABLE'];
@@ -69,6 +70,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     excitatory_pairs: count('Pairs whose source excites.'),
     inhibitory_pairs: count('Pairs whose source inhibits.'),
   }),
+  ...MODEL_V2_SCHEMAS,
   NodeSetList: NODE_SET_SCHEMAS.NodeSetList,
   NodeSet: { ...NODE_SET_SCHEMAS.NodeSet, examples: [EXAMPLES.nodeSet] },
   JobStatus: JOB_STATUS,

@@ -35,11 +35,11 @@ export const RESULT_HEADERS: HeaderDescriptions = {
   'Server-Timing': textHeader('Milliseconds spent until the answer began.'),
   Vary: textHeader('The format follows Accept; text is gzipped where the client accepts that.'),
   Link: textHeader(
-    'Of a table of spikes or input events that goes on: the query of the next page, at the same address and with the ' +
+    'Of a table of events that goes on: the query of the next page, at the same address and with the ' +
       'same document. `<?format=csv&table=spikes&page=17.4>; rel="next"`',
   ),
   'Spikes-Truncated': constantHeader(
-    'Of a table of spikes or input events: rows were left out, as truncate=true allows.',
+    'Of a table of events: rows were left out, as truncate=true allows.',
     'true',
   ),
 };
@@ -139,7 +139,7 @@ export function ApiExperiments(): MethodDecorator {
       description:
         'Stimulates any neurons, silences any, repeats trials, sweeps parameters and reads any neurons. Every field is ' +
         'optional. With dry_run=true nothing is simulated: the answer says which neurons the selectors stand for and ' +
-        'what the experiment costs. Where rows of spikes or input events do not fit into an answer, it has whole trials up ' +
+        'what the experiment costs. Where rows of events do not fit into an answer, it has whole trials up ' +
         'to the limit and names the page that goes on. An NDJSON answer comes line by line as conditions finish, in order. With ' +
         'Prefer: respond-async the experiment becomes a job, which goes on when the client has disconnected.',
       requestHeaders: {

@@ -144,8 +144,10 @@ export class ExperimentsService {
 
   /** Limits of documents alone: they travel with a job, whose record holds no other. */
   #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
-    const { selectedNeurons, inputEventsPerTrial, synapticEventsPerTrial, rates, ids } = this.limits;
-    const ofDocument = { selectedNeurons, inputEventsPerTrial, synapticEventsPerTrial, rates, ids };
+    const { selectedNeurons, inputEventsPerTrial, synapticEventsPerTrial, samples, groupNumbers, ids } =
+      this.limits;
+    const perTrial = { inputEventsPerTrial, synapticEventsPerTrial };
+    const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
     return { ...ofDocument, conditions, brainSeconds, tableRows };
   }
 

@@ -29,7 +29,7 @@ const FAILURES_OF_JOBS = {
   },
   TOO_EXPENSIVE: {
     meaning:
-      'The job failed because its results need too many bytes, or a condition has more rows of spikes and input events than ' +
+      'The job failed because its results need too many bytes, or a condition has more rows of events than ' +
       'a job keeps; or a single trial has more rows than an answer may have.',
     example: {
       error:

@@ -61,7 +61,7 @@ export class ResultsQuery {
       type: String,
       pattern: PAGE.source,
       description:
-        'Where rows of spikes or input events did not fit into an answer: the page that goes on, as that answer names it, ' +
+        'Where rows of events (spikes, input events, membrane potentials) did not fit into an answer: the page that goes on, as that answer names it, ' +
         'in `next_page` at the end of JSON and NDJSON, or in the header Link of a table. Not together with from.',
       example: '17.4',
     },
@@ -70,7 +70,7 @@ export class ResultsQuery {
 
   @Word(
     ['true', 'false'],
-    'true: where rows of spikes or input events do not fit into an answer, gives the first of each condition and no ' +
+    'true: where rows of events do not fit into an answer, gives the first of each condition and no ' +
       'further pages. What was cut is marked, in the header Spikes-Truncated or the warning SPIKES_TRUNCATED.',
   )
   readonly truncate?: 'true' | 'false';
@@ -80,7 +80,7 @@ export class ResultsQuery {
 
   @Word(
     TABLES,
-    'Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of spikes or input events, that of the first of them.',
+    'Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them.',
   )
   readonly table?: TableName;
 

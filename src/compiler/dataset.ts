@@ -1,0 +1,142 @@
+/**
+ * The data sets that the service knows, one small file each in data/datasets: what to fetch, which column is what, what
+ * values are called there, whom to cite. No code names one of them; a new data set is a new file.
+ */
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readChecked } from '../connectome/checked-json.js';
+import type {
+  ConnectomeMetadata,
+  NetworkIdentity,
+  SourceFile,
+  TableSignRule,
+} from '../connectome/connectome.js';
+import { CodedError } from '../errors.js';
+
+/** Facts that a table may tell of a neuron. */
+export const LABEL_COLUMNS = [
+  'type',
+  'class',
+  'sub_class',
+  'super_class',
+  'side',
+  'transmitter',
+  'sign',
+  'preset_type',
+] as const;
+export type LabelColumn = (typeof LABEL_COLUMNS)[number];
+export type NeuronColumn = LabelColumn | 'id' | 'position' | 'x' | 'y' | 'z';
+/** Names that the service has for the values of a label, by those of the data set. */
+export type ValueNames = { readonly [Label in LabelColumn]?: Readonly<Record<string, string>> };
+
+/** A table with rows of neurons; the first of a data set lists them all. */
+export interface NeuronTable {
+  readonly file: string;
+  /** The first of several columns that has a value counts. */
+  readonly columns: { readonly [Column in NeuronColumn]?: string | readonly string[] };
+  /** Columns that the table may lack. */
+  readonly optional?: readonly string[];
+  /** Which rows are neurons: any of these, each with all its columns; `*` stands for any value. */
+  readonly where?: readonly Readonly<Record<string, readonly string[]>>[];
+  /** Where no transmitter is named: columns of which the largest names it, the first of equal ones. */
+  readonly largest?: Readonly<Record<string, string>>;
+  /** A neuron may have several rows, of which the first counts. */
+  readonly several?: boolean;
+  /** Not part of the release: read where it lies beside the tables, for neurons without a measured position. */
+  readonly estimated?: boolean;
+  /** Size of a voxel, where positions are not in nm. */
+  readonly voxel_nm?: readonly [number, number, number];
+}
+
+/** A table with rows of connected pairs of neurons. */
+export interface ConnectionTable {
+  readonly file: string;
+  /** Distinguishes several tables of one data set by how their synapses were found; the first is its own. */
+  readonly synapses?: string;
+  readonly title?: string;
+  readonly columns: Readonly<Record<'pre' | 'post' | 'weight', string>> & {
+    readonly part?: string;
+    readonly sign?: string;
+  };
+  readonly optional?: readonly string[];
+  /** Pairs of neurons with at least `minimum` synapses in the published table. */
+  readonly pairs?: { readonly count: number; readonly minimum: number };
+  readonly citations?: ConnectomeMetadata['citations'];
+  /** Why the gain that was fitted to FlyWire does not fit this table. */
+  readonly gain?: string;
+}
+
+export interface PublishedFile extends Partial<SourceFile> {
+  readonly file: string;
+  readonly bytes: number;
+  /** Command that makes tables of it. */
+  readonly unpack?: string;
+}
+
+export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
+  /** Sentence on the origin of a model of this data set. */
+  readonly provenance: string;
+  /** Phrase on the tables of another network that has the same columns. */
+  readonly layout: string;
+  /** Members of the metadata, where the data set is not the one that the service knows by itself. */
+  readonly licence?: ConnectomeMetadata['licence'];
+  readonly citations?: ConnectomeMetadata['citations'];
+  /** Licence and citations for those who fetch the files. */
+  readonly notice: string;
+  readonly base_url: string;
+  readonly files: readonly PublishedFile[];
+  readonly neuron_count?: number;
+  readonly tables: readonly NeuronTable[];
+  readonly connections: readonly ConnectionTable[];
+  readonly values: ValueNames;
+  /** Sign rules that fit its labels, the default first. */
+  readonly signs: readonly TableSignRule[];
+  readonly sign_source?: string;
+  /** Sentences for those who use it. */
+  readonly remarks?: readonly string[];
+}
+
+export const DEFAULT_DATASET = 'flywire-783';
+const FOLDER = new URL('../../data/datasets/', import.meta.url);
+const SCHEMA_FILE = fileURLToPath(new URL('../../data/datasets.schema.json', import.meta.url));
+const OWN_NETWORK_FILE = fileURLToPath(new URL('../../data/own-network.json', import.meta.url));
+
+export function datasetNames(): string[] {
+  return readdirSync(fileURLToPath(FOLDER))
+    .flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? [])
+    .sort();
+}
+
+/** @throws CodedError USAGE for a name that no file has */
+export function readDataset(name: string = DEFAULT_DATASET): Dataset {
+  const names = datasetNames();
+  if (!names.includes(name)) {
+    throw new CodedError('USAGE', `There is no data set ${name}; there are ${names.join(', ')}.`);
+  }
+  return readChecked<Dataset>(fileURLToPath(new URL(`${name}.json`, FOLDER)), 'TABLE_INVALID', SCHEMA_FILE);
+}
+
+/** The names by which a laboratory's own tables call their columns and values, to be completed with its files. */
+export function ownNetwork(): Dataset {
+  return readChecked(OWN_NETWORK_FILE, 'TABLE_INVALID', SCHEMA_FILE);
+}
+
+/** @throws CodedError USAGE for synapses that the data set does not have */
+export function connectionTable(
+  { connections, name }: Dataset,
+  synapses: string | undefined,
+): ConnectionTable {
+  const table = connections.find((each) => synapses === undefined || each.synapses === synapses);
+  if (table !== undefined) return table;
+  const known = connections.flatMap((each) => each.synapses ?? []);
+  throw new CodedError(
+    'USAGE',
+    `${name} has ${known.length === 0 ? 'one table of synapses' : `the synapses ${known.join(', ')}`}, not ${synapses!}.`,
+  );
+}
+
+/** The files that a model with these connections is compiled from, and that are fetched. */
+export function filesOf({ files, connections }: Dataset, chosen: ConnectionTable): PublishedFile[] {
+  const others = connections.filter((each) => each !== chosen).map(({ file }) => file);
+  return files.filter(({ file }) => !others.includes(file) || file === chosen.file);
+}

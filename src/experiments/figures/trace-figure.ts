@@ -1,0 +1,87 @@
+/** Numbers of single neurons over time, such as membrane potentials: a line for each of the first neurons. */
+import { STEPS_PER_MS } from '../../stimulus/protocol.js';
+import type { ExperimentDocument } from '../document/document.js';
+import type { Trace } from '../kinds/report-kind.js';
+import { eventKindOf } from '../kinds/report-kinds.js';
+import type { EventTable } from '../run/result.js';
+import {
+  conditionOf,
+  otherSettingsChoice,
+  type Choice,
+  type FigureKind,
+  type Findings,
+  wide,
+} from './figure-kind.js';
+import { DASHES, MAX_SERIES, type Mark, type Panel } from './figure.js';
+
+const TRACE_PX = 190;
+/** Points of a line at most: with more, none is seen by itself. */
+const MAX_POINTS = 2000;
+
+/** @param reports whose kind has a trace, at least one */
+export function traceFigure(experiment: ExperimentDocument, reports: readonly string[]): FigureKind {
+  const kindOfReport = (report: string) => eventKindOf(experiment.reports[report]!)!;
+  const trials: Choice = {
+    name: 'trial',
+    label: 'Trial',
+    values: Array.from({ length: experiment.trials }, (_, trial) => String(trial)),
+    inFile: 1,
+  };
+  return {
+    name: kindOfReport(reports[0]!).noun,
+    table: experiment.reports[reports[0]!]!.type,
+    choices: (findings) => [{ ...otherSettingsChoice(findings, []), inFile: 2 }, trials],
+    draw(findings, chosen) {
+      const { tables } = conditionOf(findings, chosen);
+      const trial = Number(chosen(trials));
+      const panels = reports.flatMap((report) => {
+        const table = tables[report];
+        const own = table && panelOf(report, table, trial, kindOfReport(report).trace!, findings);
+        return own ?? [];
+      });
+      if (panels.length === 0) return undefined;
+      return {
+        label: `${panels.map(({ title }) => title).join('; ')}, in trial ${trial}. The files have all numbers.`,
+        sections: [wide(panels)],
+        note: `Each trace is a neuron; of each report the first ${MAX_SERIES} are drawn, with up to ${MAX_POINTS} samples.`,
+      };
+    },
+  };
+}
+
+/** @returns nothing where the trial has no rows */
+function panelOf(
+  report: string,
+  { trials, steps, neurons, columns }: EventTable,
+  trial: number,
+  { column: name, label, unit }: Trace,
+  { labelOf }: Findings,
+): Panel | undefined {
+  const { values } = columns.find(({ column }) => column.name === name)!;
+  const rows = Array.from(trials.keys()).filter((row) => trials[row] === trial);
+  const shown = [...new Set(rows.map((row) => neurons[row]!))].slice(0, MAX_SERIES);
+  const lines = shown.map((neuron) => {
+    const points = rows
+      .filter((row) => neurons[row] === neuron)
+      .map((row) => [steps[row]! / STEPS_PER_MS, values[row]!] as const);
+    const stride = Math.ceil(points.length / MAX_POINTS);
+    return points.filter((_, at) => at % stride === 0);
+  });
+  if (lines.length === 0) return undefined;
+  const [times, heights] = [0, 1].map((at) => lines.flat().map((point) => point[at]!)) as [
+    number[],
+    number[],
+  ];
+  return {
+    title: `${report}: ${label} (${unit})`,
+    height: TRACE_PX,
+    x: { label: 'Time (ms)', domain: endsOf(times) },
+    y: { label: '', domain: endsOf(heights), hasGrid: true },
+    marks: lines.map((points, paint): Mark => ({ mark: 'line', points, paint, dash: DASHES[paint]! })),
+    legend: shown.map((neuron, paint) => ({ label: labelOf(neuron), paint, dash: DASHES[paint]! })),
+  };
+}
+
+function endsOf(values: readonly number[]): readonly [number, number] {
+  return [Math.min(...values), Math.max(...values)];
+}

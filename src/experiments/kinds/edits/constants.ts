@@ -1,0 +1,118 @@
+import { number, object, type Static } from '../../../schema/json-schema.js';
+import { NETWORK } from '../../../simulation/network.js';
+import { type NetworkConstants, STEPS_PER_MS } from '../../../stimulus/protocol.js';
+import { stepsOf, TIME_STEP_MS } from '../../document/fields.js';
+import type { EditKind } from '../edit-kinds.js';
+
+const SCALE = { minimum: 0, maximum: 10 };
+
+const MEMBERS = {
+  synapse_mv: number('Added to the synaptic drive by one synapse, in mV.', {
+    minimum: 0,
+    maximum: 10,
+    examples: [0.3],
+  }),
+  excitatory_scale: number('Multiplies the synapses of every excitatory neuron.', {
+    ...SCALE,
+    examples: [1.2],
+  }),
+  inhibitory_scale: number('Multiplies the synapses of every inhibitory neuron.', {
+    ...SCALE,
+    examples: [0.8],
+  }),
+  threshold_mv: number('A neuron spikes when its potential is above it, in mV; rest is at -52.', {
+    minimum: -51.9,
+    maximum: 0,
+    examples: [-44],
+  }),
+  refractory_ms: number('Refractory period in ms; 0 acts as one step of 0.1 ms.', {
+    multipleOf: TIME_STEP_MS,
+    minimum: 0,
+    maximum: 50,
+    examples: [3],
+  }),
+  delay_ms: number('From a spike to its arrival, in ms.', {
+    multipleOf: TIME_STEP_MS,
+    minimum: TIME_STEP_MS,
+    maximum: 20,
+    examples: [1.5],
+  }),
+  input_event_mv: number('Added to the potential of a stimulated neuron by one input event, in mV.', {
+    minimum: 0,
+    maximum: 1000,
+    examples: [50],
+  }),
+};
+type Member = keyof typeof MEMBERS;
+type Constants = Readonly<Record<Member, number>>;
+
+const NAMES = Object.keys(MEMBERS) as Member[];
+
+/** The values of the model. */
+const USUAL: Constants = {
+  synapse_mv: NETWORK.synapseMv.value,
+  excitatory_scale: 1,
+  inhibitory_scale: 1,
+  threshold_mv: NETWORK.thresholdMv.value,
+  refractory_ms: NETWORK.refractorySteps.value / STEPS_PER_MS,
+  delay_ms: NETWORK.delaySteps.value / STEPS_PER_MS,
+  input_event_mv: NETWORK.inputEventMv.value,
+};
+
+const OF_PROTOCOL: Readonly<Record<Member, (value: number) => Partial<NetworkConstants>>> = {
+  synapse_mv: (synapseMv) => ({ synapseMv }),
+  excitatory_scale: (excitatoryScale) => ({ excitatoryScale }),
+  inhibitory_scale: (inhibitoryScale) => ({ inhibitoryScale }),
+  threshold_mv: (thresholdMv) => ({ thresholdMv }),
+  refractory_ms: (ms) => ({ refractorySteps: stepsOf(ms) }),
+  delay_ms: (ms) => ({ delaySteps: stepsOf(ms) }),
+  input_event_mv: (inputEventMv) => ({ inputEventMv }),
+};
+
+const SCHEMA = object(
+  'Constants of the network that differ from those of the model. Its time constants are fixed.',
+  Object.fromEntries(Object.entries(MEMBERS).map(([name, schema]) => [`${name}?`, schema])) as {
+    [K in Member as `${K}?`]: (typeof MEMBERS)[K];
+  },
+  {
+    examples: [{ synapse_mv: 0.3 }],
+    refused: {
+      '^tau[a-z_]{0,30}$':
+        'the time constants are fixed, because the bound by which the engine passes over neurons that cannot spike ' +
+        'rests on their ratio',
+    },
+  },
+);
+
+/** Constants of the network. */
+export const constants = {
+  schema: SCHEMA,
+  resolved: {
+    schema: object(
+      'All constants in force, where the experiment changes one; of one that a sweep sets the parameters of each ' +
+        'condition say more.',
+      MEMBERS,
+    ),
+    linesOf: (values: Constants) => [['constants', Object.entries(values).flat().join(' ')]],
+  },
+  numbers: () => Object.fromEntries(NAMES.map((name) => [parameterOf(name), MEMBERS[name]])),
+  parsed: (values) => (Object.keys(values).length > 0 ? values : undefined),
+  *planned({ grid }, given) {
+    yield;
+    const isSwept = NAMES.some((name) => grid.axisOf(parameterOf(name)) >= 0);
+    if (given === undefined && !isSwept) return {};
+    const inForce: Constants = { ...USUAL, ...given };
+    return {
+      resolved: inForce,
+      constantsIn: ({ valueOf }) =>
+        NAMES.reduce<Partial<NetworkConstants>>((changed, name) => {
+          const value = valueOf(parameterOf(name)) ?? inForce[name];
+          return value === USUAL[name] ? changed : { ...changed, ...OF_PROTOCOL[name](value) };
+        }, {}),
+    };
+  },
+} satisfies EditKind<Static<typeof SCHEMA>>;
+
+function parameterOf(name: Member): string {
+  return `constants.${name}`;
+}
