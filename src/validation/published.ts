@@ -1,4 +1,5 @@
 /** The numbers that were published for this model, and what it gives here by the same protocol. */
+import type { Dataset } from '../compiler/dataset.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { meanSd, type MeanSd } from '../mean-sd.js';
 import { SYNAPSE_MV } from '../simulation/network.js';
@@ -36,7 +37,8 @@ type PublishedNumber = readonly [
   protocol: Protocol,
   readout: Readout,
   published: number | string | undefined,
-  decides: keyof typeof DECISIONS,
+  /** Whether tables can decide it; of another data set the source. */
+  decides: string,
 ];
 
 /** Left and right here are those of the 783 classification, which calls the paper's right taste neurons left. */
@@ -100,12 +102,28 @@ export interface PublishedResult {
   readonly decides: string;
 }
 
-/** @param subject measured wiring with predicted signs, as published */
-export function publishedResults(subject: Subject): PublishedResult[] {
+/** Numbers that others published for a data set other than FlyWire's own tables. */
+export function publishedFor({ published = [] }: Dataset): readonly PublishedNumber[] {
+  return published.map(
+    ({ name, rates_hz: ratesHz, reads, published: number, synapse_mv: synapseMv, source }) => [
+      name,
+      { ratesHz, ...(synapseMv !== undefined && { synapseMv }) },
+      [`${reads} (Hz)`, reads],
+      number,
+      source,
+    ],
+  );
+}
+
+/** @param subject measured wiring with predicted signs, as published; numbers of others have conditions of their own */
+export function publishedResults(
+  subject: Subject,
+  numbers: readonly PublishedNumber[] = PUBLISHED,
+): PublishedResult[] {
   const sets = new NodeSetResolver(subject.connectome, { node_sets: {}, on_missing: 'skip' });
   const neuronsOf = (selector: string) => sets.neuronsOf(selector, '').neurons;
   const trialsOf = new Map<string, Float64Array[]>();
-  return PUBLISHED.map(([name, protocol, [reads, selector], published, decides]) => {
+  return numbers.map(([name, protocol, [reads, selector], published, decides]) => {
     const counts =
       trialsOf.get(name) ??
       Array.from({ length: TRIALS }, (_, trial) => spikeCounts(subject, protocol, neuronsOf, trial));
@@ -120,7 +138,13 @@ export function publishedResults(subject: Subject): PublishedResult[] {
         neurons.reduce((sum, i) => sum + own[i]!, 0) / neurons.length / (DURATION_MS / 1000);
       return meanSd(counts.map(rateHz));
     };
-    return { name, reads, published, ours: read(), decides: DECISIONS[decides] };
+    return {
+      name,
+      reads,
+      published,
+      ours: read(),
+      decides: DECISIONS[decides as keyof typeof DECISIONS] ?? decides,
+    };
   });
 }
 
