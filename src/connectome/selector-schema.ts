@@ -115,7 +115,9 @@ const CONNECTED = {
 const withoutLabel = {
   allowed: `an object with at least one of ${[...SELECTOR_LABELS, ...DIRECTIONS].join(', ')}`,
 };
-const ofConnections = { anyOf: DIRECTIONS.map((direction) => ({ required: [direction] })) };
+const ofConnections = {
+  anyOf: DIRECTIONS.map((direction) => ({ properties: { [direction]: {} }, required: [direction] })),
+};
 export const LABEL_SELECTOR = object(
   'Neurons by labels and connections: all members must agree, and a list means any of its values. It must have a ' +
     'member other than `except`, `hops` and `minimum_synapses`.',

@@ -91,7 +91,8 @@ class Faults {
 
   #ofForms({ schema, parentSchema, data }: ErrorObject, path: JsonPath): Fault {
     const forms = schema as readonly Schema[];
-    const needed = forms.flatMap((form) => (Object.keys(form).join() === 'required' ? form.required! : []));
+    // Forms without a type say which members one needs.
+    const needed = forms.flatMap(({ type, required = [] }) => (type === undefined ? required : []));
     if (needed.length > 0) {
       return this.#fault(path, `${this.#name(path)} must have one of the members ${needed.join(', ')}`);
     }

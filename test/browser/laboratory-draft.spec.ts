@@ -6,13 +6,17 @@ import { documentOf, draftOf } from '../../clients/pages/laboratory/draft.js';
 import { type Json, readableJson } from '../../clients/pages/laboratory/json.js';
 
 const EXAMPLES = 'examples';
+/** Examples that only the text of the laboratory shows: rates over time, and patterns of rates. */
+const WITHOUT_FORM = ['looming-ramp.json', 'odour-pulse.json'];
 const SUGAR = { node_set: '@sugar' };
+
+const exampleOf = (file: string) => JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8')) as Json;
 
 const DOCUMENTS: Readonly<Record<string, Json>> = {
   ...Object.fromEntries(
     readdirSync(EXAMPLES)
-      .filter((file) => file.endsWith('.json'))
-      .map((file) => [file, JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8')) as Json]),
+      .filter((file) => file.endsWith('.json') && !WITHOUT_FORM.includes(file))
+      .map((file) => [file, exampleOf(file)]),
   ),
   nothing: {},
   'lists of one, sides and labels': {
@@ -64,6 +68,7 @@ describe('a document that goes through the form', () => {
     ['lists inside one another', { inputs: { a: { node_set: [['LC4']] } } }],
     ['an axis with more members', { sweep: [{ set: 'seed', values: [1], unit: 'none' }] }],
     ['a number that is a list', { trials: [3] }],
+    ...WITHOUT_FORM.map((file): [string, Json] => [file, exampleOf(file)]),
   ])('is not shown where it has no place: %s', (_, document) => {
     expect(draftOf(document)).toBeUndefined();
   });

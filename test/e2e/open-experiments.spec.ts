@@ -503,7 +503,7 @@ describe('an experiment on a small brain', () => {
       422,
       {
         error:
-          'The selectors of the experiment select 48 neurons in all; at most 40 are allowed. With fewer or smaller ' +
+          'The selectors of the experiment select at least 48 neurons in all; at most 40 are allowed. With fewer or smaller ' +
           'node sets it would fit.',
         code: 'TOO_EXPENSIVE',
         path: '',

@@ -185,6 +185,8 @@ function readDraft(document: Json): Draft {
 
 function readInput(name: string, input: Json): InputDraft {
   const members = new Reader(input);
+  // A pattern has no neurons of its own, which the form would ask for.
+  if (members.peek('rates') !== undefined) throw new NotShown();
   const isPoisson = members.peek('module') === undefined || members.peek('module') === 'poisson';
   return {
     name,

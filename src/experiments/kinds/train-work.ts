@@ -3,9 +3,9 @@ import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS, type RateTable } from '../../stimulu
 import { drawnRateHz, rateSums } from '../../stimulus/rate-table.js';
 
 const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
-/** Events that are drawn and not kept take little: as many as this take as long as a train. */
-const HIDDEN_EVENTS_OF_TRAIN = 100;
-/** Trains of background are drawn in one piece: as many as this take as long as a train that is drawn alone. */
+/** As many events that are drawn and not kept take as long as a train. */
+const HIDDEN_EVENTS_OF_TRAIN = 20;
+/** As many trains of background, which are drawn together, take as long as a train that is drawn alone. */
 const BACKGROUND_TRAINS_OF_TRAIN = 40;
 
 /** Amounts of work of one input in one trial, on average, as prices.ts counts them. */

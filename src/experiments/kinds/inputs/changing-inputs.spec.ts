@@ -605,7 +605,7 @@ describe('events of inputs that change', () => {
     expect(trainsOf(500)).toBe(18);
     expect(trainsOf({ times_ms: [0], values: [500] })).toBe(18);
     // Trains of 500 Hz are drawn, and 0.15 of 7,500 events stay: a price of events alone would be that of 0 Hz.
-    expect(trainsOf({ times_ms: [0, 4999.9], values: [0, 500] })).toBeCloseTo(18 + (7500 - 0.15) / 100, 6);
+    expect(trainsOf({ times_ms: [0, 4999.9], values: [0, 500] })).toBeCloseTo(18 + (7500 - 0.15) / 20, 6);
   });
 
   it('of background are priced with what they cause, where they fire neurons', () => {
@@ -616,8 +616,12 @@ describe('events of inputs that change', () => {
         reports: {},
         ...background({ node_set: '@all', ...more }),
       }).cost.work();
-    // 6 neurons at 0.5 Hz for 2 s, three times: 18 events, each with 40 synaptic events of its own and 500 beside.
-    expect(workOf({})).toMatchObject({ inputEvents: 18, synapticEvents: 18 * 540, trains: (3 * 6 * 3) / 40 });
+    // 6 neurons at 0.5 Hz for 2 s, three times: 18 events, each with 40 synaptic events of its own and 2,500 beside.
+    expect(workOf({})).toMatchObject({
+      inputEvents: 18,
+      synapticEvents: 18 * 2540,
+      trains: (3 * 6 * 3) / 40,
+    });
     expect(workOf({ event_mv: 7 })).toMatchObject({ inputEvents: 18, synapticEvents: 0 });
     // The part that goes on by itself has a bound: 17 million a second.
     const whole = { metadata: connectome.metadata } as Connectome;
