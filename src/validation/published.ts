@@ -121,9 +121,13 @@ export function publishedResults(
   numbers: readonly PublishedNumber[] = PUBLISHED,
 ): PublishedResult[] {
   const sets = new NodeSetResolver(subject.connectome, { node_sets: {}, on_missing: 'skip' });
-  const neuronsOf = (selector: string) => sets.neuronsOf(selector, '').neurons;
+  const neuronsOf = (selector: string) => sets.neuronsIfAny(selector);
   const trialsOf = new Map<string, Float64Array[]>();
-  return numbers.map(([name, protocol, [reads, selector], published, decides]) => {
+  const isThere = ([, { ratesHz }, [, reads]]: PublishedNumber) =>
+    [...Object.keys(ratesHz), ...(reads === undefined ? [] : [reads])].every(
+      (selector) => neuronsOf(selector).length > 0,
+    );
+  return numbers.filter(isThere).map(([name, protocol, [reads, selector], published, decides]) => {
     const counts =
       trialsOf.get(name) ??
       Array.from({ length: TRIALS }, (_, trial) => spikeCounts(subject, protocol, neuronsOf, trial));
