@@ -75,7 +75,7 @@ export const command = defineCommand({
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
       const results = isOther
-        ? publishedResults(subjectOf(measured, 'fast'), publishedFor(other))
+        ? publishedResults(subjectOf(measured, 'fast'), publishedFor(other.published))
         : publishedResults(subjectOf(measured, 'predicted'));
       const written = publishedTable(results);
       if (document !== undefined) await writeWhole(document, withTable(text, 'published', written));

@@ -1,5 +1,4 @@
 /** The numbers that were published for this model, and what it gives here by the same protocol. */
-import type { Dataset } from '../compiler/dataset.js';
 import { NodeSetResolver } from '../connectome/node-set-resolver.js';
 import { meanSd, type MeanSd } from '../mean-sd.js';
 import { SYNAPSE_MV } from '../simulation/network.js';
@@ -37,7 +36,7 @@ type PublishedNumber = readonly [
   protocol: Protocol,
   readout: Readout,
   published: number | string | undefined,
-  /** Whether tables can decide it; of another data set the source. */
+  /** Tells if tables can decide it; of another data set the source. */
   decides: string,
 ];
 
@@ -102,8 +101,20 @@ export interface PublishedResult {
   readonly decides: string;
 }
 
+/** A rate that others found, as the file of a data set has it. */
+export interface PublishedRate {
+  readonly name: string;
+  /** Input in Hz by selector. */
+  readonly rates_hz: Readonly<Record<string, number>>;
+  /** Selector of the neurons whose mean rate it is. */
+  readonly reads: string;
+  readonly published: number;
+  readonly synapse_mv?: number;
+  readonly source: string;
+}
+
 /** Numbers that others published for a data set other than FlyWire's own tables. */
-export function publishedFor({ published = [] }: Dataset): readonly PublishedNumber[] {
+export function publishedFor(published: readonly PublishedRate[] = []): readonly PublishedNumber[] {
   return published.map(
     ({ name, rates_hz: ratesHz, reads, published: number, synapse_mv: synapseMv, source }) => [
       name,
