@@ -69,7 +69,9 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
 describe('NOTICE and CITATION.cff', () => {
   it('cite what the model says is to be cited', () => {
-    const described = readFileSync('src/service/api/v1/model-description.ts', 'utf8');
+    const described = ['src/service/api/v1/model-description.ts', 'src/connectome/model-origin.ts']
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
     const dois = [...described.matchAll(/doi: '([^']+)'/g)].map(([, doi]) => doi!);
     expect(dois.length).toBeGreaterThan(2);
     for (const doi of dois) {
