@@ -45,7 +45,7 @@ const CASES = [
 ];
 const OWN = new URL('../', import.meta.url);
 const NO_LIMITS = { WORKERS: '2', EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' };
-/** What differs between builds without being a result. */
+/** Members that differ between builds without being results. */
 const OF_A_BUILD = new Set(['engine', 'model', 'id']);
 
 await runCommand({
@@ -130,7 +130,7 @@ async function timedPost(url, body) {
   return [ms, answer];
 }
 
-/** What both builds must agree on: all of a run, and of an experiment what every build says of a condition. */
+/** The results that both builds must agree on: all of a run, and what every build says of a condition. */
 function resultOf(answer) {
   const { conditions, ...run } = JSON.parse(answer);
   const result =
