@@ -278,6 +278,35 @@ answer([lab.neurons(['S_food', 'S_loom', 'S_f*d']), [row['root_id'] for row in l
     ]);
   });
 
+  it('lists connections between selectors of any form, from all of their pages', async () => {
+    const whole = await (await service.get('/api/v2/connections?target=C_stop')).json();
+    const source = encodeURIComponent(JSON.stringify({ type: 'C_*', downstream_of: ['S_sugar'], hops: 2 }));
+    const byNeuron = await (
+      await service.get(`/api/v2/connections?source=${source}&group_by=neuron&limit=10000`)
+    ).json();
+    const script = `
+import sys, neural_experiment_client
+sys.modules['pandas'] = None
+neural_experiment_client._ROWS_A_REQUEST = 7
+selector = {'type': 'C_*', 'downstream_of': {'S_sugar'}, 'hops': 2}
+answer([lab.connections(target='C_stop'), lab.connections(selector, group_by='neuron')])`;
+    expect(byNeuron.count).toBeGreaterThan(20);
+    expect(await answered(script)).toEqual([whole.connections, byNeuron.connections]);
+    expect(await failing(`lab.connections('S_sugar,S_loom')`)).toMatchObject({
+      1: expect.stringContaining('The model lacks "S_sugar,S_loom"'),
+    });
+  });
+
+  it('writes a selector of neighbours out', async () => {
+    const script = `
+inputs = {'a': {'downstream_of': ${FIRST_ID}, 'hops': 1}, 'b': {'node_set': {'upstream_of': ['C_stop', ${FIRST_ID}]}}}
+answer(lab.dry_run(inputs=inputs)['experiment']['inputs'])`;
+    expect(await answered(script)).toMatchObject({
+      a: { node_set: { downstream_of: { root_id: `${FIRST_ID}` }, hops: 1 } },
+      b: { node_set: { upstream_of: ['C_stop', { root_id: [`${FIRST_ID}`] }] } },
+    });
+  });
+
   it('warns of names and ids that no neuron has', async () => {
     const script = `
 import warnings
