@@ -8,8 +8,13 @@ import { type Direction, DIRECTIONS, neighboursOf } from '../../src/connectome/n
 import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
 import type { SetSelector } from '../../src/connectome/set-selector.js';
 import type { InParts } from '../../src/parts.js';
+import { CodedError } from '../../src/errors.js';
+import { priceMs } from '../../src/experiments/plan/prices.js';
 import { connectionTable } from '../../src/scheduling/experiment-thread/connection-table.js';
+import { readEnvironment } from '../../src/service/config/environment.js';
+import { Limits } from '../../src/service/limits/limits.js';
 import { connectomeFile } from '../support/connectomes.js';
+import { planOf } from '../support/open-experiments.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
 
 /** With a cold cache the brain is compiled first. */
@@ -30,6 +35,17 @@ async function* rowsOf(file: string): AsyncGenerator<string[], void, void> {
     if (!isHeader) yield Array.from(line.matchAll(FIELD), ([, quoted, plain]) => quoted ?? plain!);
     isHeader = false;
   }
+}
+
+/** The error that refuses something. */
+function refusalOf(refused: () => unknown): CodedError {
+  try {
+    refused();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
 }
 
 describeWith(['tables'], 'questions to the measured wiring', () => {
@@ -152,13 +168,18 @@ describeWith(['tables'], 'questions to the measured wiring', () => {
     return best;
   };
 
+  /** The neuron with the most connections to others. */
+  const hubOf = ({ neuronCount, rowStart }: Connectome): number => {
+    let hub = 0;
+    for (let i = 0; i < neuronCount; i++) {
+      if (rowStart[i + 1]! - rowStart[i]! > rowStart[hub + 1]! - rowStart[hub]!) hub = i;
+    }
+    return hub;
+  };
+
   it('take milliseconds in the worst case, a few at a time', () => {
     const all = Uint32Array.from({ length: connectome.neuronCount }, (_, i) => i);
-    const { rowStart } = connectome;
-    const hub = all.reduce((most, i) =>
-      rowStart[i + 1]! - rowStart[i]! > rowStart[most + 1]! - rowStart[most]! ? i : most,
-    );
-    for (const origin of [Uint32Array.of(hub), all]) {
+    for (const origin of [Uint32Array.of(hubOf(connectome)), all]) {
       for (const direction of DIRECTIONS) {
         const walk = { direction, hops: 3, minimumSynapses: 5 };
         const { totalMs, longestMs } = measured(() => neighboursOf(connectome, origin, walk));
@@ -166,6 +187,42 @@ describeWith(['tables'], 'questions to the measured wiring', () => {
         expect(longestMs).toBeLessThan(LONGEST_PART_MS);
       }
     }
+  });
+
+  it('are bounded and priced where an experiment asks them, three hops from a hub', () => {
+    const reached = (minimum_synapses: number, origin: SetSelector = { root_id: hubId }) => ({
+      downstream_of: origin,
+      hops: 3,
+      minimum_synapses,
+    });
+    const hubId = connectome.neuronId(hubOf(connectome));
+    const planned = (document: object, limits = {}) =>
+      planOf(connectome, { duration_ms: 1000, trials: 1, reports: {}, ...document }, limits);
+    const stimulating = (node_set: unknown, rate_hz: number) => ({ inputs: { all: { node_set, rate_hz } } });
+
+    const plan = planned(stimulating(reached(5), 100));
+    const { neurons } = plan.head.resolved['inputs.all'] as { neurons: number };
+    expect(neurons).toBeGreaterThan(10_000);
+    expect(plan.dryRun().cost.input_events).toBe(100 * neurons);
+    // Neurons that are found by their connections cost what others do: here ten times the second that is simulated.
+    const price = priceMs(plan.cost.work());
+    const priceOfAll = priceMs(planned(stimulating('@all', 100)).cost.work());
+    expect(price / priceOfAll).toBeCloseTo(neurons / connectome.neuronCount, 2);
+    expect(price).toBeGreaterThan(10_000);
+    const { inputEventsPerTrial, selectedNeurons } = new Limits(readEnvironment({}));
+    const tooMany = refusalOf(() => planned(stimulating(reached(5), 200), { inputEventsPerTrial }));
+    expect([tooMany.code, tooMany.message]).toEqual(['TOO_EXPENSIVE', expect.stringMatching(/input events/)]);
+
+    // As many hops as a document may ask for, to twenty different sets, take no longer than an experiment.
+    const sets = Array.from({ length: 20 }, (_, i) => reached(5 + i));
+    const startMs = performance.now();
+    planned({ silence: sets });
+    expect(performance.now() - startMs).toBeLessThan(3000);
+    const largest = Array.from({ length: 20 }, (_, i) => reached(5 + i, '@all'));
+    const reports = Object.fromEntries(largest.map((node_set, i) => [`r${i}`, { node_set }]));
+    expect(refusalOf(() => planned({ reports }, { selectedNeurons })).message).toMatch(
+      /select at least \d+ neurons in all; at most 1000000 are allowed/,
+    );
   });
 
   it('keep the thread for some milliseconds at a time, of the whole wiring in every format', async () => {
