@@ -41,7 +41,8 @@ export interface Table {
 
 /** From the batches of a table to bytes. */
 export interface TableEncoder {
-  begin(head: ExperimentHead): Iterable<Uint8Array>;
+  /** @param metadata of a file of Arrow or Parquet */
+  begin(metadata: ReadonlyMap<string, string>): Iterable<Uint8Array>;
   /** @param batch rows of one condition; batches of a condition follow one another */
   append(batch: TableBatch): Iterable<Uint8Array>;
   end(): Iterable<Uint8Array>;
