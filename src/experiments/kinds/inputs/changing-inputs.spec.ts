@@ -57,7 +57,7 @@ const REFUSED: readonly (readonly [
     rates([-1, 2], [1, 2]),
     rates([0, 2], [1, 2]),
     '/inputs/i/rate_hz/times_ms/0',
-    /from 0 to 4999\.9/,
+    /from 0 to 599999\.9/,
   ],
   [
     'a first time above 0',
@@ -89,10 +89,10 @@ const REFUSED: readonly (readonly [
   ],
   [
     'a time beyond the longest trial',
-    rates([0, 5000], [1, 2]),
-    { duration_ms: 5000, ...rates([0, 4999.9], [1, 2]) },
+    { duration_ms: 600_000, ...rates([0, 600_000], [1, 2]) },
+    { duration_ms: 600_000, ...rates([0, 599_999.9], [1, 2]) },
     '/inputs/i/rate_hz/times_ms/1',
-    /to 4999\.9, got 5000/,
+    /to 599999\.9, got 600000/,
   ],
   [
     'a time at the end of the trial',
@@ -617,7 +617,11 @@ describe('events of inputs that change', () => {
         ...background({ node_set: '@all', ...more }),
       }).cost.work();
     // 6 neurons at 0.5 Hz for 2 s, three times: 18 events, each with 40 synaptic events of its own and 2,500 beside.
-    expect(workOf({})).toMatchObject({ inputEvents: 18, synapticEvents: 18 * 2540, trains: (3 * 6 * 3) / 40 });
+    expect(workOf({})).toMatchObject({
+      inputEvents: 18,
+      synapticEvents: 18 * 2540,
+      trains: (3 * 6 * 3) / 40,
+    });
     expect(workOf({ event_mv: 7 })).toMatchObject({ inputEvents: 18, synapticEvents: 0 });
     // The part that goes on by itself has a bound: 17 million a second.
     const whole = { metadata: connectome.metadata } as Connectome;
