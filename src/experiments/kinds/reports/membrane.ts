@@ -7,7 +7,7 @@ import { NO_GROUPS, type ReportDocument, reportSchema } from '../../document/kin
 import { eventTable } from '../report-answers.js';
 import type { EventKind, ReportWindow } from '../report-kind.js';
 import type { TableColumn } from '../table-column.js';
-import { EventSum, type EventReading, type EventTask } from './event-table.js';
+import { EventSum, joinedRows, type EventReading, type EventTask } from './event-table.js';
 
 interface MembraneTask extends EventTask {
   readonly everySteps: number;
@@ -73,20 +73,21 @@ export const membrane = {
     return { neurons, startStep, endStep, everySteps, samples };
   },
   /** A trial that the event budget ended has the samples up to there. */
-  read(task, { samples, rowsLeft }) {
+  read(task, { samples, rowsLeft, startStep, endStep }) {
     const { neurons: members, maximumRows } = task;
     const potentials = samples!.slice(0, Math.min(maximumRows, rowsLeft));
-    const steps = new Uint16Array(potentials.length);
+    const steps = new Uint32Array(potentials.length);
     const neurons = new Uint32Array(potentials.length);
-    const sampled = sampledSteps(task, task.endStep);
-    for (let row = 0, sample = 0; row < potentials.length; sample++) {
-      for (let at = 0; at < members.length && row < potentials.length; at++, row++) {
-        steps[row] = sampled[sample]!;
-        neurons[row] = members[at]!;
-      }
+    const { length } = members;
+    const sampled = sampledSteps(task, endStep, startStep);
+    for (let row = 0, sample = 0; row < potentials.length; row += length, sample++) {
+      const isWhole = row + length <= potentials.length;
+      steps.fill(sampled[sample]!, row, row + length);
+      neurons.set(isWhole ? members : members.subarray(0, potentials.length - row), row);
     }
     return { type: 'membrane', steps, neurons, values: [potentials], rows: samples!.length };
   },
+  join: joinedRows,
   sum: ({ maximumRows }) => new EventSum('membrane', maximumRows, [POTENTIAL]),
   isReadout: () => false,
 } satisfies EventKind<MembraneTask, EventReading>;
