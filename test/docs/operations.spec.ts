@@ -89,6 +89,7 @@ it('has every limit', () => {
     fixed(own.selectedNeurons),
     fixed(own.inputEventsPerTrial),
     fixed(own.synapticEventsPerTrial),
+    fixed(own.overriddenPairs),
     fixed(own.groupNumbers),
     fixed(own.jsonRows),
     fixed(own.tableRows),

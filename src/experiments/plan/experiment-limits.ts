@@ -9,6 +9,8 @@ export interface ExperimentLimits {
   readonly inputEventsPerTrial: number;
   /** The event budget of every trial. */
   readonly synapticEventsPerTrial: number;
+  /** Connections that the overrides of a condition name together: workers keep the memory that these took. */
+  readonly overriddenPairs: number;
   /** Rows of all tables of events together: on a page of an answer; of a condition of a job. */
   readonly tableRows: number;
   /** Membrane potentials in an answer, on all of its pages. */

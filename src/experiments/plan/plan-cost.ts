@@ -176,7 +176,21 @@ export class PlanCost {
         '/reports',
       );
     }
+    this.#checkOverrides(limits);
     this.#checkRecordings(limits);
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkOverrides({ overriddenPairs }: ExperimentLimits): void {
+    for (let index = 0; index < this.parts.grid.size; index++) {
+      const pairs = this.parts.pairsAt(index);
+      if (pairs <= overriddenPairs) continue;
+      throw tooExpensive(
+        `The overrides of condition ${index} name ${pairs} connections; at most ${overriddenPairs} are allowed.`,
+        'With smaller sets of neurons they would fit; constants change the weights of all connections.',
+        '/connection_overrides',
+      );
+    }
   }
 
   /** @throws CodedError TOO_EXPENSIVE */

@@ -144,9 +144,9 @@ export class ExperimentsService {
 
   /** Limits of documents alone: they travel with a job, whose record holds no other. */
   #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
-    const { selectedNeurons, inputEventsPerTrial, synapticEventsPerTrial, samples, groupNumbers, ids } =
-      this.limits;
-    const perTrial = { inputEventsPerTrial, synapticEventsPerTrial };
+    const { selectedNeurons, samples, groupNumbers, ids } = this.limits;
+    const { inputEventsPerTrial, synapticEventsPerTrial, overriddenPairs } = this.limits;
+    const perTrial = { inputEventsPerTrial, synapticEventsPerTrial, overriddenPairs };
     const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
     return { ...ofDocument, conditions, brainSeconds, tableRows };
   }
