@@ -167,6 +167,7 @@ export class PlanCost {
         '/reports',
       );
     }
+    this.#checkOverrides(limits);
     this.#checkRecordings(limits);
   }
 
@@ -185,6 +186,19 @@ export class PlanCost {
       `With ${share(maximum, events)} of the neurons, of the rates or of the duration it would fit.`,
       '/inputs',
     );
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkOverrides({ overriddenPairs }: ExperimentLimits): void {
+    for (let index = 0; index < this.parts.grid.size; index++) {
+      const pairs = this.parts.pairsAt(index);
+      if (pairs <= overriddenPairs) continue;
+      throw tooExpensive(
+        `The overrides of condition ${index} name ${pairs} connections; at most ${overriddenPairs} are allowed.`,
+        'With smaller sets of neurons they would fit; constants change the weights of all connections.',
+        '/connection_overrides',
+      );
+    }
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
