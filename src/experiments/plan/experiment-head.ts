@@ -13,11 +13,14 @@ export function experimentHead(
   connectome: Connectome,
   document: ExperimentDocument,
   resolved: ExperimentHead['resolved'],
+  isRewired: boolean,
 ): ExperimentHead {
+  const { metadata, digest } = connectome;
+  const wiring = isRewired ? 'rewired' : metadata.wiring;
   return {
-    id: experimentId(connectome.digest, document),
-    model: modelId(connectome),
-    wiring: connectome.metadata.wiring,
+    id: experimentId(digest, document),
+    model: modelId({ metadata: { ...metadata, wiring }, digest }),
+    wiring,
     side_convention: sideConvention(connectome),
     experiment: document,
     resolved,
