@@ -120,7 +120,9 @@ describe('controls', () => {
     const groups = groupsIn(whole.conditions[0]!, 'motor');
     // More than the condition itself delivers in a trial, and less than some control does.
     const alone = await Promise.all(
-      Array.from({ length: COUNT }, (_, at) => run({ ...BASE, wiring: { shuffle: 'targets', seed: at + 1 } })),
+      Array.from({ length: COUNT }, (_, at) =>
+        run({ ...BASE, wiring: { shuffle: 'targets', seed: at + 1 } }),
+      ),
     );
     const most = (answer: (typeof alone)[number]) => answer.conditions[0]!.synaptic_events / 3;
     const budget = Math.ceil(1.15 * most(whole));
@@ -162,11 +164,17 @@ describe('controls', () => {
   it('share the trains of the condition, and keep whatever else it edits', async () => {
     const edited = { silence: ['S_song'], constants: { synapse_mv: 0.3 }, wiring: { minimum_synapses: 20 } };
     const { conditions } = await run({ ...CONTROLLED, ...edited });
-    const alone = await run({ ...BASE, ...edited, wiring: { minimum_synapses: 20, shuffle: 'targets', seed: 2 } });
+    const alone = await run({
+      ...BASE,
+      ...edited,
+      wiring: { minimum_synapses: 20, shuffle: 'targets', seed: 2 },
+    });
     expect(groupsIn(conditions[0]!, 'inter').map(({ control }) => control!.values[1])).toEqual(
       groupsIn(alone.conditions[0]!, 'inter').map(({ rate_hz: rate }) => rate!.mean),
     );
-    expect(alone.totals.cost.input_events * (1 + COUNT)).toBe((await run({ ...CONTROLLED, ...edited })).totals.cost.input_events);
+    expect(alone.totals.cost.input_events * (1 + COUNT)).toBe(
+      (await run({ ...CONTROLLED, ...edited })).totals.cost.input_events,
+    );
   });
 });
 
@@ -270,8 +278,9 @@ describe('an answer with controls', () => {
   });
 
   it('has pages, and controls on each of them', async () => {
-    const plan = planOf(measured, SWEEP, { tableRows: 160 });
-    const whole = await answerOf(planOf(measured, SWEEP), runTrial);
+    const document = { ...SWEEP, trials: 8 };
+    const plan = planOf(measured, document, { tableRows: 30 });
+    const whole = await run(document);
     let page: string | undefined;
     let pages = 0;
     const found = new Map<number, unknown>();
@@ -282,7 +291,13 @@ describe('an answer with controls', () => {
         from: condition,
         ...(page !== undefined && { page: { condition, trial } }),
       };
-      const answer = await answerOfRun(plan, runTrial, order, { inFlight: 3, wiringsAtOnce: () => 2 }, MAKING);
+      const answer = await answerOfRun(
+        plan,
+        runTrial,
+        order,
+        { inFlight: 3, wiringsAtOnce: () => 2 },
+        MAKING,
+      );
       const body = JSON.parse(await bytesOf(answer)) as {
         conditions: { index: number; reports: Record<string, unknown> }[];
         next_page?: string;
