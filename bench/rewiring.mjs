@@ -2,8 +2,8 @@
  * npm run bench:rewiring: how long a worker takes to prepare a rewired network, and an experiment with controls takes on all
  * cores.
  *
- * Preparing is everything between two trials: the draw, and the connections of the kernel. Trials come in turn on the
- * network itself and on networks that were rewired in each way, so that a machine which slows down slows all of them.
+ * Preparing is everything between two trials: the draw, and the connections of the kernel. Ways to rewire come in turn, so
+ * that a machine which slows down slows all of them.
  */
 import { availableParallelism } from 'node:os';
 import { runCommand } from '../dist/cli/command.js';
@@ -38,8 +38,8 @@ await runCommand({
     const bytes = await readConnectomeFile(options.connectome);
     const connectome = openConnectome(bytes);
     printRows(preparations(connectome, wholeNumber('rounds', options.rounds, 1000)), false);
+    if (options.controls === '0') return;
     const count = wholeNumber('controls', options.controls, 1000);
-    if (count === 0) return;
     const workers = wholeNumber('workers', options.workers, 256);
     const rows = [];
     for (const shuffle of ['weights', 'targets']) {
@@ -61,7 +61,11 @@ function preparations(connectome, rounds) {
   const megabytes = (process.memoryUsage().rss - before) / 2 ** 20;
   const times = Object.fromEntries(Object.keys(WAYS).map((name) => [name, []]));
   for (let seed = 1; seed <= rounds; seed++) {
-    for (const [name, way] of Object.entries(WAYS)) times[name].push(prepare({ ...way, seed }));
+    for (const [name, way] of Object.entries(WAYS)) {
+      // The second of two, as among controls.
+      prepare({ ...way, seed: rounds + seed });
+      times[name].push(prepare({ ...way, seed }));
+    }
   }
   console.log(
     `${connectome.connectionCount} connections; the first network: ${rounded(firstMs, 0)} ms, ${rounded(megabytes, 0)} MB\n`,

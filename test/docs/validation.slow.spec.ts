@@ -155,11 +155,11 @@ describeWith(['tables'], 'docs/validation.md', () => {
       expect(rateIn(outputs.responses, stimulus, channel).mean).toBeLessThan(mean / 20);
       expect(rateIn(inputs.responses, stimulus, channel).mean).toBeLessThan(mean / 20);
     }
-    const { mean, sd } = rateIn(inputs.responses, 'loom', 'turn_right');
+    const { mean, sd } = rateIn(inputs.responses, 'food', 'escape');
     expect(text).toContain(`${mean.toFixed(1)} ± ${sd.toFixed(1)} Hz`);
     for (const [stimulus, channel] of [
-      ['sugar', 'turn_left'],
-      ['touch', 'landing'],
+      ['sugar', 'turn_right'],
+      ['loom', 'turn_right'],
     ] as const) {
       const byChance = rateIn(inputs.responses, stimulus, channel);
       expect(byChance.mean).toBeGreaterThan(1);
@@ -173,9 +173,9 @@ describeWith(['tables'], 'docs/validation.md', () => {
     );
     ratios.sort((a, b) => a.ratio - b.ratio);
     expect(ratios[0]!.stimulus).toBe('heat');
-    expect(Math.abs(ratios[0]!.ratio - 1 / 9)).toBeLessThan(0.01);
-    expect(ratios.at(-1)!.stimulus).toBe('loom');
-    expect(Math.abs(ratios.at(-1)!.ratio - 6 / 5)).toBeLessThan(0.02);
+    expect(Math.abs(ratios[0]!.ratio - 1 / 8)).toBeLessThan(0.01);
+    expect(ratios.at(-1)!.stimulus).toBe('bitter');
+    expect(Math.abs(ratios.at(-1)!.ratio - 7 / 6)).toBeLessThan(0.02);
   });
 
   it('is right about what is silent', () => {
