@@ -1458,7 +1458,7 @@ export interface components {
             readonly published_count?: number;
             /** @description Root ids of the list that the model lacks. */
             readonly missing?: readonly string[];
-            /** @description Cell types that stand for the list where single cells were sampled. */
+            /** @description Cell types that stand for the list where the model has no such cells. */
             readonly substitute_types?: readonly string[];
             /** @description Root ids of the list in release 783. */
             readonly root_ids?: readonly string[];

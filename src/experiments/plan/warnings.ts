@@ -85,7 +85,10 @@ export function warningsBefore(
   if (substituted.length > 0) {
     warnings.push({
       code: 'SUBSTITUTED',
-      message: `This brain has no measured cells: cell types stand for those of ${listed(substituted)}.`,
+      message:
+        (metadata.wiring === 'synthetic'
+          ? 'This brain has no measured cells'
+          : 'This brain has other cells') + `: cell types stand for those of ${listed(substituted)}.`,
     });
   }
   return warnings;

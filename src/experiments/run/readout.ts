@@ -41,6 +41,9 @@ function drawEach(
   });
 }
 
+/** With more than this part of all neurons it is quicker to look at all than to sort. */
+const SORTED_SHARE = 64;
+
 /** Reads the trials of one connectome. Keeps counters between readings, so one reading at a time. */
 export class TrialReadout {
   /** Zero between readings, as are the marks. */
@@ -96,9 +99,20 @@ export class TrialReadout {
       const neuron = ofSpikes[spike]!;
       if (counts[neuron]!++ === 0) active.push(neuron);
     }
-    const neurons = Uint32Array.from(active).sort();
+    const neurons = inAscendingOrder(active, counts);
     const spikes = neurons.map((neuron) => counts[neuron]!);
     for (const neuron of active) counts[neuron] = 0;
     return { neurons, spikes };
   }
+}
+
+/** @param counts 0 but at these neurons */
+function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint32Array {
+  // Sorting takes longer than a look at all counts where many neurons spiked.
+  if (neurons.length < counts.length / SORTED_SHARE) return Uint32Array.from(neurons).sort();
+  const ascending = new Uint32Array(neurons.length);
+  for (let neuron = 0, place = 0; place < ascending.length; neuron++) {
+    if (counts[neuron] !== 0) ascending[place++] = neuron;
+  }
+  return ascending;
 }

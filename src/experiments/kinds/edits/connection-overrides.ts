@@ -71,8 +71,10 @@ export const connectionOverrides = {
     ),
   *planned(context, given = {}) {
     const overrides: PlannedOverride[] = [];
+    const shared = new Map<string, Uint32Array>();
     for (const name of Object.keys(given).sort()) {
-      overrides.push(yield* plannedOverride(context, name, given[name]!.weight));
+      const ends = ENDS.map((end) => endOf(context, parameterOf(name, end), shared, given[name]![end]));
+      overrides.push(yield* plannedOverride(context, name, given[name]!.weight, ends as [End, End]));
     }
     if (overrides.length === 0) return {};
     return {
@@ -106,9 +108,17 @@ interface End {
   readonly partOf: Uint32Array;
 }
 
-function endOf({ connectome, grid, neurons }: EditContext, parameter: string): End {
+/** @param shared the neurons of each selector that was seen before: equal selectors share one array */
+function endOf(
+  { connectome, grid, neurons }: EditContext,
+  parameter: string,
+  shared: Map<string, Uint32Array>,
+  selector: unknown,
+): End {
   const axis = grid.axisOf(parameter);
-  const own = sharedArray(neurons.get(parameter)!);
+  const key = JSON.stringify(selector);
+  const own = shared.get(key) ?? sharedArray(neurons.get(parameter)!);
+  shared.set(key, own);
   const swept = grid.axes[axis];
   const partOf = new Uint32Array(connectome.neuronCount);
   if (swept?.kind === 'groups') {
@@ -154,9 +164,12 @@ function* countedPairs(
 }
 
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
-function* plannedOverride(context: EditContext, name: string, weight: number): InParts<PlannedOverride> {
-  const { connectome, grid } = context;
-  const [source, target] = ENDS.map((end) => endOf(context, parameterOf(name, end))) as [End, End];
+function* plannedOverride(
+  { connectome, grid }: EditContext,
+  name: string,
+  weight: number,
+  [source, target]: readonly [source: End, target: End],
+): InParts<PlannedOverride> {
   const swept = [source, target].filter(({ axis }) => axis >= 0);
   const responders = swept.find(({ axis }) => grid.axes[axis]!.kind === 'responders');
   if (responders !== undefined && swept.length > 1) {

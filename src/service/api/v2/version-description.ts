@@ -2,8 +2,8 @@ import type { VersionDescription } from '../openapi/openapi-document.js';
 import { ANSWER_SCHEMAS, ERROR_SCHEMA } from './answer-schemas.js';
 import { documentSchemas } from '../../../experiments/document/document.js';
 
-const DESCRIPTION = `Open experiments on a spiking model of the fruit fly brain (FlyWire FAFB, release 783), for
-laboratories: stimulate any neurons, silence any, repeat trials, sweep parameters, read any neurons. /api/v1 gives a fly
+const DESCRIPTION = `Open experiments on a spiking model of a fruit fly brain, such as FlyWire's (GET /api/v2/model says
+which), for laboratories: stimulate any neurons, silence any, repeat trials, sweep parameters, read any neurons. /api/v1 gives a fly
 one of ten stimuli and is meant for animation; both versions are served side by side.
 
 **Reproducible.** Equal experiments give equal ids and equal bytes, on every machine and at every time. POST may be
