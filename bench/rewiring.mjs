@@ -29,7 +29,12 @@ await runCommand({
   name: 'bench:rewiring',
   summary: 'Times the preparation of rewired networks, and an experiment with controls.',
   options: {
-    connectome: { type: 'string', value: 'FILE', default: 'data/default.connectome', help: 'What is rewired.' },
+    connectome: {
+      type: 'string',
+      value: 'FILE',
+      default: 'data/default.connectome',
+      help: 'What is rewired.',
+    },
     rounds: { type: 'string', value: 'N', default: '15', help: 'How often each way is measured.' },
     controls: { type: 'string', value: 'N', default: '100', help: 'Controls of the experiment; 0 for none.' },
     workers: { type: 'string', value: 'N', default: String(availableParallelism()), help: 'Its threads.' },
@@ -86,15 +91,20 @@ async function experiment(model, controls, workers) {
     controls,
   };
   const begin = performance.now();
+  const before = process.cpuUsage();
   const found = [];
   const source = new LocalExperiment(model, document, 0, workers);
   for await (const event of source.events({ onProgress: () => undefined })) {
     if (event.kind === 'condition') found.push(...event.condition.reports.mn9);
   }
-  const active = found[0].control.values.filter((_, at) => found.some(({ control }) => control.values[at] > 0));
+  const { user, system } = process.cpuUsage(before);
+  const active = found[0].control.values.filter((_, at) =>
+    found.some(({ control }) => control.values[at] > 0),
+  );
   return {
     controls: `${controls.count}, ${controls.shuffle}`,
     'time (s)': rounded((performance.now() - begin) / 1000, 1),
+    'processor time (s)': rounded((user + system) / 1e6, 1),
     'MN9 (Hz)': found.map(({ rate_hz: rate }) => rate.mean).join(', '),
     'active controls': active.length,
     p: found.map(({ control }) => rounded(control.p, 4)).join(', '),

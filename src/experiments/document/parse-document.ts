@@ -71,7 +71,11 @@ export function parseDocument(
 }
 
 /** @throws CodedError INVALID_PARAMETER where nothing is compared with controls, or with controls of a control */
-function checkControls({ controls, wiring, reports }: Pick<ExperimentDocument, 'controls' | 'wiring' | 'reports'>) {
+function checkControls({
+  controls,
+  wiring,
+  reports,
+}: Pick<ExperimentDocument, 'controls' | 'wiring' | 'reports'>) {
   if (controls === undefined) return;
   if (!Object.values(reports).some((report) => groupKindOf(report)?.controlled)) {
     const types = Object.keys(REPORT_KINDS).filter((type) => groupKindOf({ type })?.controlled);

@@ -316,7 +316,8 @@ function groupsFigure(measure: Measured): FigureKind {
         sections: [wide([barsPanel('', shown, undefined, label, measure.unit)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
-          hasControls && 'Those of controls are means over the controls, and each of their rings is a control.',
+          hasControls &&
+            'Those of controls are means over the controls, and each of their rings is a control.',
           leftOut(silent, 'silent'),
           active.length > shown.length &&
             `${shown.length} of ${active.length} groups are drawn; the table has all.`,

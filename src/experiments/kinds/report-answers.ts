@@ -1,5 +1,16 @@
 /** Parts of the schemas of answers that several kinds of report have. */
-import { count, listOf, number, object, oneOf, orNull, ref, type Schema, type Static, text } from '../../schema/json-schema.js';
+import {
+  count,
+  listOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  ref,
+  type Schema,
+  type Static,
+  text,
+} from '../../schema/json-schema.js';
 import type { MeanSd } from '../../mean-sd.js';
 
 export const MEAN_SD = ref<MeanSd>('MeanSd');

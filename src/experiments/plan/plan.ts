@@ -17,7 +17,13 @@ import { sharedArray } from '../kinds/shared-array.js';
 import type { NetworkConstants, Rewiring } from '../../stimulus/protocol.js';
 import { stepsOf } from '../document/fields.js';
 import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
-import { plannedInputs, settingsAt, type PlannedInput, type Settings, valuesAt } from './condition-settings.js';
+import {
+  plannedInputs,
+  settingsAt,
+  type PlannedInput,
+  type Settings,
+  valuesAt,
+} from './condition-settings.js';
 import { citationsOf, experimentHead } from './experiment-head.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { groupsOf } from './groups.js';
@@ -124,9 +130,7 @@ export class ExperimentPlan {
   /** The wiring of a condition, or control, where it is not that of the model. */
   readonly rewiringAt = (index: number): Rewiring | undefined => {
     const { edits, grid } = this;
-    const [own] = edits.flatMap(
-      ([, edit]) => edit.rewiringIn?.({ valueOf: valuesAt(index, grid) }) ?? [],
-    );
+    const [own] = edits.flatMap(([, edit]) => edit.rewiringIn?.({ valueOf: valuesAt(index, grid) }) ?? []);
     const { controls } = this.document;
     const seed = grid.controlOf(index);
     return controls === undefined || seed === 0 ? own : { ...own, shuffle: controls.shuffle, seed };
@@ -303,6 +307,12 @@ function checkConditions({ axes, size, controls }: Grid, limits: ExperimentLimit
     const groups = `${length - 1} groups + 1 without any`;
     return axes.length > 1 ? `(${groups})` : groups;
   });
-  if (controls > 0) factors.push(`${factors.length > 0 ? '(' : ''}${controls} controls + 1${factors.length > 0 ? ')' : ''}`);
-  throw tooManyConditions(limits.conditions, BigInt(size), factors.join(' x '), axes.length > 0 ? 'sweep' : 'controls');
+  if (controls > 0)
+    factors.push(`${factors.length > 0 ? '(' : ''}${controls} controls + 1${factors.length > 0 ? ')' : ''}`);
+  throw tooManyConditions(
+    limits.conditions,
+    BigInt(size),
+    factors.join(' x '),
+    axes.length > 0 ? 'sweep' : 'controls',
+  );
 }

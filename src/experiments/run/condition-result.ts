@@ -41,7 +41,14 @@ export function conditionResult(
         const place = controlled.indexOf(planned);
         const control =
           place >= 0 && controls.length > 0
-            ? controlOf({ kind: kind.controlled!, groups, counts: report, isComplete: complete, controls, place })
+            ? controlOf({
+                kind: kind.controlled!,
+                groups,
+                counts: report,
+                isComplete: complete,
+                controls,
+                place,
+              })
             : undefined;
         return [name, new CountedGroups(groups, report, values, complete, control)];
       }),

@@ -109,7 +109,8 @@ async function* eventsOf(
   const { grid } = plan;
   const controlsOfEach = haveControls(reports) ? grid.controls : 0;
   /** A condition that was run, and its controls so far. */
-  let open: { readonly measured: RunOutcome['counts']; readonly controls: RunOutcome['counts'][] } | undefined;
+  let open:
+    { readonly measured: RunOutcome['counts']; readonly controls: RunOutcome['counts'][] } | undefined;
   const unchanged: ConditionParameters[] = [];
   const runaways: number[] = [];
   const truncated: number[] = [];
@@ -126,7 +127,10 @@ async function* eventsOf(
     if (outcome?.kind !== 'run') continue;
     const { counts, cost } = outcome;
     if (control > 0) open?.controls.push(cut(counts, true));
-    else open = isAnswered ? { measured: await turn(() => cut({ ...counts, index }, false)), controls: [] } : undefined;
+    else
+      open = isAnswered
+        ? { measured: await turn(() => cut({ ...counts, index }, false)), controls: [] }
+        : undefined;
     if (page?.endsBefore(index) === true) break;
     if (page?.counts(index) !== false) {
       brainMs += cost.brainMs;

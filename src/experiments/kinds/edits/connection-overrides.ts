@@ -165,7 +165,7 @@ function* countedPairs(
 
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
 function* plannedOverride(
-  { connectome, grid }: EditContext,
+  { connectome, grid, isRewired }: EditContext,
   name: string,
   weight: number,
   [source, target]: readonly [source: End, target: End],
@@ -181,7 +181,7 @@ function* plannedOverride(
     );
   }
   const counted = yield* countedPairs(connectome, source, target);
-  if (swept.length === 0 && counted.pairs === 0 && !context.isRewired) {
+  if (swept.length === 0 && counted.pairs === 0 && !isRewired) {
     const path = ['connection_overrides', name];
     throw new CodedError(
       'NO_CONNECTION',

@@ -15,7 +15,12 @@ const NUMBERS = {
       'this is the standard deviation.',
     { minimum: 0, maximum: MAXIMUM_JITTER, examples: [0.25] },
   ),
-  seed: integer('Seed of shuffle and jitter.', { minimum: 0, maximum: 2 ** 32 - 1, default: 1, examples: [1] }),
+  seed: integer('Seed of shuffle and jitter.', {
+    minimum: 0,
+    maximum: 2 ** 32 - 1,
+    default: 1,
+    examples: [1],
+  }),
 };
 type Member = keyof typeof NUMBERS;
 
@@ -46,7 +51,8 @@ const UNCHANGED: Wiring = { seed: NUMBERS.seed.default };
 /** Another wiring of the same neurons. */
 export const wiring = {
   schema: SCHEMA,
-  numbers: () => Object.fromEntries(Object.entries(NUMBERS).map(([name, schema]) => [`wiring.${name}`, schema])),
+  numbers: () =>
+    Object.fromEntries(Object.entries(NUMBERS).map(([name, schema]) => [`wiring.${name}`, schema])),
   parsed: (given) => (JSON.stringify(given) === JSON.stringify(UNCHANGED) ? undefined : given),
   *planned({ connectome, grid }, given) {
     yield;
