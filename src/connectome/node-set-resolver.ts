@@ -14,6 +14,7 @@ import {
   PUBLISHED_PREFIX,
   type SetSelector,
 } from './set-selector.js';
+import { synonymOf } from './synonyms.js';
 
 export interface ResolvedSelector {
   /** Ascending indices into the connectome, none twice. */
@@ -55,9 +56,9 @@ export interface SelectorAt {
 interface Unknown {
   readonly name: string;
   readonly path: string;
-  /** Why, where it is no matter of a name. */
+  /** Why, where it is not that the name is misspelt. */
   readonly reason?: string | undefined;
-  readonly near: () => string[];
+  readonly near: () => readonly string[];
 }
 
 /** A value of a label and its place. */
@@ -214,7 +215,17 @@ export class NodeSetResolver {
 
   /** Neurons with any of some values of a label. */
   *#withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): InParts<Found> {
-    const lacking = ({ pattern: name, path }: LabelAt): Unknown => ({ name, path, near: () => near(name) });
+    const lacking = ({ pattern: name, path }: LabelAt): Unknown => {
+      const synonym = label === 'type' ? synonymOf(name, this.#selection) : undefined;
+      if (synonym === undefined) return { name, path, near: () => near(name) };
+      const { types, sources } = synonym;
+      return {
+        name,
+        path,
+        reason: `called ${types.join(', ')} here: ${sources.join('; ')}`,
+        near: () => types,
+      };
+    };
     const [only, ...others] = wanted;
     if (only !== undefined && others.length === 0) {
       const neurons = this.#withLabel(label, only.pattern);
@@ -396,8 +407,8 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
   const described = [...first.values()].map(({ name, reason, near }, i) => {
     const names = i < NAMES_WITH_SUGGESTIONS ? near() : [];
     names.forEach((each) => suggestions.add(each));
-    const notes = [reason ?? [], names.length === 0 ? [] : `near: ${names.join(', ')}`].flat();
-    return describeValue(name) + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
+    const note = reason ?? (names.length === 0 ? undefined : `near: ${names.join(', ')}`);
+    return describeValue(name) + (note === undefined ? '' : ` (${note})`);
   });
   return new CodedError('UNKNOWN_NEURONS', `The model lacks ${described.join(', ')}.`, {
     path: unknown[0]!.path,

@@ -5,8 +5,8 @@ import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import { QUERY_FIELDS } from '../presets/fields.js';
 import { availableStimuli } from '../presets/presets.js';
 import { ExperimentRunner } from '../presets/run-body.js';
-import { trialOf } from '../experiments/run/readout.js';
-import { arraysOfReading, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
+import { trialInParts, trialOf } from '../experiments/run/readout.js';
+import { arraysOfReading, isProgress, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
@@ -15,7 +15,7 @@ import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
 import { RewirableEngine } from '../simulation/rewiring/rewirable-engine.js';
 import { CodedError, failureOf } from '../errors.js';
 import { compiledDrawing } from '../stimulus/compiled-drawing.js';
-import { MAXIMUM_RATE_HZ } from '../stimulus/protocol.js';
+import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
 import { compileDrawingKernel, compileKernel, compileRewiringKernel } from './kernel-file.js';
 import { GZIP_LEVEL } from '../gzip.js';
 import { transfer } from './transfer.js';
@@ -29,6 +29,9 @@ const WARM_UP_ROUNDS = 3;
 const WARM_UP_TRIAL_STEPS = 1000;
 const WARM_UP_TRIAL_NEURONS = 20;
 
+/** A trial in parts takes a little longer than this before others come first. */
+const LONGEST_TURN_MS = 50;
+
 /** Outcome of a withdrawn task, which is not read: the queue has forgotten it. */
 const WITHDRAWN = new CodedError('RUN_CANCELLED', 'The task was withdrawn before it started.');
 
@@ -41,7 +44,9 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const draw = compiledDrawing(compileDrawingKernel());
   const runner = new ExperimentRunner(connectome, engine, draw);
   const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
-  const runTrial = trialOf(connectome, new RewirableEngine(engine, connectome, modules), draw);
+  const rewirable = new RewirableEngine(engine, connectome, modules);
+  const runTrial = trialOf(connectome, rewirable, draw);
+  const runInParts = trialInParts(connectome, (wiring) => rewirable.engineFor(wiring), draw);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {
@@ -50,8 +55,13 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
         return transfer(result, [result.body.bytes, result.gzip]);
       }
       case 'v2-trial': {
-        const reading = runTrial(task.trial, task.simulated);
-        return transfer(reading, arraysOfReading(reading));
+        const { trial, simulated, progress } = task;
+        const untilMs = performance.now() + LONGEST_TURN_MS;
+        const result =
+          trial.protocol.durationSteps > MAXIMUM_TRIAL_STEPS
+            ? runInParts(trial, progress, () => performance.now() >= untilMs)
+            : runTrial(trial, simulated);
+        return transfer(result, arraysOfReading(isProgress(result) ? result.reading : result));
       }
       case 'atlas': {
         const result = writeAtlas(connectome);

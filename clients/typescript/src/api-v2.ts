@@ -128,6 +128,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v2/connections": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Lists the connections between two sets of neurons.
+         * @description How many pairs of neurons are connected, with how many synapses and which sign, by cell types or neuron by neuron. Rows stand in the order of the model: by source, then by target. Those that do not fit into an answer follow on pages, which the header Link names.
+         */
+        readonly get: operations["findConnections"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v2/openapi": {
         readonly parameters: {
             readonly query?: never;
@@ -1343,6 +1363,15 @@ export interface components {
             readonly suggestions: {
                 readonly [key: string]: readonly string[];
             };
+            /** @description For each of these labels that the literature uses: the cell types that it means. They are suggested first. */
+            readonly synonyms: {
+                readonly [key: string]: {
+                    /** @description As the model calls them. */
+                    readonly types: readonly string[];
+                    /** @description Publications. */
+                    readonly sources: readonly string[];
+                };
+            };
         };
         /** @description A neuron with its labels; an empty text stands for a label that it lacks. */
         readonly Neuron: {
@@ -1358,6 +1387,57 @@ export interface components {
             readonly super_class: string;
             /** @description Side. */
             readonly side: string;
+        };
+        /** @description Connections between the neurons of two selectors. */
+        readonly ConnectionList: {
+            /** @description Names the model, as `id` of GET /api/v1/model. */
+            readonly model: string;
+            /**
+             * @description Origin of the connections. Those of synthetic wiring are sampled.
+             * @enum {string}
+             */
+            readonly wiring: "measured" | "synthetic" | "custom";
+            /**
+             * @description What a row stands for.
+             * @enum {string}
+             */
+            readonly group_by: "type" | "neuron";
+            /** @description How many rows there are in all. */
+            readonly count: number;
+            /** @description Connected pairs of neurons in all. */
+            readonly pairs: number;
+            /** @description Their synapses in all. */
+            readonly synapses: number;
+            /** @description Rows, in the order of the model: by source, then by target. */
+            readonly connections: readonly components["schemas"]["Connection"][];
+        };
+        /** @description Connections from one cell type to another, or from one neuron to another. */
+        readonly Connection: {
+            /** @description Presynaptic neuron, of group_by=neuron. */
+            readonly source_root_id?: string;
+            /** @description Its cell type; empty for neurons without one, like `target_type`. */
+            readonly source_type: string;
+            /** @description Its side, of group_by=neuron; empty where it has none. */
+            readonly source_side?: string;
+            /** @description Postsynaptic neuron, of group_by=neuron. */
+            readonly target_root_id?: string;
+            /** @description Its cell type. */
+            readonly target_type: string;
+            /** @description Its side, of group_by=neuron. */
+            readonly target_side?: string;
+            /** @description Ordered pairs of neurons, each one connection of the model; 1 of group_by=neuron. */
+            readonly pairs: number;
+            /** @description Synapses of these pairs. */
+            readonly synapses: number;
+            /**
+             * @description Effect of the sources. mixed: the sources of these pairs have more than one. none: they have no fast effect.
+             * @enum {string}
+             */
+            readonly sign: "excitatory" | "inhibitory" | "mixed" | "none";
+            /** @description Pairs whose source excites. */
+            readonly excitatory_pairs: number;
+            /** @description Pairs whose source inhibits. */
+            readonly inhibitory_pairs: number;
         };
         /** @description The network that experiments run on: where it comes from, and whom to cite for it. */
         readonly ServedModel: {
@@ -1544,7 +1624,7 @@ export interface components {
              * @enum {string}
              */
             readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
+            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
             readonly suggestions?: readonly string[];
@@ -3470,6 +3550,178 @@ export interface operations {
                 };
             };
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly findConnections: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Neurons that the connections come from: a selector, or several with commas between them; labels, neighbours and root ids as JSON. */
+                readonly source?: string;
+                /** @description Neurons that they lead to: a selector, or several with commas between them; labels, neighbours and root ids as JSON. */
+                readonly target?: string;
+                /** @description A row for each pair of cell types, or of neurons. By default of types. */
+                readonly group_by?: "type" | "neuron";
+                /** @description Format of the answer. It decides over Accept. */
+                readonly format?: "json" | "csv" | "arrow" | "parquet";
+                /** @description Lists rows from this one on. */
+                readonly from?: number;
+                /** @description Lists so many rows at most. Totals are of all. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
+                readonly Accept?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The connections. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description If rows follow: the query of the next page. `<?format=csv&target=DNp01&from=10000>; rel="next"` */
+                    readonly Link?: string;
+                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConnectionList"];
+                    readonly "text/csv": string;
+                    readonly "application/vnd.apache.arrow.stream": string;
+                    readonly "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types, sets or root ids that the query names. `EMPTY_NODE_SET`: A selector of the query selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
+            readonly 406: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many questions wait for their turn, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

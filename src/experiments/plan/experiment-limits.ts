@@ -5,10 +5,12 @@ export interface ExperimentLimits {
   readonly selectedNeurons: number;
   /** Conditions x trials x duration. */
   readonly brainSeconds: number;
-  /** Expected input events of a trial. */
+  /** Expected input events of a trial, and of a second of a longer one. Jobs of earlier versions have no such number. */
   readonly inputEventsPerTrial: number;
-  /** The event budget of every trial. */
+  readonly inputEventsPerBrainSecond?: number;
+  /** The event budget of every trial, and of each second of one that goes on for so long. */
   readonly synapticEventsPerTrial: number;
+  readonly synapticEventsPerBrainSecond?: number;
   /** Rows of all tables of events together: on a page of an answer; of a condition of a job. */
   readonly tableRows: number;
   /** Membrane potentials in an answer, on all of its pages. */

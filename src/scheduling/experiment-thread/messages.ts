@@ -1,7 +1,9 @@
 /** Plain data that the service and the thread of experiments exchange. */
+import type { ConnectionQuestion } from '../../connectome/connections.js';
 import type { NeuronPatterns } from '../../connectome/neuron-search.js';
 import type { ExperimentDocument } from '../../experiments/document/document.js';
 import type { AnswerOrder } from '../../experiments/formats/answer.js';
+import type { TableFormat } from '../../experiments/formats/formats.js';
 import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
 import type { ConditionTask } from '../../experiments/plan/trial.js';
 
@@ -15,6 +17,21 @@ export interface NeuronSearch {
   readonly from: number;
   readonly limit: number;
   readonly format: 'json' | 'csv';
+}
+
+export interface ConnectionSearch extends Omit<ConnectionQuestion, 'sources' | 'targets'> {
+  /** Selectors as the query has them. */
+  readonly source: string;
+  readonly target: string;
+  /** Types and root ids that they may name. */
+  readonly ids: number;
+  readonly format: 'json' | TableFormat;
+}
+
+export interface ConnectionPage {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The row that the next page begins with, if there is one. */
+  readonly next: number | undefined;
 }
 
 export interface CardSearch {

@@ -6,13 +6,11 @@ import { parseDocument } from '../../experiments/document/parse-document.js';
 import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
 import { planInParts, type ExperimentPlan } from '../../experiments/plan/plan.js';
 import { ConditionsApart } from '../../experiments/run/run-chunk.js';
-import type { Turn } from '../../experiments/run/turn.js';
+import { inTurns, type Turn } from '../../experiments/run/turn.js';
 import { parseJson } from '../../json-text.js';
 import { refuseRepeatedMember } from '../../repeated-member.js';
 import type { AcceptedJob, DocumentLimits } from './messages.js';
 
-/** Time after which a plan pauses between two of its parts, so that pieces stay within some 20 ms. */
-const SLICE_MS = 10;
 /** Jobs whose plans are kept: more than are computed in turn, as a rule. */
 const KEPT_JOBS = 8;
 
@@ -38,7 +36,7 @@ export class Planner {
   /** @param text undefined where every default is wanted */
   plan(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<ExperimentPlan> {
     const { turn } = work;
-    return this.#afterOthers(work.client, async () => {
+    return this.afterOthers(work.client, async () => {
       let document: unknown = {};
       if (text !== undefined) {
         document = await turn(() => parseJson(text));
@@ -56,7 +54,7 @@ export class Planner {
     const known = this.#jobs.get(id);
     // The work whose turns a plan took may have been stopped: the next one makes its own.
     if (known !== undefined) return known.catch(() => this.planOfJob(work, job));
-    const planning = this.#afterOthers(work.client, async () => {
+    const planning = this.afterOthers(work.client, async () => {
       const plan = await this.#planOf(work, document, limits);
       return { plan, conditions: new ConditionsApart(plan) };
     });
@@ -73,19 +71,12 @@ export class Planner {
     limits: ExperimentLimits,
   ): Promise<ExperimentPlan> {
     const { connectome } = this;
-    const computation = planInParts(connectome, document, new NodeSetResolver(connectome, document), limits);
-    for (;;) {
-      const part = await turn(() => {
-        const endMs = performance.now() + SLICE_MS;
-        let next = computation.next();
-        while (next.done !== true && performance.now() < endMs) next = computation.next();
-        return next;
-      });
-      if (part.done === true) return part.value;
-    }
+    const resolver = new NodeSetResolver(connectome, document);
+    return inTurns(turn, planInParts(connectome, document, resolver, limits));
   }
 
-  async #afterOthers<T>(client: string, plan: () => Promise<T>): Promise<T> {
+  /** Begins when all that this client began before is done. */
+  async afterOthers<T>(client: string, plan: () => Promise<T>): Promise<T> {
     const planned = (this.#lastOf.get(client) ?? Promise.resolve()).then(plan);
     const settled = planned.then(
       () => undefined,

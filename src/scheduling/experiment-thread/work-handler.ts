@@ -28,6 +28,8 @@ import type { FairScheduler } from './fair-scheduler.js';
 import type {
   AcceptedJob,
   CardSearch,
+  ConnectionPage,
+  ConnectionSearch,
   DocumentLimits,
   DryRunAnswer,
   NeuronSearch,
@@ -36,6 +38,7 @@ import type {
   PlannedJob,
   ResultsOrder,
 } from './messages.js';
+import { connectionTable } from './connection-table.js';
 import { neuronTable } from './neuron-table.js';
 import type { Planner } from './planner.js';
 import { Transferred, type RemoteCalls, type WorkId } from '../remote-calls.js';
@@ -104,6 +107,13 @@ export class WorkHandler {
   async neurons(search: NeuronSearch): Promise<Transferred<Uint8Array<ArrayBuffer>>> {
     const table = await this.turn(() => neuronTable(this.parts.connectome, search));
     return new Transferred(table, [table]);
+  }
+
+  /** Those of one client one after another: each holds sets of neurons and sums over these. */
+  async connections(search: ConnectionSearch): Promise<Transferred<ConnectionPage>> {
+    const { connectome, planner } = this.parts;
+    const page = await planner.afterOthers(this.client, () => connectionTable(connectome, search, this.turn));
+    return new Transferred(page, [page.bytes]);
   }
 
   card({ of, index }: CardSearch): Promise<CellCard> {

@@ -27,18 +27,18 @@ export class RewirableEngine implements SimulationEngine {
 
   /** @param load gives the kernels when the first rewired network comes */
   constructor(
-    private readonly engine: SimulationEngine,
+    private readonly engine: KernelEngine,
     private readonly network: Rewirable,
     private readonly load: () => RewiringModules,
   ) {}
 
   simulate(events: InputEvents, options: SimulationOptions): Trial {
-    const { wiring } = options;
-    const engine = wiring === undefined ? this.engine : this.#rewired(wiring);
-    return engine.simulate(events, options);
+    return this.engineFor(options.wiring).simulate(events, options);
   }
 
-  #rewired(wiring: Rewiring): KernelEngine {
+  /** @returns the engine of a network, which has it until another rewired one is asked for */
+  engineFor(wiring: Rewiring | undefined): KernelEngine {
+    if (wiring === undefined) return this.engine;
     const text = JSON.stringify(wiring);
     if (this.#second !== undefined && text === this.#prepared) return this.#second;
     this.#prepared = undefined;

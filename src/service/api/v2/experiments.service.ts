@@ -144,9 +144,13 @@ export class ExperimentsService {
 
   /** Limits of documents alone: they travel with a job, whose record holds no other. */
   #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
-    const { selectedNeurons, inputEventsPerTrial, synapticEventsPerTrial, samples, groupNumbers, ids } =
-      this.limits;
-    const perTrial = { inputEventsPerTrial, synapticEventsPerTrial };
+    const { selectedNeurons, samples, groupNumbers, ids, ...limits } = this.limits;
+    const perTrial = {
+      inputEventsPerTrial: limits.inputEventsPerTrial,
+      inputEventsPerBrainSecond: limits.inputEventsPerBrainSecond,
+      synapticEventsPerTrial: limits.synapticEventsPerTrial,
+      synapticEventsPerBrainSecond: limits.synapticEventsPerBrainSecond,
+    };
     const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
     return { ...ofDocument, conditions, brainSeconds, tableRows };
   }

@@ -29,8 +29,9 @@ client are bounded together. A job is kept for a day after its end. A POST that 
 \`Idempotency-Key\`, such as a random UUID: the same key and document begin the job once, for a day.
 
 **Neurons.** A selector is the name of a node set of the document, a published one (@sugar, see /api/v2/node-sets), a
-cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these.
-Find cell types with /api/v2/neurons. Root ids are strings: as numbers they would exceed 2^53. On synthetic wiring
+cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these. An
+object may also ask for the neurons up to three connections downstream or upstream of others. Find cell types with
+/api/v2/neurons, and who connects with whom with /api/v2/connections. Root ids are strings: as numbers they would exceed 2^53. On synthetic wiring
 single neurons are sampled, so root ids are refused.
 
 **Access.** There are no credentials. Every origin may call everything: a preflight (OPTIONS) is answered with 204
@@ -50,7 +51,7 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
   tags: {
     'Open experiments': 'Experiments on any neurons.',
     Jobs: 'Experiments that nobody waits for.',
-    Neurons: 'What a selector can name.',
+    Neurons: 'What a selector can name, and how these are connected.',
     Descriptions: 'How the interface works.',
   },
   schemas: { ...documentSchemas(), ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA },
