@@ -5,7 +5,7 @@ import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
 import { newPlaces } from '../../stimulus/compiled-drawing.js';
 import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/input-events.js';
-import { MAXIMUM_PART_STEPS } from '../../stimulus/protocol.js';
+import { MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
@@ -47,7 +47,7 @@ export interface TrialPart {
  */
 export function trialInParts(
   connectome: Connectome,
-  engine: PartEngine,
+  engineFor: (wiring: Rewiring | undefined) => PartEngine,
   draw: DrawInputEvents,
 ): (
   task: TrialTask,
@@ -56,7 +56,8 @@ export function trialInParts(
 ) => TrialReading | TrialProgress {
   const reader = new TrialReader(connectome, draw);
   return (task, progress, isTimeUp) => {
-    const { durationSteps, constants, inputs } = task.protocol;
+    const { durationSteps, constants, wiring, inputs } = task.protocol;
+    const engine = engineFor(wiring);
     const state = engine.newState(constants, progress?.state);
     const places = progress?.places ?? newPlaces(inputs);
     let reading = progress?.reading;
