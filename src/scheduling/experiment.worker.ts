@@ -5,10 +5,11 @@ import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import { QUERY_FIELDS } from '../presets/fields.js';
 import { availableStimuli } from '../presets/presets.js';
 import { ExperimentRunner } from '../presets/run-body.js';
-import { trialInParts, trialOf } from '../experiments/run/readout.js';
+import { sessionSteps, trialInParts, trialOf } from '../experiments/run/readout.js';
 import {
   arraysOfReading,
   isProgress,
+  type StepReading,
   type TrialReading,
   type TrialTask,
 } from '../experiments/plan/trial.js';
@@ -19,7 +20,7 @@ import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
 import { CodedError, failureOf } from '../errors.js';
 import { compiledDrawing } from '../stimulus/compiled-drawing.js';
-import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
+import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../stimulus/protocol.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import { GZIP_LEVEL } from '../gzip.js';
 import { transfer } from './transfer.js';
@@ -48,6 +49,7 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const runner = new ExperimentRunner(connectome, engine, draw);
   const runTrial = trialOf(connectome, engine, draw);
   const runInParts = trialInParts(connectome, engine, draw);
+  const runStep = sessionSteps(connectome, engine, draw);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {
@@ -56,7 +58,15 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
         return transfer(result, [result.body.bytes, result.gzip]);
       }
       case 'v2-trial': {
-        const { trial, simulated, progress } = task;
+        const { trial, simulated, progress, step } = task;
+        if (step !== undefined) {
+          let drives: StepReading['drives'];
+          const durationMs = (step.endStep - step.startStep) / STEPS_PER_MS;
+          const reading = runStep(trial, step, (raster) => {
+            if (step.readsDrives) drives = runner.drives(raster, durationMs);
+          });
+          return transfer({ ...reading, ...(drives && { drives }) }, arraysOfReading(reading));
+        }
         const untilMs = performance.now() + LONGEST_TURN_MS;
         const result =
           trial.protocol.durationSteps > MAXIMUM_TRIAL_STEPS
