@@ -24,7 +24,15 @@ const NUMBERS_OF_ROW = 10;
 /** The parts of a plan that costs depend on. */
 export type PlannedParts = Pick<
   ExperimentPlan,
-  'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt' | 'constantsAt' | 'preparationAt' | 'isIdleAt'
+  | 'grid'
+  | 'trials'
+  | 'inputs'
+  | 'reports'
+  | 'settingsAt'
+  | 'constantsAt'
+  | 'pairsAt'
+  | 'preparationAt'
+  | 'isIdleAt'
 >;
 
 export class PlanCost {
