@@ -113,6 +113,7 @@ describe('docs/guide.md', () => {
       'screen',
       'spikes',
       'stream',
+      'session',
       'job',
       'open-experiment-command',
       'lesion',
@@ -160,6 +161,16 @@ describe('docs/guide.md', () => {
     const priced = await service.post(document, '/api/v2/experiments?dry_run=true');
     expect((await priced.json()).cost.brain_seconds).toBe(7.5);
     expect(guide).toContain('The experiment above costs 7.5.');
+  });
+
+  it('session: prints each step, and its document the same spikes as an experiment', async () => {
+    const [first, second, third, ...rest] = (await runShell('session')).split('\n');
+    const steps = [first, second, third].map((line) => JSON.parse(line!));
+    expect(steps.map(({ t_ms: tMs }) => tMs)).toEqual([20, 120, 220]);
+    const { experiment, conditions } = JSON.parse(rest.join('\n').replace(/\}\{"session".*$/s, '}'));
+    expect(experiment.inputs.sugar.rate_hz).toBe(100);
+    expect(experiment.silence).toEqual([{ node_set: '@MN9', start_ms: 120, end_ms: 220 }]);
+    expect(conditions[0].spikes.mean).toBe(steps.reduce((sum, { spikes }) => sum + spikes, 0));
   });
 
   it('job: prints the table of the immediate answer, once it is done', async () => {
