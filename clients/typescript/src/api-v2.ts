@@ -474,6 +474,37 @@ export interface components {
                 readonly input_event_mv?: number;
             };
             /**
+             * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+             * @example {
+             *       "shuffle": "weights",
+             *       "seed": 1
+             *     }
+             */
+            readonly wiring?: {
+                /**
+                 * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                 * @example 10
+                 */
+                readonly minimum_synapses?: number;
+                /**
+                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @example weights
+                 * @enum {string}
+                 */
+                readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                /**
+                 * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                 * @example 0.25
+                 */
+                readonly jitter?: number;
+                /**
+                 * @description Seed of shuffle and jitter.
+                 * @default 1
+                 * @example 1
+                 */
+                readonly seed: number;
+            };
+            /**
              * @description Connections that are cut, weakened, strengthened or turned, by name.
              * @example {
              *       "direct": {
@@ -774,7 +805,7 @@ export interface components {
                 readonly as: string;
             } | {
                 /**
-                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                  * @example inputs.sugar.rate_hz
                  */
                 readonly set: string;
@@ -803,6 +834,27 @@ export interface components {
                  */
                 readonly step?: number;
             })[];
+            /**
+             * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+             * @example {
+             *       "shuffle": "weights",
+             *       "count": 100
+             *     }
+             */
+            readonly controls?: {
+                /**
+                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @example weights
+                 * @enum {string}
+                 */
+                readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                /**
+                 * @description How many. Each counts as a condition in price and limits.
+                 * @default 20
+                 * @example 100
+                 */
+                readonly count: number;
+            };
             /**
              * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
              * @default error
@@ -871,13 +923,13 @@ export interface components {
         readonly ExperimentAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -962,13 +1014,13 @@ export interface components {
         readonly DryRunAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1057,13 +1109,13 @@ export interface components {
         readonly ExperimentHead: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1246,6 +1298,8 @@ export interface components {
             readonly responding_any: number | null;
             /** @description Mean rate of the neurons of the group. Null where a trial was stopped. */
             readonly rate_hz: components["schemas"]["Rate"] | null;
+            /** @description Of a report of type rate, where the experiment has controls: its mean rate in these. */
+            readonly control?: components["schemas"]["Control"];
             /** @description Of a histogram: mean rate in each bin. */
             readonly bins_hz?: readonly number[] | null;
         };
@@ -1287,6 +1341,21 @@ export interface components {
             readonly sd: number;
             /** @description Of each trial. */
             readonly trials: readonly number[];
+        };
+        /** @description The mean rate of a group in the controls of its condition. */
+        readonly Control: {
+            /** @description Mean of the controls that are complete. */
+            readonly mean: number | null;
+            /** @description Their population standard deviation (ddof 0). */
+            readonly sd: number | null;
+            /** @description In each control, in the order of their seeds, from 1 on; null where a trial was stopped. */
+            readonly values: readonly (number | null)[];
+            /** @description Seeds of the controls in which a trial was stopped. */
+            readonly incomplete: readonly number[];
+            /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null where a trial of the condition itself was stopped. */
+            readonly p: number | null;
+            /** @description p corrected for the groups of the report in this condition, after Benjamini and Hochberg (1995). */
+            readonly q: number | null;
         };
         /** @description A table of spikes as columns, by trial, time, neuron. */
         readonly EventTable: {
@@ -1611,7 +1680,7 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "FEW_CONTROLS" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
             /** @description For people. */
             readonly message: string;
         };
@@ -1650,7 +1719,7 @@ export interface operations {
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
@@ -1971,6 +2040,37 @@ export interface operations {
                         readonly input_event_mv?: number;
                     };
                     /**
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "seed": 1
+                     *     }
+                     */
+                    readonly wiring?: {
+                        /**
+                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                         * @example 10
+                         */
+                        readonly minimum_synapses?: number;
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                         * @example 0.25
+                         */
+                        readonly jitter?: number;
+                        /**
+                         * @description Seed of shuffle and jitter.
+                         * @default 1
+                         * @example 1
+                         */
+                        readonly seed?: number;
+                    };
+                    /**
                      * @description Connections that are cut, weakened, strengthened or turned, by name.
                      * @example {
                      *       "direct": {
@@ -2271,7 +2371,7 @@ export interface operations {
                         readonly as: string;
                     } | {
                         /**
-                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -2300,6 +2400,27 @@ export interface operations {
                          */
                         readonly step?: number;
                     })[];
+                    /**
+                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "count": 100
+                     *     }
+                     */
+                    readonly controls?: {
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description How many. Each counts as a condition in price and limits.
+                         * @default 20
+                         * @example 100
+                         */
+                        readonly count?: number;
+                    };
                     /**
                      * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
                      * @default error
@@ -2876,7 +2997,7 @@ export interface operations {
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
             };
