@@ -23,7 +23,7 @@
  * first and the GPU is busy.
  */
 import { setMaxListeners } from 'node:events';
-import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type { SessionStep, StepReading, TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError, queueFull } from '../errors.js';
 import { BatchDispatch } from './batch-dispatch.js';
 import { ClientShares } from './client-shares.js';
@@ -172,12 +172,21 @@ export class ExperimentQueue {
    * @throws CodedError the failure of the trial; WORKER_LOST when two workers have ended over it; DEADLINE_PASSED when
    *   its worker hung; the reason of the signal
    */
-  async runTrial(task: TrialTask, options: TrialOptions): Promise<TrialReading> {
+  runTrial(task: TrialTask, options: TrialOptions): Promise<TrialReading> {
+    return this.#runTrial(task, options);
+  }
+
+  /** Computes a step of a session in its turn among the trials; as runTrial. */
+  async runStep(task: TrialTask, step: SessionStep, options: TrialOptions): Promise<StepReading> {
+    return (await this.#runTrial(task, options, step)) as StepReading;
+  }
+
+  async #runTrial(task: TrialTask, options: TrialOptions, step?: SessionStep): Promise<TrialReading> {
     const { owner, signal, isBackground = false, onComputed } = options;
     signal?.throwIfAborted();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
     const line = isBackground ? this.#backgroundTrials : this.#urgentTrials;
-    const trial = new Trial(task, owner, signal ?? owner, trialTimeoutMs, line);
+    const trial = new Trial(task, owner, signal ?? owner, trialTimeoutMs, line, step);
     const abort = () => this.#abort(trial, signal!.reason);
     if (signal !== undefined) {
       // One for each trial of the experiment.
@@ -337,7 +346,10 @@ export class ExperimentQueue {
     return free.network === undefined || free.freeMs > PREPARATION_MS ? [next, free] : undefined;
   }
 
-  /** Gives the worker that is kept for runs a light trial of a client for whom no worker computes. */
+  /**
+   * Gives the worker that is kept for runs a light step of a session, or a light trial of a client for whom no worker
+   * computes.
+   */
   #dispatchLightTrial(): void {
     if (!this.#keepsWorker || this.#slots.some(hasLightTrial)) return;
     // Otherwise a worker of trials is free, or about to be.
@@ -346,7 +358,7 @@ export class ExperimentQueue {
     if (slot === undefined) return;
     const light = this.#urgentTrials
       .heads()
-      .find((each) => each.isLight && !this.#isComputingFor(each.owner));
+      .find((each) => each.isLight && (each.isStep || !this.#isComputingFor(each.owner)));
     if (light === undefined) return;
     this.#urgentTrials.takeOutOfTurn(light);
     light.isOnReservedWorker = true;

@@ -8,13 +8,12 @@ import { type Direction, DIRECTIONS, neighboursOf } from '../../src/connectome/n
 import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
 import type { SetSelector } from '../../src/connectome/set-selector.js';
 import type { InParts } from '../../src/parts.js';
-import { CodedError } from '../../src/errors.js';
 import { priceMs } from '../../src/experiments/plan/prices.js';
 import { connectionTable } from '../../src/scheduling/experiment-thread/connection-table.js';
 import { readEnvironment } from '../../src/service/config/environment.js';
 import { Limits } from '../../src/service/limits/limits.js';
 import { connectomeFile } from '../support/connectomes.js';
-import { planOf } from '../support/open-experiments.js';
+import { planOf, refusalOf } from '../support/open-experiments.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
 
 /** With a cold cache the brain is compiled first. */
@@ -35,17 +34,6 @@ async function* rowsOf(file: string): AsyncGenerator<string[], void, void> {
     if (!isHeader) yield Array.from(line.matchAll(FIELD), ([, quoted, plain]) => quoted ?? plain!);
     isHeader = false;
   }
-}
-
-/** The error that refuses something. */
-function refusalOf(refused: () => unknown): CodedError {
-  try {
-    refused();
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }
 
 describeWith(['tables'], 'questions to the measured wiring', () => {

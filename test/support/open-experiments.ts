@@ -1,3 +1,4 @@
+import { CodedError } from '../../src/errors.js';
 import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
 import { RewirableEngine } from '../../src/simulation/rewiring/rewirable-engine.js';
 import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
@@ -30,6 +31,7 @@ export const NO_LIMITS: ExperimentLimits = {
   brainSeconds: Infinity,
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
+  overriddenPairs: Infinity,
   tableRows: Infinity,
   samples: Infinity,
   groupNumbers: Infinity,
@@ -45,6 +47,17 @@ export function planOf(
   const channels = connectome.metadata.channels.map(({ id }) => id);
   const document = parseDocument(request, { conditions: all.conditions, ids: 10_000 }, channels);
   return planExperiment(connectome, document, new NodeSetResolver(connectome, document), all);
+}
+
+/** The error that refuses something. */
+export function refusalOf(refused: () => unknown): CodedError {
+  try {
+    refused();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
 }
 
 /** Trials in this thread. */

@@ -18,6 +18,7 @@ const LIMITS = {
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
+  overriddenPairs: Infinity,
   samples: Infinity,
   groupNumbers: Infinity,
 };

@@ -24,7 +24,15 @@ const NUMBERS_OF_ROW = 10;
 /** The parts of a plan that costs depend on. */
 export type PlannedParts = Pick<
   ExperimentPlan,
-  'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt' | 'constantsAt' | 'preparationAt' | 'isIdleAt'
+  | 'grid'
+  | 'trials'
+  | 'inputs'
+  | 'reports'
+  | 'settingsAt'
+  | 'constantsAt'
+  | 'pairsAt'
+  | 'preparationAt'
+  | 'isIdleAt'
 >;
 
 export class PlanCost {
@@ -178,6 +186,7 @@ export class PlanCost {
         '/reports',
       );
     }
+    this.#checkOverrides(limits);
     this.#checkRecordings(limits);
   }
 
@@ -196,6 +205,19 @@ export class PlanCost {
       `With ${share(maximum, events)} of the neurons, of the rates or of the duration it would fit.`,
       '/inputs',
     );
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkOverrides({ overriddenPairs }: ExperimentLimits): void {
+    for (let index = 0; index < this.parts.grid.size; index++) {
+      const pairs = this.parts.pairsAt(index);
+      if (pairs <= overriddenPairs) continue;
+      throw tooExpensive(
+        `The overrides of condition ${index} name ${pairs} connections; at most ${overriddenPairs} are allowed.`,
+        'With smaller sets of neurons they would fit; constants change the weights of all connections.',
+        '/connection_overrides',
+      );
+    }
   }
 
   /** @throws CodedError TOO_EXPENSIVE */

@@ -137,12 +137,15 @@ export class ExperimentPlan {
     return controls === undefined || seed === 0 ? own : { ...own, shuffle: controls.shuffle, seed };
   };
 
-  /** Work of a worker before the first trial of a condition, or control, at most. */
-  readonly preparationAt = (index: number): Work => {
+  /** Connections of the model that the overrides of a condition, or control, name, at most. */
+  readonly pairsAt = (index: number): number => {
     const places = this.grid.placesOf(index);
-    const pairs = this.edits.reduce((sum, [, edit]) => sum + (edit.pairsAt?.(places) ?? 0), 0);
-    return preparationOf(pairs, this.rewiringAt(index) ? this.connectome.connectionCount : 0);
+    return this.edits.reduce((sum, [, edit]) => sum + (edit.pairsAt?.(places) ?? 0), 0);
   };
+
+  /** Work of a worker before the first trial of a condition, or control, at most. */
+  readonly preparationAt = (index: number): Work =>
+    preparationOf(this.pairsAt(index), this.rewiringAt(index) ? this.connectome.connectionCount : 0);
 
   /**
    * Tells whether a condition is its baseline, because edits by its groups change nothing.

@@ -18,6 +18,7 @@ import { TABLE_FORMATS, type Format } from '../../experiments/formats/formats.js
 import { phasesOf } from '../../experiments/plan/phases.js';
 import type { ExperimentPlan } from '../../experiments/plan/plan.js';
 import { priceMs } from '../../experiments/plan/prices.js';
+import type { SessionPlan } from '../../experiments/plan/session-plan.js';
 import { decodeOutcome, encodeOutcome, type ConditionOutcome } from '../../experiments/run/outcomes.js';
 import { pageText } from '../../experiments/run/pages.js';
 import type { ConditionsApart } from '../../experiments/run/run-chunk.js';
@@ -172,6 +173,10 @@ export class WorkHandler {
         phases: phasesOf(plan.grid, from),
       };
     });
+  }
+
+  planSession(text: string | undefined, limits: DocumentLimits): Promise<SessionPlan> {
+    return this.parts.planner.planSession(this, text, limits);
   }
 
   /** @returns the conditions of each phase */

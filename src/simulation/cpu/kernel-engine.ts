@@ -109,6 +109,11 @@ export class KernelEngine implements SimulationEngine {
     );
   }
 
+  /** The trial whose next part can be simulated: another object after each part, undefined after any other trial. */
+  get opened(): OpenTrial | undefined {
+    return this.#open;
+  }
+
   /** Takes up a trial. It can be told between any two trials, or parts, of this engine. */
   load(state: TrialState): void {
     this.#open = state.load(this.#kernel);

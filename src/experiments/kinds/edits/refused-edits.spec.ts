@@ -1,21 +1,11 @@
 /** Documents that are refused for an edit of the network, each beside a neighbour that is taken. */
-import { planOf } from '../../../../test/support/open-experiments.js';
+import { planOf, refusalOf } from '../../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../../connectome/format.js';
-import { CodedError } from '../../../errors.js';
+import type { CodedError } from '../../../errors.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const plan = (document: object) => planOf(connectome, document, { conditions: 100 });
-
-function refusal(document: object): CodedError {
-  try {
-    plan(document);
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error(`accepted: ${JSON.stringify(document)}`);
-}
 
 const constants = (members: object) => ({ constants: members });
 const set = (parameter: string, ...values: unknown[]) => ({ sweep: [{ set: parameter, values }] });
@@ -647,7 +637,7 @@ it.each<[what: string, taken: object, refused: object, code: Code, path: string,
   ],
 ])('%s', (_, taken, refused, code, path, message) => {
   expect(() => plan(taken)).not.toThrow();
-  const error = refusal(refused);
+  const error = refusalOf(() => plan(refused));
   expect([error.code, error.path]).toEqual([code, path]);
   expect(error.message).toMatch(message);
   expect(error.message.length).toBeLessThan(600);
