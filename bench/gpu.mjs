@@ -209,7 +209,7 @@ function givenInputs({ stimulated, steps, neurons }) {
     neurons: stimulated,
     train: {
       kind: 'spikes',
-      steps: Array.from(stimulated, (neuron) => Uint16Array.from(stepsOf.get(neuron))),
+      steps: Array.from(stimulated, (neuron) => Uint32Array.from(stepsOf.get(neuron))),
     },
   }));
 }

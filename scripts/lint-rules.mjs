@@ -10,7 +10,7 @@ import { dirname, join, relative } from 'node:path';
  */
 const mayImport = {
   connectome: [],
-  stimulus: [],
+  stimulus: ['connectome/sorted-array'],
   compiler: ['connectome', 'stimulus/philox'],
   simulation: ['connectome', 'stimulus'],
   // One folder a version of the API: what a request means, and the bytes of its answers.

@@ -14,7 +14,7 @@ export interface NodeSet {
   readonly root_ids: readonly string[];
   /** Selectors to use for connectomes without these neurons; empty if there are none. */
   readonly types: readonly string[];
-  /** What other data sets call types that stand for them. */
+  /** Names of types that stand for them in other data sets. */
   readonly types_elsewhere?: readonly string[];
 }
 

@@ -5,8 +5,8 @@ import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import { QUERY_FIELDS } from '../presets/fields.js';
 import { availableStimuli } from '../presets/presets.js';
 import { ExperimentRunner } from '../presets/run-body.js';
-import { trialOf } from '../experiments/run/readout.js';
-import { arraysOfReading, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
+import { trialInParts, trialOf } from '../experiments/run/readout.js';
+import { arraysOfReading, isProgress, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
@@ -14,7 +14,7 @@ import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
 import { CodedError, failureOf } from '../errors.js';
 import { compiledDrawing } from '../stimulus/compiled-drawing.js';
-import { MAXIMUM_RATE_HZ } from '../stimulus/protocol.js';
+import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
 import { compileDrawingKernel, compileKernel } from './kernel-file.js';
 import { GZIP_LEVEL } from '../gzip.js';
 import { transfer } from './transfer.js';
@@ -28,6 +28,9 @@ const WARM_UP_ROUNDS = 3;
 const WARM_UP_TRIAL_STEPS = 1000;
 const WARM_UP_TRIAL_NEURONS = 20;
 
+/** A trial in parts takes a little longer than this before others come first. */
+const LONGEST_TURN_MS = 50;
+
 /** Outcome of a withdrawn task, which is not read: the queue has forgotten it. */
 const WITHDRAWN = new CodedError('RUN_CANCELLED', 'The task was withdrawn before it started.');
 
@@ -39,6 +42,7 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const draw = compiledDrawing(compileDrawingKernel());
   const runner = new ExperimentRunner(connectome, engine, draw);
   const runTrial = trialOf(connectome, engine, draw);
+  const runInParts = trialInParts(connectome, engine, draw);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {
@@ -47,8 +51,13 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
         return transfer(result, [result.body.bytes, result.gzip]);
       }
       case 'v2-trial': {
-        const reading = runTrial(task.trial, task.simulated);
-        return transfer(reading, arraysOfReading(reading));
+        const { trial, simulated, progress } = task;
+        const untilMs = performance.now() + LONGEST_TURN_MS;
+        const result =
+          trial.protocol.durationSteps > MAXIMUM_TRIAL_STEPS
+            ? runInParts(trial, progress, () => performance.now() >= untilMs)
+            : runTrial(trial, simulated);
+        return transfer(result, arraysOfReading(isProgress(result) ? result.reading : result));
       }
       case 'atlas': {
         const result = writeAtlas(connectome);

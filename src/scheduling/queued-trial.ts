@@ -1,7 +1,13 @@
 import { coreMs, expectedWork } from '../experiments/plan/prices.js';
-import { recordingsOf, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
+import {
+  isProgress,
+  recordingsOf,
+  type TrialProgress,
+  type TrialReading,
+  type TrialTask,
+} from '../experiments/plan/trial.js';
 import type { Trial as SimulatedTrial } from '../simulation/simulation.js';
-import { isPlain } from '../stimulus/protocol.js';
+import { isPlain, MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
 import type { BatchJob } from './gpu/batch-stage.js';
 import { QueuedJob } from './queued-job.js';
 import type { V2TrialTask } from './task.js';
@@ -40,15 +46,17 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
   ) {
     super({ kind: 'v2-trial', trial }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
     this.#expectedMs = coreMs({ ...expectedWork(trial), ...trial.preparation });
-    this.#isHeavy = this.#expectedMs > LIGHT_MS;
+    const isLong = trial.protocol.durationSteps > MAXIMUM_TRIAL_STEPS;
+    this.#isHeavy = isLong || this.#expectedMs > LIGHT_MS;
     this.batchJob = { protocol: trial.protocol, group };
-    this.isForGpu = isPlain(trial.protocol) && recordingsOf(trial).length === 0;
+    this.isForGpu = !isLong && isPlain(trial.protocol) && recordingsOf(trial).length === 0;
   }
 
   override get task(): V2TrialTask {
     if (!this.isOnReservedWorker) return this.ownTask;
     const { trial } = this.ownTask;
-    const protocol = { ...trial.protocol, eventBudget: this.#triedBudget };
+    const { eventBudgetPerStep: _, ...own } = trial.protocol;
+    const protocol = { ...own, eventBudget: this.#triedBudget };
     return { ...this.ownTask, trial: { ...trial, protocol } };
   }
 
@@ -74,18 +82,21 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     this.#begunMs = performance.now();
   }
 
-  override resolve(reading: TrialReading): void {
+  override resolve(result: TrialReading | TrialProgress): void {
     this.#endWork();
-    if (
+    if (isProgress(result)) {
+      this.ownTask = { ...this.ownTask, progress: result };
+    } else if (
       this.isOnReservedWorker &&
-      reading.stoppedAtStep !== undefined &&
+      result.stoppedAtStep !== undefined &&
       this.#triedBudget < this.#ownBudget
     ) {
       this.#isHeavy = true;
-      if (!this.isSettled) this.putBack();
+    } else {
+      this.settle(result);
       return;
     }
-    this.settle(reading);
+    if (!this.isSettled) this.putBack();
   }
 
   override putBack(): void {
@@ -108,6 +119,9 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
 
   override lose(loss: Loss): void {
     if (loss.isUnderWay) this.#endWork();
+    // The worker may have been writing the state.
+    const { progress: _, ...task } = this.ownTask;
+    this.ownTask = task;
     super.lose(loss);
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Experiment, View } from '../presets/experiment.js';
 import type { RunBody } from '../presets/run-body.js';
-import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type { TrialProgress, TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import type { Trial } from '../simulation/simulation.js';
 import type { Failure } from '../errors.js';
 import type { CancellationFlag } from './cancellation-flag.js';
@@ -34,6 +34,8 @@ export interface V2TrialTask {
   readonly trial: TrialTask;
   /** As of a run. */
   readonly simulated?: Trial;
+  /** How far a long trial is: others come between its parts. */
+  readonly progress?: TrialProgress;
   /** Flag of a trial that may be withdrawn. */
   readonly flag?: CancellationFlag;
 }
@@ -67,7 +69,7 @@ export interface AtlasResult {
 
 export interface ResultOf {
   readonly 'v1-run': V1RunResult;
-  readonly 'v2-trial': TrialReading;
+  readonly 'v2-trial': TrialReading | TrialProgress;
   readonly probe: undefined;
   readonly atlas: AtlasResult;
 }

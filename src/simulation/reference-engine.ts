@@ -16,6 +16,7 @@ import { connectionFactors } from './connection-factors.js';
 import { MEMBRANE_DECAY, NETWORK, SYNAPSE_DECAY, SYNAPSE_TO_MEMBRANE, USUAL_CONSTANTS } from './network.js';
 import {
   checkDuration,
+  eventBudgetAfter,
   sampledSteps,
   type SimulationEngine,
   type SimulationOptions,
@@ -63,7 +64,7 @@ export class ReferenceEngine implements SimulationEngine {
   }
 
   simulate(events: InputEvents, options: SimulationOptions): Trial {
-    const { durationSteps, silencedWindows = [], eventBudget = Infinity, recordings } = options;
+    const { durationSteps, silencedWindows = [], recordings } = options;
     checkDuration(durationSteps);
     this.#reset(events.stimulated, options);
     const { delaySteps, inputEventMv, synapseMv } = this.#constants;
@@ -122,11 +123,11 @@ export class ReferenceEngine implements SimulationEngine {
         if (!steps.has(step)) continue;
         for (const i of neurons) samples.push(NETWORK.restMv.value + this.#potentialAt(i, step));
       }
-    } while (++step < durationSteps && deliveredEvents <= eventBudget);
+    } while (++step < durationSteps && deliveredEvents <= eventBudgetAfter(step, options));
     return {
       ...toRaster(spikesOfStep),
       deliveredEvents,
-      ...(deliveredEvents > eventBudget && { stoppedAtStep: step - 1 }),
+      ...(deliveredEvents > eventBudgetAfter(step, options) && { stoppedAtStep: step - 1 }),
       ...(membranes && { membranes: membranes.map(({ samples }) => Float64Array.from(samples)) }),
     };
   }

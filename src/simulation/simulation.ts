@@ -26,6 +26,12 @@ export interface MembraneRecording {
   readonly endStep: number;
 }
 
+/** A part of a trial: its duration is that of the part, all other steps count from the start of the trial. */
+export interface PartOptions extends SimulationOptions {
+  /** The first step of the part. */
+  readonly startStep: number;
+}
+
 export interface Trial extends SpikeRaster {
   /**
    * Synaptic events, counted in the step of their delivery: each connection of a neuron that is not silenced is one
@@ -51,24 +57,33 @@ export interface SimulationEngine {
   simulate(events: InputEvents, options: SimulationOptions): Trial;
 }
 
+/** The most synaptic events that a trial may have delivered in so many steps. */
+export function eventBudgetAfter(
+  steps: number,
+  { eventBudget = Infinity, eventBudgetPerStep }: Pick<Protocol, 'eventBudget' | 'eventBudgetPerStep'>,
+): number {
+  return eventBudgetPerStep === undefined ? eventBudget : Math.max(eventBudget, steps * eventBudgetPerStep);
+}
+
 /** A trial with arrays of its own, for who keeps it beyond the engine's next one. */
 export function copyOf(trial: Trial): Trial {
   return { ...trial, steps: trial.steps.slice(), neurons: trial.neurons.slice() };
 }
 
-/** The steps of a trial in which a recording takes samples, ascending. */
+/** The steps of a trial, or of a part of it, in which a recording takes samples, ascending. */
 export function sampledSteps(
   { everySteps, startStep, endStep }: MembraneRecording,
-  durationSteps: number,
+  untilStep: number,
+  fromStep = 0,
 ): number[] {
-  const first = Math.max(1, Math.ceil(startStep / everySteps));
-  const last = Math.ceil(Math.min(endStep, durationSteps) / everySteps) - 1;
+  const first = Math.max(1, Math.ceil(Math.max(startStep, fromStep) / everySteps));
+  const last = Math.ceil(Math.min(endStep, untilStep) / everySteps) - 1;
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, sample) => (first + sample) * everySteps);
 }
 
 /** @throws RangeError */
-export function checkDuration(durationSteps: number): void {
-  if (!(Number.isInteger(durationSteps) && durationSteps >= 1 && durationSteps <= MAXIMUM_TRIAL_STEPS)) {
-    throw new RangeError(`a trial has 1 to ${MAXIMUM_TRIAL_STEPS} steps, not ${durationSteps}`);
+export function checkDuration(durationSteps: number, maximum = MAXIMUM_TRIAL_STEPS): void {
+  if (!(Number.isInteger(durationSteps) && durationSteps >= 1 && durationSteps <= maximum)) {
+    throw new RangeError(`a trial has 1 to ${maximum} steps, not ${durationSteps}`);
   }
 }

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { compileDrawingKernel } from '../scheduling/kernel-file.js';
-import { compiledDrawing } from './compiled-drawing.js';
+import { compiledDrawing, newPlaces } from './compiled-drawing.js';
 import { drawInputEvents } from './input-events.js';
 import type { Input, RateTable } from './protocol.js';
 
 const word = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const step = fc.integer({ min: 0, max: 50_000 });
-const steps = fc.uniqueArray(fc.nat(49_999), { maxLength: 50 }).map((each) => Uint16Array.from(each).sort());
+const steps = fc.uniqueArray(fc.nat(49_999), { maxLength: 50 }).map((each) => Uint32Array.from(each).sort());
 
 const seeded = { seed: word, trial: word, startStep: step, endStep: step };
 const rateHz = fc.oneof(
@@ -34,7 +34,7 @@ const tableOf = (neurons: number): fc.Arbitrary<RateTable> =>
           return {
             ...(own && { courses: Uint16Array.from(own) }),
             starts: Uint32Array.from(starts),
-            steps: Uint16Array.from(courses.flatMap(({ steps }) => steps)),
+            steps: Uint32Array.from(courses.flatMap(({ steps }) => steps)),
             ratesHz: Float64Array.from(
               courses.flatMap(({ steps, ratesHz }) => ratesHz.slice(0, steps.length)),
             ),
@@ -96,11 +96,61 @@ it('compiledDrawing draws the events of drawInputEvents, trial after trial', () 
   expect(ofBackground).toBeGreaterThan(1000);
 });
 
+it('compiledDrawing draws part by part what it draws at once, whatever was drawn between and whatever the rates were', () => {
+  const draw = compiledDrawing(compileDrawingKernel());
+  const neuronId = (i: number) => `LC4-${i}`;
+  const lengths = fc.array(fc.oneof(fc.constantFrom(1, 200, 10_000), fc.integer({ min: 1, max: 6000 })), {
+    minLength: 1,
+    maxLength: 12,
+  });
+  const starts = fc.oneof(fc.constant(0), fc.constantFrom(49_900, 59_999, 60_000, 3_333_333));
+  let events = 0;
+  fc.assert(
+    fc.property(
+      fc.array(inputs, { minLength: 1, maxLength: 3 }),
+      starts,
+      lengths,
+      fc.infiniteStream(rateHz),
+      (given, firstStep, partLengths, rates) => {
+        // Windows that a long trial can have.
+        const protocolInputs = given.map(({ neurons, train }) => ({
+          neurons,
+          train: 'endStep' in train ? { ...train, endStep: train.endStep + firstStep } : train,
+        }));
+        const places = newPlaces(protocolInputs);
+        let startStep = firstStep;
+        for (const durationSteps of partLengths) {
+          const part = {
+            // A session changes rates from step to step.
+            inputs: protocolInputs.map(({ neurons, train }) => ({
+              neurons,
+              train:
+                train.kind === 'poisson' && typeof train.rateHz === 'number'
+                  ? { ...train, rateHz: rates.next().value as number }
+                  : train,
+            })),
+            startStep,
+            durationSteps,
+          };
+          const expected = drawInputEvents(part, neuronId);
+          expect(draw(part, neuronId, places)).toEqual(expected);
+          // A part more, and one of another trial, with no places.
+          if (durationSteps % 2 === 0) expect(draw(part, neuronId)).toEqual(expected);
+          events += expected.steps.length;
+          startStep += durationSteps;
+        }
+      },
+    ),
+    { seed: 783, numRuns: 60 },
+  );
+  expect(events).toBeGreaterThan(50_000);
+});
+
 it('compiledDrawing orders steps in which several inputs kick many neurons', () => {
   const draw = compiledDrawing(compileDrawingKernel());
   const kicks = (length: number, neuronOf: (place: number) => number): Input => ({
     neurons: Uint32Array.from({ length }, (_, place) => neuronOf(place)),
-    train: { kind: 'spikes', steps: Uint16Array.of(0, 7) },
+    train: { kind: 'spikes', steps: Uint32Array.of(0, 7) },
   });
   for (const length of [1, 2, 3, 40, 2000, 2001]) {
     const protocol = {

@@ -1,3 +1,4 @@
+import { firstNotBelow } from '../connectome/sorted-array.js';
 import {
   givenSteps,
   layeredTrain,
@@ -5,11 +6,13 @@ import {
   stimulatedBy,
   type DrawInputEvents,
   type InputEvents,
+  type Part,
+  type TrainPlaces,
 } from './input-events.js';
 import { WORD_RANGE, type IntervalTable } from './intervals.js';
 import { MAXIMUM_TRIAL_STEPS, type BackgroundTrain, type GivenTrain, type Input } from './protocol.js';
 import { courseOf, coursesOf, type RateCourse } from './rate-table.js';
-import { type LayeredTrain, newIdWords, shareOf } from './trains.js';
+import { epochsIn, firstBlockOf, type LayeredTrain, newIdWords, POISSON_LAYERS, shareOf } from './trains.js';
 
 /** Exports of kernel/kernel.ts, which says what the numbers are. */
 interface Kernel {
@@ -31,6 +34,9 @@ interface Kernel {
 /** As in kernel.ts. */
 const TABLE_HEAD_BYTES = 16;
 
+/** Words of the places of a train: three for each layer. */
+const PLACES_WORDS = 3 * POISSON_LAYERS;
+
 /** Trains of one course in the kernel's memory. */
 interface WrittenTrain {
   readonly layers: number;
@@ -47,13 +53,20 @@ export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
   const drawing = new Drawing(
     new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel,
   );
-  return ({ inputs: all, durationSteps }, neuronId) => {
+  return ({ inputs: all, durationSteps, startStep = 0 }, neuronId, places) => {
     const { inputs, background } = partedInputs(all);
-    const events = { stimulated: stimulatedBy(inputs), ...drawing.draw(inputs, durationSteps, neuronId) };
+    const part = { startStep, endStep: startStep + durationSteps };
+    const events = { stimulated: stimulatedBy(inputs), ...drawing.draw(inputs, part, neuronId, places) };
     if (background === undefined) return events;
-    const drawn = drawing.drawSparse(background, durationSteps, neuronId);
+    const drawn = drawing.drawSparse(background, part, neuronId);
     return { ...events, background: { ...drawn, eventMv: background.train.eventMv } };
   };
+}
+
+/** Places for the trains of a trial that is drawn in parts, before the first part. */
+export function newPlaces(inputs: readonly Input[]): TrainPlaces {
+  const trains = partedInputs(inputs).inputs.reduce((sum, { neurons }) => sum + neurons.length, 0);
+  return new Uint32Array(trains * PLACES_WORDS);
 }
 
 class Drawing {
@@ -68,29 +81,31 @@ class Drawing {
     kernel.layOut(MAXIMUM_TRIAL_STEPS);
   }
 
-  draw(inputs: readonly Input[], durationSteps: number, neuronId: NeuronId) {
+  draw(inputs: readonly Input[], part: Part, neuronId: NeuronId, places?: TrainPlaces) {
+    const { kernel } = this;
     const layered = inputs.map(({ train }) => (train.kind === 'spikes' ? undefined : layeredTrain(train)));
-    this.#begin(layered, durationSteps);
+    this.#begin(layered, part);
+    let placesOfTrain = places === undefined ? 0 : this.#write(places, kernel.lend(places.byteLength));
+    const placesBytes = placesOfTrain && places!.BYTES_PER_ELEMENT * PLACES_WORDS;
+    const firstPlaces = placesOfTrain;
     const adders = inputs.map(({ train }, at) =>
-      train.kind === 'spikes'
-        ? this.#adderOfGiven(train, durationSteps)
-        : this.#adderOf(layered[at]!, durationSteps, neuronId),
+      train.kind === 'spikes' ? this.#adderOfGiven(train, part) : this.#adderOf(layered[at]!, part, neuronId),
     );
-    forEachTrain(inputs, (neuron, input, index) => adders[input]!(neuron, index));
+    forEachTrain(inputs, (neuron, input, index) => {
+      adders[input]!(neuron, index, placesOfTrain);
+      placesOfTrain += placesBytes;
+    });
+    places?.set(new Uint32Array(kernel.memory.buffer, firstPlaces, places.length));
     return this.#end();
   }
 
   /** Draws trains that have few events, all of them in one call. */
-  drawSparse(
-    { neurons: given, train }: Input & { train: BackgroundTrain },
-    durationSteps: number,
-    neuronId: NeuronId,
-  ) {
+  drawSparse({ neurons: given, train }: Input & { train: BackgroundTrain }, part: Part, neuronId: NeuronId) {
     const neurons = isAscending(given) ? given : given.slice().sort();
     this.#knowIds(neurons, neuronId);
     const layered = layeredTrain(train);
-    this.#begin([layered], durationSteps);
-    const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), durationSteps);
+    this.#begin([layered], part);
+    const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), part);
     const { counter, key } = layered.streamOf(0, () => '');
     // The kernel reads four at a time.
     const list = new Uint32Array(4 * Math.ceil(neurons.length / 4));
@@ -110,7 +125,7 @@ class Drawing {
   }
 
   /** Begins a trial, after its tables are written: its events lie behind these. */
-  #begin(trains: readonly (LayeredTrain | undefined)[], durationSteps: number): void {
+  #begin(trains: readonly (LayeredTrain | undefined)[], { startStep, endStep }: Part): void {
     for (const { intervals } of trains.flatMap((train) => train?.layers ?? [])) {
       if (this.#tables.has(intervals)) continue;
       const { guide, guideShift, cumulative } = intervals;
@@ -120,72 +135,85 @@ class Drawing {
       this.#write(cumulative, address + TABLE_HEAD_BYTES + guide.byteLength);
       this.#tables.set(intervals, address);
     }
-    this.kernel.beginTrial(durationSteps);
+    this.kernel.beginTrial(endStep - startStep);
   }
 
   /** @returns a function that adds the events of a neuron, given it and its index in the input */
-  #adderOfGiven(train: GivenTrain, durationSteps: number) {
+  #adderOfGiven(train: GivenTrain, { startStep, endStep }: Part) {
     const { kernel } = this;
     return (neuron: number, index: number) => {
       kernel.beginTrain();
-      for (const step of givenSteps(train, index)) if (step < durationSteps) kernel.addEvent(step, neuron);
+      const steps = givenSteps(train, index);
+      const end = firstNotBelow(steps, endStep);
+      for (let at = firstNotBelow(steps, startStep); at < end; at++) {
+        kernel.addEvent(steps[at]! - startStep, neuron);
+      }
     };
   }
 
   /** @returns the same of trains that are drawn */
-  #adderOf(train: LayeredTrain, durationSteps: number, neuronId: NeuronId) {
+  #adderOf(train: LayeredTrain, part: Part, neuronId: NeuronId) {
     const { kernel } = this;
     const { rateHz, streamOf } = train;
     const trains =
       typeof rateHz === 'number'
-        ? [this.#writeTrain(train, courseOf(rateHz, 0), durationSteps)]
-        : coursesOf(rateHz).map((course) => this.#writeTrain(train, course, durationSteps));
+        ? [this.#writeTrain(train, courseOf(rateHz, 0), part)]
+        : coursesOf(rateHz).map((course) => this.#writeTrain(train, course, part));
     const courses = typeof rateHz === 'number' ? undefined : rateHz.courses;
-    return (neuron: number, index: number) => {
+    return (neuron: number, index: number, places: number) => {
       const { layers, layerCount } = trains[courses === undefined ? 0 : courses[index]!]!;
       const stream = streamOf(index, () => neuronId(neuron));
       const [w1, w2, w3] = stream.counter;
       const [key0, key1] = stream.key;
       // Written out: a call with spread arguments takes longer than a short train.
-      kernel.addTrain(neuron, layers, layerCount, w1, w2, w3, key0, key1);
+      kernel.addTrain(neuron, layers, layerCount, places, w1, w2, w3, key0, key1);
     };
   }
 
+  /** Writes the layers that have events in a part, epoch by epoch. */
   #writeTrain(
     { layers, startStep, endStep }: LayeredTrain,
-    { steps, ratesHz }: RateCourse,
-    durationSteps: number,
+    { steps: changes, ratesHz: rates }: RateCourse,
+    part: Part,
   ): WrittenTrain {
-    const changes = steps.length;
+    const start = Math.max(startStep, part.startStep);
+    const end = Math.min(endStep, part.endStep);
+    const [first, last] = [firstNotBelow(changes, start + 1) - 1, firstNotBelow(changes, end)];
+    const [steps, ratesHz] = [changes.subarray(first, last), rates.subarray(first, last)];
+    const changeCount = steps.length;
     const course =
-      changes === 1 ? 0 : this.#write(ratesHz, this.kernel.lend(ratesHz.byteLength + steps.byteLength));
-    if (changes > 1) this.#write(steps, course + ratesHz.byteLength);
-    const topHz = ratesHz.reduce((most, rateHz) => Math.max(most, rateHz));
+      changeCount < 2 ? 0 : this.#write(ratesHz, this.kernel.lend(ratesHz.byteLength + steps.byteLength));
+    if (changeCount > 1) this.#write(steps, course + ratesHz.byteLength);
+    const topHz = ratesHz.reduce((most, rateHz) => Math.max(most, rateHz), 0);
     const addresses: number[] = [];
-    for (const layer of layers) {
-      const share = shareOf(layer, topHz);
-      if (!(share > 0)) break;
-      const { intervals, firstBlock, fromHz, toHz } = layer;
-      // Behind the last rate that reaches into a layer there is nothing to draw.
-      const last = ratesHz.findLastIndex((rateHz) => rateHz > fromHz);
-      const end = Math.min(durationSteps, endStep, steps[last + 1] ?? Infinity);
-      const table = this.#tables.get(intervals)!;
-      const noneFrom = intervals.cumulative[end - 1] ?? WORD_RANGE;
-      const keepBelow = share * WORD_RANGE;
-      addresses.push(
-        this.kernel.addLayer(
-          table,
-          firstBlock,
-          startStep,
-          end,
-          course,
-          changes,
-          fromHz,
-          toHz,
-          keepBelow,
-          noneFrom,
-        ),
-      );
+    for (const epoch of epochsIn(start, end)) {
+      const { number, startStep: origin } = epoch;
+      for (const [at, layer] of layers.entries()) {
+        const share = shareOf(layer, topHz);
+        if (!(share > 0)) break;
+        const { intervals, fromHz, toHz } = layer;
+        // Behind the last rate that reaches into a layer there is nothing to draw.
+        const lastRate = ratesHz.findLastIndex((rateHz) => rateHz > fromHz);
+        const endOfLayer = Math.min(epoch.endStep, steps[lastRate + 1] ?? Infinity) - origin;
+        addresses.push(
+          this.kernel.addLayer(
+            this.#tables.get(intervals)!,
+            at,
+            number + 1,
+            origin,
+            origin - part.startStep,
+            firstBlockOf(layer, epoch),
+            Math.max(start - origin, 0),
+            Math.max(endOfLayer, 0),
+            course,
+            changeCount,
+            fromHz,
+            toHz,
+            share * WORD_RANGE,
+            intervals.cumulative[endOfLayer - 1] ?? WORD_RANGE,
+          ),
+        );
+      }
     }
     return { layers: addresses[0] ?? 0, layerCount: addresses.length };
   }

@@ -13,9 +13,13 @@ const DRAWINGS: readonly (readonly [name: string, draw: DrawInputEvents])[] = [
 const population = Uint32Array.from({ length: 400 }, (_, i) => 1000 - i);
 
 describe.each(DRAWINGS)('%s', (_, draw) => {
-  const drawn = (inputs: readonly Input[], durationSteps: number): [step: number, neuron: number][] => {
-    const { steps, neurons } = draw({ inputs, durationSteps }, (i) => `72057594060000${1000 + i}`);
-    return Array.from(steps, (step, i) => [step, neurons[i]!]);
+  const drawn = (
+    inputs: readonly Input[],
+    durationSteps: number,
+    startStep = 0,
+  ): [step: number, neuron: number][] => {
+    const { steps, neurons } = draw({ inputs, durationSteps, startStep }, (i) => `72057594060000${1000 + i}`);
+    return Array.from(steps, (step, i) => [startStep + step, neurons[i]!]);
   };
   const asTexts = (events: readonly (readonly [number, number])[]) => events.map((event) => event.join(' '));
 
@@ -238,6 +242,111 @@ describe.each(DRAWINGS)('%s', (_, draw) => {
     });
   });
 
+  // Epoch 0 has 50,000 steps, each later one 10,000.
+  describe('a train that goes on for minutes', () => {
+    const train: PoissonTrain = {
+      kind: 'poisson',
+      name: 'sugar',
+      rateHz: 20,
+      seed: 42,
+      trial: 3,
+      startStep: 0,
+      endStep: 6_000_000,
+    };
+    const events = (more: Partial<PoissonTrain>, startStep: number, steps: number, neurons = population) =>
+      drawn([{ neurons, train: { ...train, ...more } }], steps, startStep);
+
+    // Written anew from the description alone, as above.
+    it.each([
+      [50_000, 1],
+      [70_000, 3],
+      [5_990_000, 595],
+    ])('begins anew in step %p, with the blocks of epoch %p', (startStep, epoch) => {
+      const id = BigInt('720575940600001007');
+      const word = parseInt(createHash('sha256').update('sugar').digest('hex').slice(0, 8), 16);
+      const expected: number[] = [];
+      const out = new Uint32Array(4);
+      for (let block = epoch * 2 ** 15, step = -1; step < 10_000; block++) {
+        const [low, high] = [Number(id % 2n ** 32n), Number(id / 2n ** 32n)];
+        philox4x32(out, block, low, high, word >= 2 ** 31 ? word : word + 2 ** 31, 42, 3);
+        for (const half of [0, 2]) {
+          step += 1 + Math.floor(Math.log1p(-out[half]! / 2 ** 32) / Math.log1p(-31.25e-4));
+          if (step < 10_000 && out[half + 1]! / 2 ** 32 < 20 / 31.25) expected.push(startStep + step);
+        }
+      }
+      const one = Uint32Array.of(7);
+      expect(expected.length).toBeGreaterThan(10);
+      expect(events({}, startStep, 10_000, one).map(([step]) => step)).toEqual(expected);
+      const first = events({}, 40_000, 10_000, one).map(([step]) => step - 40_000);
+      expect(first).not.toEqual(expected.map((step) => step - startStep));
+      // A part that begins before has the same events.
+      const around = events({}, startStep - 3_000, 9_000, one).map(([step]) => step);
+      expect(around.filter((step) => step >= startStep)).toEqual(
+        expected.filter((step) => step < startStep + 6_000),
+      );
+    });
+
+    it('has its rate and geometric intervals across the ends of epochs: chi-square', () => {
+      const all = Array.from({ length: 6 }, (_, part) =>
+        events({ rateHz: 100 }, 48_500 + 5_000 * part, 5_000),
+      ).flat();
+      const counts = new Array<number>(30).fill(0);
+      const last = new Map<number, number>();
+      let [overEnds, short] = [0, 0];
+      for (const [step, neuron] of all) {
+        counts[Math.floor((step - 48_500) / 1000)]!++;
+        const before = last.get(neuron);
+        const end = [50_000, 60_000, 70_000].find((each) => before! < each && each <= step);
+        if (end !== undefined && before! >= end - 100) {
+          overEnds++;
+          if (step - before! <= 100) short++;
+        }
+        last.set(neuron, step);
+      }
+      const expected = (population.length * 100) / 10;
+      const chiSquare = counts.reduce((sum, count) => sum + (count - expected) ** 2 / (expected * 0.99), 0);
+      // Thirty degrees of freedom: the 0.1 % points at both ends.
+      expect(chiSquare).toBeLessThan(59.7);
+      expect(chiSquare).toBeGreaterThan(11.6);
+      expect(overEnds).toBeGreaterThan(600);
+      // An interval that reaches over an end begins k steps before it with the chance 0.99^k, of those that end in 100 steps.
+      const share = Array.from({ length: 100 }, (_, k) => [0.99 ** k, 0.99 ** k - 0.99 ** 100] as const);
+      const chance = share.reduce((sum, [, s]) => sum + s, 0) / share.reduce((sum, [a]) => sum + a, 0);
+      const deviation = Math.sqrt(overEnds * chance * (1 - chance));
+      expect(Math.abs(short - overEnds * chance)).toBeLessThan(4 * deviation);
+    });
+
+    it('only gains events as the rate rises, also of one that was 0 until then', () => {
+      const changing = {
+        starts: Uint32Array.of(0, 3),
+        steps: Uint32Array.of(0, 300_000, 300_400),
+        ratesHz: Float64Array.of(0, 180, 0),
+      };
+      const steady = events({ rateHz: 180 }, 299_900, 700);
+      expect(events({ rateHz: changing }, 299_900, 700)).toEqual(
+        steady.filter(([step]) => step >= 300_000 && step < 300_400),
+      );
+      expect(events({ rateHz: changing, startStep: 300_100, endStep: 300_200 }, 299_900, 700)).toEqual(
+        steady.filter(([step]) => step >= 300_100 && step < 300_200),
+      );
+    });
+
+    it('has given events in the part that they belong to', () => {
+      const given = { kind: 'spikes', steps: Uint32Array.of(0, 49_999, 100_000, 100_007, 131_072) } as const;
+      const inputs = [{ neurons: Uint32Array.of(4, 2), train: given }];
+      expect(drawn(inputs, 8, 100_000)).toEqual([
+        [100_000, 2],
+        [100_000, 4],
+        [100_007, 2],
+        [100_007, 4],
+      ]);
+      expect(drawn(inputs, 7, 100_001)).toEqual([
+        [100_007, 2],
+        [100_007, 4],
+      ]);
+    });
+  });
+
   describe('a rate that changes', () => {
     const train = {
       kind: 'poisson',
@@ -251,7 +360,7 @@ describe.each(DRAWINGS)('%s', (_, draw) => {
       const starts = courses.map((_, at) => courses.slice(0, at).flat().length);
       return {
         starts: Uint32Array.from([...starts, courses.flat().length]),
-        steps: Uint16Array.from(courses.flat(), ([step]) => step),
+        steps: Uint32Array.from(courses.flat(), ([step]) => step),
         ratesHz: Float64Array.from(courses.flat(), ([, rateHz]) => rateHz),
       };
     };
@@ -419,7 +528,7 @@ describe.each(DRAWINGS)('%s', (_, draw) => {
 
   describe('given spikes', () => {
     it('come to all neurons, or to each its own, up to the end of the trial', () => {
-      const steps = Uint16Array.of(0, 7, 49_999);
+      const steps = Uint32Array.of(0, 7, 49_999);
       const neurons = Uint32Array.of(4, 2);
       expect(drawn([{ neurons, train: { kind: 'spikes', steps } }], 50_000)).toEqual([
         [0, 2],
@@ -429,12 +538,12 @@ describe.each(DRAWINGS)('%s', (_, draw) => {
         [49_999, 2],
         [49_999, 4],
       ]);
-      const each = [Uint16Array.of(3), Uint16Array.of(1, 3)];
+      const each = [Uint32Array.of(3), Uint32Array.of(1, 3)];
       expect(drawn([{ neurons, train: { kind: 'spikes', steps: each } }], 3)).toEqual([[1, 2]]);
     });
 
     it('of two inputs meet: a pair stands twice', () => {
-      const train = { kind: 'spikes', steps: Uint16Array.of(5) } as const;
+      const train = { kind: 'spikes', steps: Uint32Array.of(5) } as const;
       const inputs = [
         { neurons: Uint32Array.of(2, 1), train },
         { neurons: Uint32Array.of(3, 2), train },

@@ -4,6 +4,9 @@ import { philox4x32 } from './philox.js';
 import { courseOf, type RateCourse } from './rate-table.js';
 import {
   backgroundTrain,
+  type Epoch,
+  epochsIn,
+  firstBlockOf,
   type Layer,
   type LayeredTrain,
   poissonTrain,
@@ -11,6 +14,12 @@ import {
   type Stream,
   v1Train,
 } from './trains.js';
+
+/**
+ * Where the layers of trains stand behind a part: of each its epoch, counted from 1, the block that comes next, and the
+ * step before it, counted from the start of the epoch. Nothing is lost with them but the time to draw an epoch again.
+ */
+export type TrainPlaces = Uint32Array;
 
 /** The events that the trains of a protocol give to its neurons. */
 export interface InputEvents {
@@ -34,37 +43,51 @@ export interface BackgroundEvents {
   readonly eventMv: number;
 }
 
-/** @param neuronId the connectome's; asked for the neurons of trains of the kind poisson alone */
+/** A trial, or a part of one: its duration is that of the part, and the steps of its events count from its first one. */
+export type DrawnProtocol = Pick<Protocol, 'inputs' | 'durationSteps'> & { readonly startStep?: number };
+
+/**
+ * @param neuronId the connectome's; asked for the neurons of trains of the kind poisson alone
+ * @param places of trains that are drawn part by part, to be handed on from each to the next: they change no event
+ */
 export type DrawInputEvents = (
-  protocol: Pick<Protocol, 'inputs' | 'durationSteps'>,
+  protocol: DrawnProtocol,
   neuronId: (neuron: number) => string,
+  places?: TrainPlaces,
 ) => InputEvents;
 
 /** Draws a protocol, written to be read; compiled-drawing.ts does the same, faster. */
-export const drawInputEvents: DrawInputEvents = ({ inputs: all, durationSteps }, neuronId) => {
+export const drawInputEvents: DrawInputEvents = ({ inputs: all, durationSteps, startStep = 0 }, neuronId) => {
   const { inputs, background } = partedInputs(all);
+  const part = { startStep, endStep: startStep + durationSteps };
   return {
     stimulated: stimulatedBy(inputs),
-    ...eventsOf(inputs, durationSteps, neuronId),
+    ...eventsOf(inputs, part, neuronId),
     ...(background && {
       background: {
-        ...eventsOf([background], durationSteps, neuronId),
+        ...eventsOf([background], part, neuronId),
         eventMv: background.train.eventMv,
       },
     }),
   };
 };
 
+/** Steps from startStep up to, not including, endStep. */
+export interface Part {
+  readonly startStep: number;
+  readonly endStep: number;
+}
+
 function eventsOf(
   inputs: readonly Input[],
-  durationSteps: number,
+  part: Part,
   neuronId: (neuron: number) => string,
 ): Pick<InputEvents, 'steps' | 'neurons'> {
   const drawn: (readonly [step: number, neuron: number])[] = [];
   for (const { neurons, train } of inputs) {
-    const stepsFor = trainOf(train, durationSteps, neuronId);
+    const stepsFor = trainOf(train, part, neuronId);
     neurons.forEach((neuron, index) => {
-      for (const step of stepsFor(neuron, index)) drawn.push([step, neuron]);
+      for (const step of stepsFor(neuron, index)) drawn.push([step - part.startStep, neuron]);
     });
   }
   drawn.sort(([step, neuron], [otherStep, other]) => step - otherStep || neuron - other);
@@ -77,19 +100,23 @@ function eventsOf(
 /** @returns the steps at which a neuron gets an event, none twice, for the neuron and its index in the input */
 function trainOf(
   train: Train,
-  durationSteps: number,
+  part: Part,
   neuronId: (neuron: number) => string,
 ): (neuron: number, index: number) => Iterable<number> {
   if (train.kind === 'spikes') {
-    return (_, index) => givenSteps(train, index).filter((step) => step < durationSteps);
+    return (_, index) =>
+      givenSteps(train, index).filter((step) => step >= part.startStep && step < part.endStep);
   }
   const { layers, rateHz, startStep, endStep, streamOf } = layeredTrain(train);
-  const end = Math.min(durationSteps, endStep);
+  const start = Math.max(part.startStep, startStep);
+  const end = Math.min(part.endStep, endStep);
   return (neuron, index) => {
     const stream = streamOf(index, () => neuronId(neuron));
     const course = courseOf(rateHz, index);
-    const steps = layers.flatMap((layer) => stepsOf(layer, course, stream, end));
-    return new Set(steps.filter((step) => step >= startStep));
+    const steps = epochsIn(start, end).flatMap((epoch) =>
+      layers.flatMap((layer) => stepsOf(layer, course, stream, epoch)),
+    );
+    return new Set(steps.filter((step) => step >= start && step < end));
   };
 }
 
@@ -98,21 +125,22 @@ function trainOf(
  * and stays if that is below the share of the layer at the rate of its step: a higher rate only adds events, and a
  * longer trial begins with the shorter one. A block has four words: an interval, the event's number, and the same once
  * more.
- * @returns the steps of the events that stay, ascending, up to endStep - 1
+ * @returns the steps of the epoch in which events stay, ascending
  */
 function stepsOf(
   layer: Layer,
   { steps: changes, ratesHz }: RateCourse,
   { counter: [c1, c2, c3], key: [k0, k1] }: Stream,
-  endStep: number,
+  epoch: Epoch,
 ): number[] {
   const keepBelow = ratesHz.map((rateHz) => shareOf(layer, rateHz) * WORD_RANGE);
   const steps: number[] = [];
   if (keepBelow.every((limit) => limit <= 0)) return steps;
   const words = new Uint32Array(4);
-  let step = -1;
+  const { endStep } = epoch;
+  let step = epoch.startStep - 1;
   let place = 0;
-  for (let block = layer.firstBlock; step < endStep; block++) {
+  for (let block = firstBlockOf(layer, epoch); step < endStep; block++) {
     philox4x32(words, block, c1, c2, c3, k0, k1);
     for (let half = 0; half < 4; half += 2) {
       step += intervalOf(words[half]!, layer.intervals);
@@ -134,7 +162,7 @@ export function layeredTrain(train: Exclude<Train, GivenTrain>): LayeredTrain {
   }
 }
 
-export function givenSteps({ steps }: GivenTrain, index: number): Uint16Array {
+export function givenSteps({ steps }: GivenTrain, index: number): Uint32Array {
   return ArrayBuffer.isView(steps) ? steps : steps[index]!;
 }
 

@@ -7,7 +7,7 @@ it.each<[string, Partial<Protocol>, boolean]>([
   ['inputs and silenced neurons', { silenced: Uint32Array.of(2), eventBudget: 1 }, true],
   [
     'given events',
-    { inputs: [{ neurons: NEURONS.sources, train: { kind: 'spikes', steps: new Uint16Array(1) } }] },
+    { inputs: [{ neurons: NEURONS.sources, train: { kind: 'spikes', steps: new Uint32Array(1) } }] },
     true,
   ],
   ['constants', { constants: { delaySteps: 1 } }, false],

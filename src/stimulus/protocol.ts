@@ -4,8 +4,12 @@
  */
 
 export const STEPS_PER_MS = 10;
-/** 5 s. */
+/** 5 s: the longest trial that is simulated whole. */
 export const MAXIMUM_TRIAL_STEPS = 5000 * STEPS_PER_MS;
+/** 600 s: the longest one at all, in parts. */
+export const LONGEST_TRIAL_STEPS = 600_000 * STEPS_PER_MS;
+/** 1 s: the longest part of a trial that is cut. */
+export const MAXIMUM_PART_STEPS = 1000 * STEPS_PER_MS;
 /** The highest rate of a Poisson train. */
 export const MAXIMUM_RATE_HZ = 500;
 /** The highest rate of a train of background. */
@@ -18,10 +22,12 @@ export interface Protocol {
   readonly inputs: readonly Input[];
   /** Neurons whose spikes are not delivered to anybody. */
   readonly silenced: Uint32Array;
-  /** Steps of 0.1 ms, 1 to MAXIMUM_TRIAL_STEPS. */
+  /** Steps of 0.1 ms, 1 to LONGEST_TRIAL_STEPS. */
   readonly durationSteps: number;
   /** The trial ends after the first step with more delivered events in all; see simulation/simulation.ts. */
   readonly eventBudget?: number;
+  /** For each step that was simulated: where that is more in all, it takes the place of the budget. */
+  readonly eventBudgetPerStep?: number;
   /** Those that differ from simulation/network.ts. */
   readonly constants?: Partial<NetworkConstants>;
   /** In the order in which weights that meet at a connection are multiplied. */
@@ -129,7 +135,7 @@ export interface RateTable {
   /** Rates of course c have the places from starts[c] up to, not including, starts[c + 1] in the arrays below. */
   readonly starts: Uint32Array;
   /** The step from which on each rate holds, up to the next one of its course: 0, then ascending. */
-  readonly steps: Uint16Array;
+  readonly steps: Uint32Array;
   readonly ratesHz: Float64Array;
 }
 
@@ -137,7 +143,7 @@ export interface RateTable {
 export interface GivenTrain {
   readonly kind: 'spikes';
   /** One list for all neurons, or one for each of them. */
-  readonly steps: Uint16Array | readonly Uint16Array[];
+  readonly steps: Uint32Array | readonly Uint32Array[];
 }
 
 /** Trains that every engine knows. */

@@ -24,7 +24,7 @@ export interface Layer {
   /** The rates between which it lies: a train of a rate up to the first has nothing of it, from the second on all. */
   readonly fromHz: number;
   readonly toHz: number;
-  /** The number of the first block of random numbers; the next blocks follow it. */
+  /** The number of the first block of random numbers in the first epoch; the next blocks follow it. */
   readonly firstBlock: number;
 }
 
@@ -50,6 +50,40 @@ export function shareOf({ fromHz, toHz }: Layer, rateHz: number): number {
   return Math.min(1, (rateHz - fromHz) / (toHz - fromHz));
 }
 
+/**
+ * A train begins anew in each epoch, with random numbers of its own. This changes nothing in its distribution, since
+ * intervals have no memory, and the events of any minute are found without those before it. Times of the first epoch, and
+ * so trials of up to 5 s, have the numbers that they would have without others.
+ */
+export interface Epoch {
+  readonly number: number;
+  readonly startStep: number;
+  readonly endStep: number;
+}
+
+const FIRST_EPOCH_STEPS = MAXIMUM_TRIAL_STEPS;
+const EPOCH_STEPS = 10_000;
+/** The number of an epoch stands in the block's number above that of the block in the epoch: no train has 2^15 blocks in one. */
+const EPOCH_SHIFT = 15;
+
+/** The epochs that some steps belong to, as far as these reach. */
+export function epochsIn(startStep: number, endStep: number): Epoch[] {
+  const epochs: Epoch[] = [];
+  let number = Math.max(0, Math.floor((startStep - FIRST_EPOCH_STEPS) / EPOCH_STEPS) + 1);
+  for (let start = startStep; start < endStep; number++) {
+    const end = FIRST_EPOCH_STEPS + number * EPOCH_STEPS;
+    const startStep = number === 0 ? 0 : end - EPOCH_STEPS;
+    epochs.push({ number, startStep, endStep: Math.min(end, endStep) });
+    start = end;
+  }
+  return epochs;
+}
+
+/** The number of the first block of a layer in an epoch. */
+export function firstBlockOf(layer: Layer, { number }: Epoch): number {
+  return layer.firstBlock + number * 2 ** EPOCH_SHIFT;
+}
+
 /** Events are drawn at the rate of the highest intensity and thinned, so raising the intensity only adds events. */
 export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'>): LayeredTrain {
   const intervals = intervalTable(chanceInStep(nominalRateHz * MAXIMUM_INTENSITY));
@@ -69,6 +103,8 @@ export function v1Train({ nominalRateHz, intensity, seed }: Omit<V1Train, 'kind'
  */
 const POISSON_RATES_HZ = [31.25, 62.5, 125, 250, MAXIMUM_RATE_HZ];
 const BACKGROUND_RATES_HZ = [0.5, 2, 8, MAXIMUM_BACKGROUND_RATE_HZ];
+/** The most layers of a train that has no few events. */
+export const POISSON_LAYERS = POISSON_RATES_HZ.length;
 /** The number of a layer stands in the top three bits of the block's number. */
 const LAYER_SHIFT = 29;
 /** Set in the word of an input's name; no stream of PHILOX_STREAM has it. */

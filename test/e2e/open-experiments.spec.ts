@@ -551,7 +551,7 @@ function badDocuments(): Fault[] {
   const noObjects = [5, 'x', true, [], null];
   const places: [path: string, document: (value: unknown) => unknown, values: readonly unknown[]][] = [
     ['/trials', (value) => ({ trials: value }), numbers(1, 100, true)],
-    ['/duration_ms', (value) => ({ duration_ms: value }), numbers(1, 5000, true)],
+    ['/duration_ms', (value) => ({ duration_ms: value }), numbers(1, 600_000, true)],
     ['/seed', (value) => ({ seed: value }), numbers(0, 2 ** 32 - 1, true)],
     ['/name', (value) => ({ name: value }), [5, true, {}, [], null, 'x'.repeat(121)]],
     ['/on_missing', (value) => ({ on_missing: value }), ['no', 5, null, [], {}]],
@@ -584,7 +584,7 @@ function badDocuments(): Fault[] {
     [
       '/inputs/a/times_ms/1',
       (value) => ({ inputs: { a: { ...input, module: 'spikes', times_ms: [1, value] } } }),
-      [0.05, -1, 'x', null, 1, [], 5001],
+      [0.05, -1, 'x', null, 1, [], 600_001],
     ],
     ['/reports/r', (value) => ({ reports: { r: value } }), noObjects],
     [
@@ -674,7 +674,7 @@ function badDocuments(): Fault[] {
     { set: 'seed', values: [1, 1] },
     { set: 'seed', values: [0.5] },
     { set: 'seed', values: ['1'] },
-    { set: 'duration_ms', values: [5001] },
+    { set: 'duration_ms', values: [600_001] },
     { set: 'inputs.a.rate_hz', values: [501] },
     { set: 'inputs.a.rate_hz', from: 0, to: 10 },
     { set: 'inputs.a.rate_hz', from: 0, to: 10, step: 0 },

@@ -137,7 +137,7 @@ export function itEqualsTheOracle(
     const neurons = (...indices: number[]) => Uint32Array.from(indices);
     const poisson = (name: string, rateHz: number, startStep: number, endStep: number) =>
       ({ kind: 'poisson', name, rateHz, seed: 5, trial: 2, startStep, endStep }) as const;
-    const given = { kind: 'spikes', steps: Uint16Array.from([0, 17, 18, 40, 41]) } as const;
+    const given = { kind: 'spikes', steps: Uint32Array.from([0, 17, 18, 40, 41]) } as const;
     const silenced = neurons(3, 7, 40, 41, 42);
     const protocols: Protocol[] = [
       {

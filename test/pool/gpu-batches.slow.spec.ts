@@ -17,7 +17,7 @@ const TIMEOUT_MS = 120_000;
 /** Input events in given steps. */
 const given = (neurons: number[], steps: number[]): Input => ({
   neurons: Uint32Array.from(neurons),
-  train: { kind: 'spikes', steps: Uint16Array.from(steps) },
+  train: { kind: 'spikes', steps: Uint32Array.from(steps) },
 });
 const open = (...inputs: Input[]): Protocol => ({
   inputs,

@@ -93,7 +93,8 @@ export function simulateDensely(
     for (const i of spiking) v[i] = g[i] = 0;
     membranes.push(v.map((each) => each - 52));
     deliveredUpTo.push(deliveredEvents);
-    if (deliveredEvents > eventBudget) return { spikes, membranes, deliveredUpTo, stoppedAtStep: k };
+    if (deliveredEvents > Math.max(eventBudget, (k + 1) * (options.eventBudgetPerStep ?? -Infinity)))
+      return { spikes, membranes, deliveredUpTo, stoppedAtStep: k };
   }
   return { spikes, membranes, deliveredUpTo, stoppedAtStep: undefined };
 }

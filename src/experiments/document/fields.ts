@@ -1,9 +1,9 @@
 /** Fields that several parts of a document have. */
 import { selector } from '../../connectome/selector-schema.js';
 import { integer, listOf, number, oneOf, type SchemaOf } from '../../schema/json-schema.js';
-import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../../stimulus/protocol.js';
+import { LONGEST_TRIAL_STEPS, STEPS_PER_MS } from '../../stimulus/protocol.js';
 
-export const MAXIMUM_DURATION_MS = MAXIMUM_TRIAL_STEPS / STEPS_PER_MS;
+export const MAXIMUM_DURATION_MS = LONGEST_TRIAL_STEPS / STEPS_PER_MS;
 export const TIME_STEP_MS = 1 / STEPS_PER_MS;
 
 /** Times from the start of a trial, in which something can still happen. */

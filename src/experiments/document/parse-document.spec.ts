@@ -94,7 +94,7 @@ describe('a complete document', () => {
     expect(Object.is(at(-0), 0)).toBe(true);
     expect(refusal({ inputs: { i: { node_set: 'LC4', delay_ms: 0.30001 } } })).toEqual({
       path: '/inputs/i/delay_ms',
-      message: 'inputs.i.delay_ms must be a multiple of 0.1 from 0 to 4999.9, got 0.30001.',
+      message: 'inputs.i.delay_ms must be a multiple of 0.1 from 0 to 599999.9, got 0.30001.',
     });
   });
 
@@ -418,7 +418,7 @@ describe('a document is refused', () => {
       'with a swept window without an end',
       set({ set: 'inputs.i.duration_ms', values: [0] }),
       '/sweep/0/values/0',
-      /a multiple of 0\.1 from 0\.1 to 5000, got 0\.$/,
+      /a multiple of 0\.1 from 0\.1 to 600000, got 0\.$/,
     ],
     [
       'with a sweep that goes down',

@@ -361,7 +361,7 @@ function timesMs({ steps }: EventPiece): Float64Array {
 }
 
 /** A division gives the double nearest to the decimal fraction. Float64Array.from is several times as slow. */
-function times(steps: Uint16Array, stepsPerUnit: number): Float64Array {
+function times(steps: EventTable['steps'], stepsPerUnit: number): Float64Array {
   const times = new Float64Array(steps);
   for (let row = 0; row < times.length; row++) times[row]! /= stepsPerUnit;
   return times;
@@ -442,7 +442,7 @@ export function eventTableOf(
   return {
     table,
     trials: Uint8Array.from(trial),
-    steps: Uint16Array.from(timesMs, (ms) => Math.round(ms * STEPS_PER_MS)),
+    steps: Uint32Array.from(timesMs, (ms) => Math.round(ms * STEPS_PER_MS)),
     neurons: Uint32Array.from(ids, (id) => indexOf(id)),
     columns,
     truncated: truncated === true,

@@ -111,7 +111,7 @@ export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint1
   return {
     ...(courses !== undefined && { courses }),
     starts: sharedArray(starts),
-    steps: sharedArray(steps, Uint16Array),
+    steps: sharedArray(steps),
     ratesHz: sharedArray(ratesHz, Float64Array),
   };
 }

@@ -14,8 +14,7 @@
 import type { MeanSd } from '../../mean-sd.js';
 import type { Schema, SchemaOf } from '../../schema/json-schema.js';
 import type { JsonPath } from '../../schema/json-path.js';
-import type { MembraneRecording, SpikeRaster } from '../../simulation/simulation.js';
-import type { InputEvents } from '../../stimulus/input-events.js';
+import type { MembraneRecording } from '../../simulation/simulation.js';
 import type { ReportDocument } from '../document/kind-schemas.js';
 import type { Groups } from '../plan/groups.js';
 import type { EventTable, GroupResult, GroupResults } from '../run/result.js';
@@ -66,14 +65,20 @@ export interface SpikeCounts {
   readonly spikes: Uint32Array;
 }
 
-/** Events of one input alone, those of background too. */
-export type EventsOfInput = Pick<InputEvents, 'steps' | 'neurons'>;
+/** Spikes, or events of one input alone, in the order of step, then neuron. */
+export interface EventsInTime {
+  readonly steps: Uint16Array | Uint32Array;
+  readonly neurons: Uint32Array;
+}
 
-/** A trial as a worker shows it to the kinds. */
+/** A trial, or a part of one, as a worker shows it to the kinds. Steps count from the start of the trial. */
 export interface TrialView {
-  readonly raster: SpikeRaster;
+  /** The first step that was simulated, and the one behind the last. */
+  readonly startStep: number;
+  readonly endStep: number;
+  readonly raster: EventsInTime;
   /** Events of each input alone; none unless a report of the task reads them. */
-  readonly eventsOfInputs: readonly EventsOfInput[];
+  readonly eventsOfInputs: readonly EventsInTime[];
   /** For each neuron of the connectome a number, 0 before and after every reading. */
   readonly marks: Uint32Array;
   /** Samples of the recording that the kind of the report wants; see Trial.membranes. */
@@ -118,6 +123,8 @@ interface AnyKind<Task extends ReportTask, Reading extends ReportReading, Counts
   taskOf?(report: PlannedReport, maximumRows: number): Omit<Task, keyof ReportTask>;
   /** Costs what the spikes cost, not what the report names. */
   read(task: Task, trial: TrialView): Reading;
+  /** The reading of two parts of a trial, as if they had been read at once. @param second follows the first */
+  join(task: Task, first: Reading, second: Reading): Reading;
   sum(task: Task, options: SumOptions): ReportSum<Reading, Counts>;
   /** Tells whether spikes that are the stimulus itself would be taken for a response. */
   isReadout(report: PlannedReport, neuronCount: number): boolean;

@@ -17,9 +17,9 @@ interface TypedArrayOf<T> {
 }
 
 /** The same of lists of steps, all in one piece of memory: sending thousands of pieces takes long. */
-export function sharedStepLists(lists: readonly (readonly number[])[]): Uint16Array[] {
+export function sharedStepLists(lists: readonly (readonly number[])[]): Uint32Array[] {
   const total = lists.reduce((sum, { length }) => sum + length, 0);
-  const all = new Uint16Array(new SharedArrayBuffer(total * Uint16Array.BYTES_PER_ELEMENT));
+  const all = new Uint32Array(new SharedArrayBuffer(total * Uint32Array.BYTES_PER_ELEMENT));
   const empty = all.subarray(0, 0);
   let end = 0;
   return lists.map((list) => {

@@ -1,5 +1,5 @@
 /** Work of drawing trains of events, before a trial has run: of what a document says, and of the trains of a trial alike. */
-import { MAXIMUM_TRIAL_STEPS, STEPS_PER_MS, type RateTable } from '../../stimulus/protocol.js';
+import { STEPS_PER_MS, type RateTable } from '../../stimulus/protocol.js';
 import { drawnRateHz, rateSums } from '../../stimulus/rate-table.js';
 
 const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
@@ -43,13 +43,12 @@ export function backgroundWork(neurons: number, rateHz: number, windowSteps: num
 export function varyingWork(
   table: RateTable,
   counts: ArrayLike<number>,
-  durationSteps = MAXIMUM_TRIAL_STEPS,
 ): (startStep: number, endStep: number, times?: number, scale?: number) => TrainWork {
-  const sums = rateSums(table, counts, durationSteps);
+  const sumUpTo = rateSums(table, counts);
   const drawnHz = drawnRateHz(table, counts);
   const neurons = Array.from(counts).reduce((sum, count) => sum + count, 0);
   return (startStep, endStep, times = 1, scale = 1) => {
-    const inputEvents = (times * scale * (sums[endStep]! - sums[startStep]!)) / STEPS_PER_SECOND;
+    const inputEvents = (times * scale * (sumUpTo(endStep) - sumUpTo(startStep))) / STEPS_PER_SECOND;
     const drawn = (times * scale * drawnHz * endStep) / STEPS_PER_SECOND;
     const hidden = Math.max(0, drawn - inputEvents) / HIDDEN_EVENTS_OF_TRAIN;
     return { trains: times * trainsOf(neurons, endStep - startStep) + hidden, inputEvents };

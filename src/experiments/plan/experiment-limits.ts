@@ -5,12 +5,14 @@ export interface ExperimentLimits {
   readonly selectedNeurons: number;
   /** Conditions x trials x duration. */
   readonly brainSeconds: number;
-  /** Expected input events of a trial. */
+  /** Expected input events of a trial, and of a second of a longer one. Jobs of earlier versions have no such number. */
   readonly inputEventsPerTrial: number;
-  /** The event budget of every trial. */
+  readonly inputEventsPerBrainSecond?: number;
+  /** The event budget of every trial, and of each second of one that goes on for so long. */
   readonly synapticEventsPerTrial: number;
-  /** Connections that the overrides of a condition name together: workers keep the memory that these took. */
-  readonly overriddenPairs: number;
+  readonly synapticEventsPerBrainSecond?: number;
+  /** Connections that the overrides of a condition name together, as workers keep their memory. Earlier jobs have none. */
+  readonly overriddenPairs?: number;
   /** Rows of all tables of events together: on a page of an answer; of a condition of a job. */
   readonly tableRows: number;
   /** Membrane potentials in an answer, on all of its pages. */

@@ -158,16 +158,7 @@ export class PlanCost {
         fitting >= 1 ? '/trials' : grid.size > 1 ? '/sweep' : '/duration_ms',
       );
     }
-    const most = this.#inputEvents.reduce((a, b) => Math.max(a, b), 0);
-    if (most > limits.inputEventsPerTrial) {
-      const index = this.#inputEvents.indexOf(most);
-      throw tooExpensive(
-        `A trial of condition ${index} has ${Math.round(most)} input events on average; at most ` +
-          `${limits.inputEventsPerTrial} are allowed.`,
-        `With ${share(limits.inputEventsPerTrial, most)} of the neurons, of the rates or of the duration it would fit.`,
-        '/inputs',
-      );
-    }
+    this.#checkInputEvents(limits);
     if (this.groupNumbers > limits.groupNumbers) {
       throw tooExpensive(
         `The reports of the answer have ${this.groupNumbers} numbers of groups (for each condition and group one for each ` +
@@ -180,8 +171,25 @@ export class PlanCost {
     this.#checkRecordings(limits);
   }
 
+  /** @throws CodedError TOO_EXPENSIVE for the condition that exceeds its limit most */
+  #checkInputEvents({ inputEventsPerTrial, inputEventsPerBrainSecond = 0 }: ExperimentLimits): void {
+    const allowed = this.#durationsMs.map((ms) =>
+      Math.max(inputEventsPerTrial, (inputEventsPerBrainSecond * ms) / MS_PER_SECOND),
+    );
+    const shares = this.#inputEvents.map((events, at) => events / allowed[at]!);
+    const most = shares.reduce((a, b) => Math.max(a, b), 0);
+    if (most <= 1) return;
+    const index = shares.indexOf(most);
+    const [events, maximum] = [this.#inputEvents[index]!, allowed[index]!];
+    throw tooExpensive(
+      `A trial of condition ${index} has ${Math.round(events)} input events on average; at most ${maximum} are allowed.`,
+      `With ${share(maximum, events)} of the neurons, of the rates or of the duration it would fit.`,
+      '/inputs',
+    );
+  }
+
   /** @throws CodedError TOO_EXPENSIVE */
-  #checkOverrides({ overriddenPairs }: ExperimentLimits): void {
+  #checkOverrides({ overriddenPairs = Infinity }: ExperimentLimits): void {
     for (let index = 0; index < this.parts.grid.size; index++) {
       const pairs = this.parts.pairsAt(index);
       if (pairs <= overriddenPairs) continue;

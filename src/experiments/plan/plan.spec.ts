@@ -380,7 +380,7 @@ describe('a task', () => {
     const inputs = { given: { node_set: 'S_sugar', module: 'spikes', times_ms: times } };
     const [input] = planOf(measured, { inputs }).condition(0, []).protocol.inputs;
     const { neurons, train } = input!;
-    const steps = train.kind === 'spikes' ? (train.steps as readonly Uint16Array[]) : [];
+    const steps = train.kind === 'spikes' ? (train.steps as readonly Uint32Array[]) : [];
     expect(neurons).toHaveLength(12);
     expect(steps.map((list) => [...list])).toEqual(
       Array.from(neurons, (neuron) => ({ 3: [5, 20], 7: [10] })[neuron] ?? []),

@@ -14,7 +14,7 @@ import { inputKindOf } from '../kinds/input-kinds.js';
 import type { PlannedReport, ReportTask } from '../kinds/report-kind.js';
 import { eventKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
-import type { NetworkConstants } from '../../stimulus/protocol.js';
+import { type NetworkConstants, STEPS_PER_MS } from '../../stimulus/protocol.js';
 import { stepsOf } from '../document/fields.js';
 import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
 import { plannedInputs, settingsAt, type PlannedInput, type Settings } from './condition-settings.js';
@@ -29,6 +29,7 @@ import type { ConditionInput, ConditionProtocol } from './trial.js';
 import { warningsBefore } from './warnings.js';
 
 const NO_NEURONS = new Uint32Array(0);
+const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
 
 /** A condition as it is run. Its arrays lie in shared memory and are the same in all its trials. */
 export interface Condition extends ConditionParameters {
@@ -217,9 +218,11 @@ export class ExperimentPlan {
     );
     const constants = this.constantsAt(index);
     const pairs = this.pairsAt(index);
+    const durationSteps = stepsOf(durationMs);
     const maximumRows = cutsTables ? this.rowsOfTable() : this.tableRows;
     const reports = read.map((report) => reportTask(report, durationMs, maximumRows));
-    const eventBudget = limits.synapticEventsPerTrial;
+    const { synapticEventsPerTrial: eventBudget, synapticEventsPerBrainSecond = 0 } = limits;
+    const eventBudgetPerStep = synapticEventsPerBrainSecond / STEPS_PER_SECOND;
     return {
       index,
       parameters: this.parametersOf(values),
@@ -230,8 +233,9 @@ export class ExperimentPlan {
         silenced: NO_NEURONS,
         ...Object.assign({}, ...edited),
         ...(Object.keys(constants).length > 0 && { constants }),
-        durationSteps: stepsOf(durationMs),
+        durationSteps,
         ...(eventBudget !== Infinity && { eventBudget }),
+        ...(eventBudgetPerStep * durationSteps > eventBudget && { eventBudgetPerStep }),
       },
       ...(!cutsTables && { maximumRows }),
       ...(pairs > 0 && { preparation: preparationOf(pairs) }),

@@ -134,5 +134,5 @@ function trainWork({ neurons, train }: AnyInput, durationSteps: number): TrainWo
   if (typeof rateHz === 'number') return steadyWork(length, rateHz, endStep - startStep);
   const counts = new Uint32Array(rateHz.starts.length - 1);
   neurons.forEach((_, place) => counts[rateHz.courses?.[place] ?? 0]!++);
-  return varyingWork(rateHz, counts, durationSteps)(startStep, endStep);
+  return varyingWork(rateHz, counts)(startStep, endStep);
 }

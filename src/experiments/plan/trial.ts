@@ -2,10 +2,12 @@
  * One trial of an open experiment as a worker gets it, and what it gives back. Plain data that crosses threads. The
  * arrays that belong to a condition lie in shared memory (see sharedArray), so a task carries references and no copies.
  */
+import type { TrainPlaces } from '../../stimulus/input-events.js';
 import type { Input, Protocol } from '../../stimulus/protocol.js';
 import type { ConditionTrain } from '../kinds/input-kinds.js';
 import type { ReportKind, ReportReading, ReportTask, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
+import { joined, sumOf } from '../kinds/reports/group-counts.js';
 import type { Work } from './prices.js';
 
 export interface TrialTask {
@@ -55,6 +57,52 @@ export interface TrialReading {
   readonly counts?: SpikeCounts;
   /** Otherwise the neurons with at least one spike, ascending. Bits would take longer to set than 100,000 numbers to send. */
   readonly responders?: Uint32Array;
+}
+
+/** A trial after some of its parts: what the next one needs, and the reading so far. Plain data that crosses threads. */
+export interface TrialProgress {
+  /** The step that comes next. */
+  readonly step: number;
+  /** See simulation/cpu/trial-state.ts. */
+  readonly state: SharedArrayBuffer;
+  readonly places: TrainPlaces;
+  readonly reading: TrialReading;
+}
+
+export function isProgress(result: TrialReading | TrialProgress): result is TrialProgress {
+  return 'state' in result;
+}
+
+/** The reading of two parts of a trial, as if they had been read at once. */
+export function joinedReading(
+  { reports }: TrialTask,
+  first: TrialReading,
+  second: TrialReading,
+): TrialReading {
+  const counts = first.counts && joinedCounts(first.counts, second.counts!);
+  const responders = first.responders && joinedNeurons(first.responders, second.responders!);
+  return {
+    spikes: first.spikes + second.spikes,
+    responding: (counts?.neurons ?? responders!).length,
+    inputEvents: first.inputEvents + second.inputEvents,
+    // The engine counts those of all parts.
+    synapticEvents: second.synapticEvents,
+    ...(second.stoppedAtStep !== undefined && { stoppedAtStep: second.stoppedAtStep }),
+    reports: reports.map((report, at) =>
+      kindOf(report).join(report, first.reports[at]!, second.reports[at]!),
+    ),
+    ...(counts ? { counts } : { responders: responders! }),
+  };
+}
+
+function joinedCounts(first: SpikeCounts, second: SpikeCounts): SpikeCounts {
+  const keyed = ({ neurons: keys, spikes: values }: SpikeCounts) => ({ keys, values });
+  const { keys, values } = joined(keyed(first), keyed(second), sumOf);
+  return { neurons: keys, spikes: values };
+}
+
+function joinedNeurons(first: Uint32Array, second: Uint32Array): Uint32Array {
+  return joined({ keys: first, values: first }, { keys: second, values: second }, sumOf).keys;
 }
 
 type Recording = ReturnType<NonNullable<ReportKind['recordingOf']>>;

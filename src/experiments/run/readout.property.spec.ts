@@ -5,7 +5,7 @@ import { TrialReadout } from './readout.js';
 import type { ReportReading } from '../kinds/report-kind.js';
 import { binCount, type HistogramTask } from '../kinds/reports/histogram.js';
 import { isEventReading, type EventTask } from '../kinds/reports/event-table.js';
-import type { TrialTask } from '../plan/trial.js';
+import { joinedReading, type TrialTask } from '../plan/trial.js';
 
 const NEURONS = 40;
 const STEPS = 60;
@@ -81,7 +81,7 @@ function expectedReading(
     const first = rows.slice(0, Math.min(task.maximumRows, rowsLeft));
     return {
       type: task.type,
-      steps: Uint16Array.from(first, ([step]) => step!),
+      steps: Uint32Array.from(first, ([step]) => step!),
       neurons: Uint32Array.from(first, ([, neuron]) => neuron!),
       values: task.type === 'spikes' ? [] : [Values.of(...first.map((row) => row[2]!))],
       rows: rows.length,
@@ -96,7 +96,7 @@ function expectedReading(
   };
   if (task.type === 'latency') {
     const firstStepOf = (neuron: number) => rows.find((row) => row[1] === neuron)![0];
-    const firstSpikes = Uint16Array.from(places, (place) => firstStepOf(neurons[place]!) - startStep);
+    const firstSpikes = Uint32Array.from(places, (place) => firstStepOf(neurons[place]!) - startStep);
     return { type: 'latency', places: responding.places, firstSpikes } as ReportReading;
   }
   if (task.type === 'rate') return { type: 'rate', ...responding } as ReportReading;
@@ -138,7 +138,7 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
           .map((each) => Float64Array.from(samplesOf(each, stoppedAtStep ?? STEPS), ([, , v]) => v!));
         const stop = stoppedAtStep === undefined ? {} : { stoppedAtStep };
         const trial = { ...spikes, ...stop, deliveredEvents: 7, membranes };
-        const reading = readout.read(task, events, trial, eventsOf);
+        const reading = readout.read(task, events, trial, eventsOf, { startStep: 0, endStep: STEPS });
         const responding = [...new Set(spikes.neurons)].sort((a, b) => a - b);
         expect(reading).toEqual({
           spikes: spikes.steps.length,
@@ -165,5 +165,50 @@ it('reads any reports of any raster as a reading spike by spike does, one trial 
         });
       },
     ),
+  );
+});
+
+it('reads the parts of a trial, joined, as it reads the whole', () => {
+  const readout = new TrialReadout(NEURONS);
+  const partOf = (events: SpikeRaster, startStep: number, endStep: number) => {
+    const places = [...events.steps.keys()].filter(
+      (at) => events.steps[at]! >= startStep && events.steps[at]! < endStep,
+    );
+    return {
+      stimulated: new Uint32Array(0),
+      steps: Uint16Array.from(places, (at) => events.steps[at]!),
+      neurons: Uint32Array.from(places, (at) => events.neurons[at]!),
+    };
+  };
+  fc.assert(
+    fc.property(
+      raster,
+      fc.array(raster, { maxLength: 3 }),
+      fc.array(report, { maxLength: 6 }),
+      fc.uniqueArray(fc.integer({ min: 1, max: STEPS - 1 }), { maxLength: 4 }),
+      fc.boolean(),
+      (spikes, inputs, reports, cuts, countsAll) => {
+        const task: TrialTask = {
+          protocol: { inputs: [], silenced: new Uint32Array(0), durationSteps: STEPS },
+          reports,
+          countsAll,
+        };
+        const read = (startStep: number, endStep: number) => {
+          const membranes = reports
+            .filter(({ type }) => type === 'membrane')
+            .map((each) => samplesOf(each, endStep - 1).filter(([step]) => step! >= startStep))
+            .map((rows) => Float64Array.from(rows, ([, , v]) => v!));
+          const own = partOf(spikes, startStep, endStep);
+          const eventsOf = inputs.map((each) => partOf(each, startStep, endStep));
+          const trial = { ...own, deliveredEvents: endStep, membranes };
+          return readout.read(task, own, trial, eventsOf, { startStep, endStep });
+        };
+        const starts = [0, ...cuts.sort((a, b) => a - b)];
+        const parts = starts.map((start, at) => read(start, starts[at + 1] ?? STEPS));
+        const joined = parts.reduce((first, second) => joinedReading(task, first, second));
+        expect(joined).toEqual(read(0, STEPS));
+      },
+    ),
+    { numRuns: 300 },
   );
 });

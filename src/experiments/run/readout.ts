@@ -1,13 +1,24 @@
 /** From the spikes of a trial to what its reports ask for. Reading costs what the spikes cost, not what reports name. */
 import type { Connectome } from '../../connectome/connectome.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
-import type { SimulationEngine, SpikeRaster, Trial } from '../../simulation/simulation.js';
-import type { DrawInputEvents, InputEvents } from '../../stimulus/input-events.js';
-import type { Protocol } from '../../stimulus/protocol.js';
-import type { EventsOfInput, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
+import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
+import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
+import { newPlaces } from '../../stimulus/compiled-drawing.js';
+import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/input-events.js';
+import { MAXIMUM_PART_STEPS } from '../../stimulus/protocol.js';
+import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
-import { recordingsOf, type TrialReading, type TrialTask } from '../plan/trial.js';
+import {
+  joinedReading,
+  recordingsOf,
+  type TrialProgress,
+  type TrialReading,
+  type TrialTask,
+} from '../plan/trial.js';
+
+/** An engine that simulates trials in parts. */
+export type PartEngine = Pick<KernelEngine, 'newState' | 'load' | 'advance' | 'save'>;
 
 /** Work of a worker on a task: draws its input events, simulates unless that is done, reads. One trial at a time. */
 export function trialOf(
@@ -15,30 +26,128 @@ export function trialOf(
   engine: SimulationEngine,
   draw: DrawInputEvents,
 ): (task: TrialTask, simulated?: Trial) => TrialReading {
-  const readout = new TrialReadout(connectome.neuronCount);
-  const neuronId = (neuron: number) => connectome.neuronId(neuron);
+  const reader = new TrialReader(connectome, draw);
   return (task, simulated) => {
-    const events = draw(task.protocol, neuronId);
-    const recordings = recordingsOf(task);
-    const options = recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
-    const trial = simulated ?? engine.simulate(events, options);
-    // Events do not say which input they came from. Trains do not depend on one another, so each input can be drawn
-    // alone; only trials with such a report are drawn twice.
-    const asksForInputs = task.reports.some((report) => kindOf(report).readsInputs);
-    const eventsOfInputs = asksForInputs ? drawEach(task.protocol, draw, neuronId) : [];
-    return readout.read(task, events, trial, eventsOfInputs);
+    const events = reader.draw(task);
+    const trial = simulated ?? engine.simulate(events, optionsOf(task));
+    return reader.read(task, events, trial);
   };
 }
 
-function drawEach(
-  { inputs, durationSteps }: Protocol,
+/** A part of a trial in steps: from startStep up to, not including, endStep. */
+export interface TrialPart {
+  readonly startStep: number;
+  readonly endStep: number;
+}
+
+/**
+ * The same of a trial that is longer than an engine simulates whole. It goes on from part to part until its time is up.
+ * @param isTimeUp is asked after each part
+ * @returns the reading, or how far it is
+ */
+export function trialInParts(
+  connectome: Connectome,
+  engine: PartEngine,
   draw: DrawInputEvents,
-  neuronId: (neuron: number) => string,
-): EventsOfInput[] {
-  return inputs.map((input) => {
-    const events = draw({ inputs: [input], durationSteps }, neuronId);
-    return events.background ?? events;
+): (
+  task: TrialTask,
+  progress: TrialProgress | undefined,
+  isTimeUp: () => boolean,
+) => TrialReading | TrialProgress {
+  const reader = new TrialReader(connectome, draw);
+  return (task, progress, isTimeUp) => {
+    const { durationSteps, constants, inputs } = task.protocol;
+    const state = engine.newState(constants, progress?.state);
+    const places = progress?.places ?? newPlaces(inputs);
+    let reading = progress?.reading;
+    engine.load(state);
+    for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
+      const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
+      const own = reader.part(task, { startStep, endStep }, engine, places);
+      reading = reading === undefined ? own : joinedReading(task, reading, own);
+      if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
+      if (isTimeUp()) {
+        engine.save(state);
+        return { step: endStep, state: state.buffer, places, reading };
+      }
+    }
+  };
+}
+
+function optionsOf(task: TrialTask): SimulationOptions {
+  const recordings = recordingsOf(task);
+  return recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
+}
+
+/** Draws and reads the trials of one connectome, whole or in parts. */
+export class TrialReader {
+  readonly #readout: TrialReadout;
+  readonly #neuronId: (neuron: number) => string;
+
+  constructor(
+    connectome: Connectome,
+    private readonly drawEvents: DrawInputEvents,
+  ) {
+    this.#readout = new TrialReadout(connectome.neuronCount);
+    this.#neuronId = (neuron) => connectome.neuronId(neuron);
+  }
+
+  draw({ protocol }: TrialTask): InputEvents {
+    return this.drawEvents(protocol, this.#neuronId);
+  }
+
+  read(task: TrialTask, events: InputEvents, trial: Trial): TrialReading {
+    const whole = { startStep: 0, endStep: task.protocol.durationSteps };
+    return this.#readout.read(task, events, trial, this.#eventsOfInputs(task, whole), whole);
+  }
+
+  /** Simulates and reads a part of the trial that the engine has loaded. */
+  part(task: TrialTask, part: TrialPart, engine: PartEngine, places: TrainPlaces): TrialReading {
+    const { startStep, endStep } = part;
+    const own = { startStep, durationSteps: endStep - startStep };
+    const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, places);
+    const trial = engine.advance(events, { ...optionsOf(task), ...own });
+    const { stoppedAtStep = endStep - 1 } = trial;
+    // Where the budget ends the trial, nothing may tell how much longer the part would have been.
+    const simulated = { startStep, endStep: stoppedAtStep + 1 };
+    const eventsOfInputs = this.#eventsOfInputs(task, simulated);
+    const raster = inTrial(trial, startStep);
+    return this.#readout.read(
+      task,
+      eventsBefore(events, simulated.endStep - startStep),
+      { ...trial, ...raster },
+      eventsOfInputs,
+      simulated,
+    );
+  }
+
+  /**
+   * Events do not say which input they came from. Trains do not depend on one another, so each input can be drawn alone;
+   * only trials with a report that reads them are drawn twice.
+   */
+  #eventsOfInputs({ protocol, reports }: TrialTask, { startStep, endStep }: TrialPart): EventsInTime[] {
+    if (!reports.some((report) => kindOf(report).readsInputs)) return [];
+    return protocol.inputs.map((input) => {
+      const part = { inputs: [input], startStep, durationSteps: endStep - startStep };
+      const events = this.drawEvents(part, this.#neuronId);
+      return inTrial(events.background ?? events, startStep);
+    });
+  }
+}
+
+function eventsBefore({ background, ...events }: InputEvents, step: number): InputEvents {
+  const before = <T extends Pick<InputEvents, 'steps'>>(of: T): T => ({
+    ...of,
+    steps: of.steps.subarray(0, firstNotBelow(of.steps, step)),
   });
+  return { ...before(events), ...(background && { background: before(background) }) };
+}
+
+/** Events whose steps count from the start of the trial, as those of a whole trial do. */
+function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
+  return startStep === 0
+    ? { steps, neurons }
+    : { steps: Uint32Array.from(steps, (step) => step + startStep), neurons };
 }
 
 /** With more than this part of all neurons it is quicker to look at all than to sort. */
@@ -55,12 +164,17 @@ export class TrialReadout {
     this.#marks = new Uint32Array(neuronCount);
   }
 
-  /** @param eventsOfInputs the events of each input alone, where the kind of a report reads them */
+  /**
+   * @param trial whose steps count from the start of the trial
+   * @param eventsOfInputs the events of each input alone, where the kind of a report reads them
+   * @param part that was simulated
+   */
   read(
-    { protocol, reports, countsAll, maximumRows = Infinity }: TrialTask,
+    { reports, countsAll, maximumRows = Infinity }: Omit<TrialTask, 'protocol'>,
     events: InputEvents,
-    trial: Trial,
-    eventsOfInputs: readonly EventsOfInput[],
+    trial: Omit<Trial, 'steps'> & EventsInTime,
+    eventsOfInputs: readonly EventsInTime[],
+    part: TrialPart,
   ): TrialReading {
     // Most reports read the whole trial: each window is counted once.
     const windows = new Map<string, SpikeCounts>();
@@ -70,7 +184,7 @@ export class TrialReadout {
       if (counts === undefined) windows.set(key, (counts = this.#count(trial, startStep, endStep)));
       return counts;
     };
-    const all = countsIn({ startStep: 0, endStep: protocol.durationSteps });
+    const all = countsIn(part);
     let rowsLeft = maximumRows;
     const recorded = trial.membranes?.values();
     return {
@@ -82,7 +196,10 @@ export class TrialReadout {
       reports: reports.map((report) => {
         const kind = kindOf(report);
         const samples = kind.recordingOf && recorded?.next().value;
-        const view = { raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn };
+        const view = {
+          ...part,
+          ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
+        };
         const reading = kind.read(report, view);
         if (isEventReading(reading)) rowsLeft -= reading.steps.length;
         return reading;
@@ -91,7 +208,7 @@ export class TrialReadout {
     };
   }
 
-  #count({ steps, neurons: ofSpikes }: SpikeRaster, startStep: number, endStep: number): SpikeCounts {
+  #count({ steps, neurons: ofSpikes }: EventsInTime, startStep: number, endStep: number): SpikeCounts {
     const counts = this.#counts;
     const active: number[] = [];
     const to = firstNotBelow(steps, endStep);

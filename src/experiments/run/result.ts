@@ -249,7 +249,7 @@ export interface EventTable {
   /** The kind of the report. */
   readonly table: string;
   readonly trials: Uint8Array;
-  readonly steps: Uint16Array;
+  readonly steps: Uint16Array | Uint32Array;
   /** Indices into the connectome. */
   readonly neurons: Uint32Array;
   /** As its kind has them; see EventKind. */

@@ -18,7 +18,7 @@ const READING: TrialReading = {
     {
       type: 'spikes',
       rows: 1000,
-      steps: new Uint16Array(1000),
+      steps: new Uint32Array(1000),
       neurons: new Uint32Array(1000),
     } as EventReading,
   ],

@@ -13,8 +13,8 @@ describe('expectedInputEvents', () => {
       // 10 neurons, 100 Hz, 40 ms of a window that begins before the end of the trial.
       { neurons: neurons(10), train: { ...poisson, startStep: 600, endStep: 5000 } },
       { neurons: neurons(10), train: { ...poisson, startStep: 2000, endStep: 5000 } },
-      { neurons: neurons(3), train: { kind: 'spikes', steps: Uint16Array.from([1, 2]) } },
-      { neurons: neurons(2), train: { kind: 'spikes', steps: [Uint16Array.of(1), Uint16Array.of(1, 2, 3)] } },
+      { neurons: neurons(3), train: { kind: 'spikes', steps: Uint32Array.from([1, 2]) } },
+      { neurons: neurons(2), train: { kind: 'spikes', steps: [Uint32Array.of(1), Uint32Array.of(1, 2, 3)] } },
     ] as const;
     expect(expectedInputEvents({ inputs, silenced: neurons(0), durationSteps: 1000 })).toBeCloseTo(50, 9);
     expect(expectedInputEvents(protocol)).toBeCloseTo(300, 9);

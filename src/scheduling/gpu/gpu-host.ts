@@ -205,7 +205,7 @@ function unsharedTrain(train: Train): Train {
     rateHz: {
       ...(courses !== undefined && { courses: Uint16Array.from(courses) }),
       starts: Uint32Array.from(starts),
-      steps: Uint16Array.from(steps),
+      steps: Uint32Array.from(steps),
       ratesHz: Float64Array.from(ratesHz),
     },
   };
@@ -213,6 +213,6 @@ function unsharedTrain(train: Train): Train {
 
 function unsharedSteps(steps: GivenTrain['steps']): GivenTrain['steps'] {
   return ArrayBuffer.isView(steps)
-    ? Uint16Array.from(steps)
-    : steps.map((ofNeuron) => Uint16Array.from(ofNeuron));
+    ? Uint32Array.from(steps)
+    : steps.map((ofNeuron) => Uint32Array.from(ofNeuron));
 }

@@ -43,8 +43,10 @@ export class Limits {
   /** Neurons that all selectors of a document may select together. */
   readonly selectedNeurons: number = 1_000_000;
   readonly inputEventsPerTrial: number = 2_000_000;
-  /** A trial that exceeds it is stopped. */
+  readonly inputEventsPerBrainSecond: number = 400_000;
+  /** A trial that exceeds it is stopped, in the first step in which the seconds so far have no more either. */
   readonly synapticEventsPerTrial: number = 50_000_000;
+  readonly synapticEventsPerBrainSecond: number = 25_000_000;
   /** Connections that the overrides of a condition name together. */
   readonly overriddenPairs: number = 1_000_000;
   /** Numbers of groups in an answer: for each condition and group 10, and one per trial and bin. */

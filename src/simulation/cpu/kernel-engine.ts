@@ -5,9 +5,15 @@ import {
   type Wiring,
 } from '../../connectome/connectome.js';
 import type { InputEvents } from '../../stimulus/input-events.js';
-import { MAXIMUM_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
+import { MAXIMUM_PART_STEPS, MAXIMUM_TRIAL_STEPS, type NetworkConstants } from '../../stimulus/protocol.js';
 import { MEMBRANE_DECAY, NETWORK, SYNAPSE_DECAY, SYNAPSE_TO_MEMBRANE, USUAL_CONSTANTS } from '../network.js';
-import { checkDuration, type SimulationEngine, type SimulationOptions, type Trial } from '../simulation.js';
+import {
+  checkDuration,
+  type PartOptions,
+  type SimulationEngine,
+  type SimulationOptions,
+  type Trial,
+} from '../simulation.js';
 import {
   ADDRESS_BITS,
   ADDRESS_SHIFT,
@@ -23,6 +29,7 @@ import {
 import { OverriddenConnections } from './overridden-connections.js';
 import { Recorder } from './recorder.js';
 import { type Muting, mutingsOf } from './mutings.js';
+import { historyOf, type OpenTrial, TrialState, writeHistory } from './trial-state.js';
 
 const EXCITATORY = 1;
 const STIMULATED = 1 << 16;
@@ -42,6 +49,8 @@ interface Silencing {
   readonly ofArrivals?: boolean;
 }
 const ALL: Silencing = { ofSpikes: true, ofArrivals: true };
+/** STEPS_BETWEEN_REVIEWS in kernel/factors.ts. */
+const STEPS_BETWEEN_REVIEWS = 8;
 
 type Neurons = Muting['neurons'];
 
@@ -49,6 +58,8 @@ export class KernelEngine implements SimulationEngine {
   readonly #kernel: Kernel;
   readonly #overridden: OverriddenConnections;
   #constants: NetworkConstants | undefined;
+  /** The trial whose state is in the kernel, where one was begun and no other was simulated since. */
+  #open: OpenTrial | undefined;
 
   /**
    * @param module dist/simulation/kernel/kernel.wasm, compiled; engines of several threads can share it
@@ -68,29 +79,79 @@ export class KernelEngine implements SimulationEngine {
     this.#overridden = new OverriddenConnections(this.#kernel, wiring);
   }
 
-  simulate(
+  simulate(events: InputEvents, options: SimulationOptions): Trial {
+    checkDuration(options.durationSteps);
+    this.#open = undefined;
+    return this.#simulate(events, { ...options, startStep: 0 });
+  }
+
+  /** A trial at rest that can be simulated in parts with these constants. */
+  newState(constants: Partial<NetworkConstants> = {}, buffer?: SharedArrayBuffer): TrialState {
+    return new TrialState(
+      this.wiring.neuronCount,
+      historyStepsOf({ ...USUAL_CONSTANTS, ...constants }),
+      buffer,
+    );
+  }
+
+  /** Takes up a trial. It can be told between any two trials, or parts, of this engine. */
+  load(state: TrialState): void {
+    this.#open = state.load(this.#kernel);
+  }
+
+  /**
+   * Simulates the next part of the trial that was loaded, or that the last part belongs to. Cut or whole, a trial has the
+   * same spikes and the same state.
+   * @param events whose steps count from the first one of the part, as do those of the spikes
+   * @param options constants and overrides are those of all parts, and so are windows, which may be left out when all
+   *   that was fired in them has arrived
+   * @throws RangeError for a duration that is not 1 to MAXIMUM_PART_STEPS
+   */
+  advance(events: InputEvents, options: PartOptions): Trial {
+    checkDuration(options.durationSteps, MAXIMUM_PART_STEPS);
+    const open = this.#open;
+    if (open?.step !== options.startStep) {
+      throw new Error(`step ${options.startStep} is not the next one of the trial that is loaded`);
+    }
+    return this.#simulate(events, options, open);
+  }
+
+  /** Keeps the trial as it is after its last part. */
+  save(state: TrialState): void {
+    if (this.#open === undefined) throw new Error('no trial is loaded');
+    state.save(this.#kernel, this.#open);
+  }
+
+  /** @param open undefined for a whole trial */
+  #simulate(
     { stimulated, steps, neurons, background = NO_BACKGROUND }: InputEvents,
-    options: SimulationOptions,
+    options: PartOptions,
+    open?: OpenTrial,
   ): Trial {
-    const { durationSteps, silenced = NO_NEURONS, eventBudget = Infinity, silencedWindows = [] } = options;
-    checkDuration(durationSteps);
+    const { startStep, durationSteps, silenced = NO_NEURONS, silencedWindows = [] } = options;
+    const endStep = startStep + durationSteps;
     const kernel = this.#kernel;
     const constants = { ...USUAL_CONSTANTS, ...options.constants };
     const { excitatoryScale, inhibitoryScale, delaySteps } = constants;
+    const historySteps = historyStepsOf(constants);
+    // The kernel's own number of the first step: behind the history, with the reviews of the whole trial.
+    const firstStep = open && historySteps + ((startStep + 7 * historySteps) % STEPS_BETWEEN_REVIEWS);
     this.#setConstants(constants);
     this.#overridden.apply(options);
     kernel.setVariation(excitatoryScale, inhibitoryScale, background.eventMv);
-    const recorder = new Recorder(kernel, options.recordings ?? [], durationSteps);
+    const recorder = new Recorder(kernel, options.recordings ?? [], startStep, endStep);
     kernel.layOutTrial(
-      durationSteps,
+      (firstStep ?? 0) + durationSteps,
       steps.length,
       background.steps.length,
       recorder.neuronCount,
       recorder.sampleCount,
     );
-    viewOf(kernel, Uint16Array, 'eventSteps', steps.length).set(steps);
+    const numbered = (given: Uint16Array) =>
+      firstStep === undefined ? given : given.map((step) => step + firstStep);
+    viewOf(kernel, Uint16Array, 'eventSteps', steps.length).set(numbered(steps));
     viewOf(kernel, Uint32Array, 'eventNeurons', steps.length).set(neurons);
-    viewOf(kernel, Uint16Array, 'backgroundSteps', background.steps.length).set(background.steps);
+    viewOf(kernel, Uint16Array, 'backgroundSteps', background.steps.length).set(numbered(background.steps));
     viewOf(kernel, Uint32Array, 'backgroundNeurons', background.steps.length).set(background.neurons);
     recorder.writeNeurons();
     const isVaried =
@@ -102,43 +163,69 @@ export class KernelEngine implements SimulationEngine {
     const marks = this.#rows();
     for (const i of stimulated) marks[ROW_WORDS * i + ROW_MARKS]! |= STIMULATED;
     this.#silence(silenced, ALL);
+    let isWithinBudget: boolean;
     try {
-      kernel.begin(durationSteps, steps.length, background.steps.length);
-      this.#run(durationSteps, eventBudget, isVaried, this.#changesOf(mutings, delaySteps), recorder);
+      if (firstStep === undefined) kernel.begin(durationSteps, steps.length, background.steps.length);
+      else {
+        writeHistory(kernel, open!.history, firstStep);
+        kernel.beginPart(firstStep, durationSteps, steps.length, background.steps.length);
+      }
+      const changes = this.#changesOf(mutings, delaySteps);
+      isWithinBudget = this.#run(options, firstStep ?? 0, isVaried, changes, recorder);
     } finally {
       const rows = this.#rows();
       for (const i of stimulated) rows[ROW_WORDS * i + ROW_MARKS]! &= ~STIMULATED;
       for (const each of [silenced, ...mutings.map((muting) => muting.neurons)]) this.#restore(each, ALL);
     }
-    const spikeCount = kernel.end();
-    const deliveredEvents = kernel.deliveredEvents.value as number;
+    const step = startStep + (kernel.stepCount.value as number) - (firstStep ?? 0);
+    if (open !== undefined) this.#open = { step, history: historyOf(kernel, historySteps) };
+    const spikeCount = firstStep === undefined ? kernel.end() : kernel.endPart();
     return {
       steps: viewOf(kernel, Uint16Array, 'rasterSteps', spikeCount),
       neurons: viewOf(kernel, Uint32Array, 'rasterNeurons', spikeCount),
-      deliveredEvents,
-      ...(deliveredEvents > eventBudget && { stoppedAtStep: (kernel.stepCount.value as number) - 1 }),
+      deliveredEvents: kernel.deliveredEvents.value as number,
+      ...(!isWithinBudget && { stoppedAtStep: step - 1 }),
       ...(options.recordings && { membranes: recorder.samples() }),
     };
   }
 
-  /** Runs from change to change and from sample to sample. */
+  /**
+   * Runs from change to change and from sample to sample.
+   * @param firstStep the kernel's own number of the first step
+   * @returns whether the event budget lasts
+   */
   #run(
-    durationSteps: number,
-    eventBudget: number,
+    { startStep, durationSteps, eventBudget = Infinity, eventBudgetPerStep = 0 }: PartOptions,
+    firstStep: number,
     isVaried: boolean,
     changes: readonly RowChange[],
     recorder: Recorder,
-  ): void {
+  ): boolean {
     const kernel = this.#kernel;
+    const endStep = startStep + durationSteps;
+    const growsFrom = eventBudgetPerStep === 0 ? Infinity : Math.floor(eventBudget / eventBudgetPerStep);
     let next = 0;
-    let isWithinBudget = 1;
-    for (let step = 0; step < durationSteps && isWithinBudget === 1;) {
-      for (; changes[next]?.step === step; next++) changes[next]!.apply();
-      const until = Math.min(durationSteps, changes[next]?.step ?? Infinity, recorder.nextStep + 1);
-      isWithinBudget = isVaried ? kernel.runVaried(until, eventBudget) : kernel.run(until, eventBudget);
-      step = isWithinBudget === 1 ? until : (kernel.stepCount.value as number);
+    let isWithinBudget = true;
+    for (let step = startStep; step < endStep && isWithinBudget;) {
+      for (; next < changes.length && changes[next]!.step <= step; next++) changes[next]!.apply();
+      const isGrowing = step >= growsFrom;
+      const until =
+        Math.min(
+          endStep,
+          changes[next]?.step ?? Infinity,
+          recorder.nextStep + 1,
+          isGrowing ? Infinity : growsFrom,
+        ) -
+        startStep +
+        firstStep;
+      const budget = isGrowing ? eventBudgetPerStep * (step + 1) : eventBudget;
+      const growth = isGrowing ? eventBudgetPerStep : 0;
+      const isWithin = isVaried ? kernel.runVaried(until, budget, growth) : kernel.run(until, budget, growth);
+      isWithinBudget = isWithin === 1;
+      step = (kernel.stepCount.value as number) - firstStep + startStep;
       if (recorder.nextStep === step - 1) recorder.sample();
     }
+    return isWithinBudget;
   }
 
   #changesOf(mutings: readonly Muting[], delaySteps: number): RowChange[] {
@@ -208,7 +295,7 @@ export class KernelEngine implements SimulationEngine {
     const { neuronCount, rowStart, targets, synapseCounts, signs } = this.wiring;
     const [wordCount, wordsOfLongestRow] = countWords(this.wiring);
     const kernel = this.#kernel;
-    kernel.layOutNetwork(neuronCount, wordCount, wordsOfLongestRow, MAXIMUM_TRIAL_STEPS);
+    kernel.layOutNetwork(neuronCount, wordCount, wordsOfLongestRow, MAXIMUM_TRIAL_STEPS, MAXIMUM_PART_STEPS);
     const rows = this.#rows();
     const words = viewOf(kernel, Int32Array, 'connections', wordCount);
     const addressOf = (word: number): number => (kernel.connections.value as number) + WORD_BYTES * word;
@@ -259,6 +346,11 @@ function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): [total: n
     longest = Math.max(longest, count - before);
   }
   return [count, longest];
+}
+
+/** Steps after which a spike has arrived and its neuron is not refractory any more; the kernel knows no period of 0. */
+function historyStepsOf({ delaySteps, refractorySteps }: NetworkConstants): number {
+  return Math.max(delaySteps, refractorySteps, 1);
 }
 
 function brokenInvariant(): never {

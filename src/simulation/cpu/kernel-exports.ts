@@ -13,12 +13,26 @@ type Section =
   | 'recordedNeurons'
   | 'samples'
   | 'rasterSteps'
-  | 'rasterNeurons';
+  | 'rasterNeurons'
+  | 'candidates'
+  | 'waitingNeurons'
+  | 'stepSpikes'
+  | 'spikes';
+
+/** Globals that a trial is between two parts, beside its neurons and lists. */
+export const REGISTERS = [
+  'candidateCount',
+  'waitingCount',
+  'isListIncomplete',
+  'leastU',
+  'deliveredEvents',
+  'growthOfU',
+  'growthOfH',
+] as const;
 
 /** Exports of kernel/kernel.ts. A section is the address of its first byte. */
-export interface Kernel extends Readonly<Record<Section, WebAssembly.Global>> {
+export interface Kernel extends Readonly<Record<Section | (typeof REGISTERS)[number], WebAssembly.Global>> {
   readonly memory: WebAssembly.Memory;
-  readonly deliveredEvents: WebAssembly.Global;
   readonly stepCount: WebAssembly.Global;
   setConstants(
     restMv: number,
@@ -28,15 +42,24 @@ export interface Kernel extends Readonly<Record<Section, WebAssembly.Global>> {
   ): void;
   setFactors(membraneDecay: number, synapseDecay: number, ...more: readonly number[]): void;
   setVariation(excitatoryScale: number, inhibitoryScale: number, backgroundMv: number): void;
-  layOutNetwork(neurons: number, words: number, wordsOfLongestRow: number, longestTrialSteps: number): void;
+  layOutNetwork(
+    neurons: number,
+    words: number,
+    wordsOfLongestRow: number,
+    longestTrialSteps: number,
+    longestPartSteps: number,
+  ): void;
   layOutOverrides(pairs: number): void;
   layOutTrial(steps: number, events: number, background: number, recorded: number, samples: number): void;
+  reserveSpikes(count: number): void;
   begin(durationSteps: number, events: number, background: number): void;
+  beginPart(firstStep: number, partSteps: number, events: number, background: number): void;
   /** @returns 0 where the trial exceeds the budget, else 1 */
-  run(untilStep: number, eventBudget: number): number;
-  runVaried(untilStep: number, eventBudget: number): number;
+  run(untilStep: number, eventBudget: number, growthOfBudget: number): number;
+  runVaried(untilStep: number, eventBudget: number, growthOfBudget: number): number;
   sample(firstNeuron: number, neurons: number, firstSample: number): void;
   end(): number;
+  endPart(): number;
 }
 
 /** See Pair in kernel/memory.ts: a target's address is its index times the 16 bytes of a neuron. */

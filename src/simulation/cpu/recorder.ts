@@ -20,15 +20,17 @@ export class Recorder {
   /** The next step at whose end a sample is due; Infinity after the last one. */
   nextStep = Infinity;
 
+  /** @param endStep the one behind the part of the trial that begins with startStep */
   constructor(
     private readonly kernel: Kernel,
     recordings: readonly MembraneRecording[],
-    durationSteps: number,
+    startStep: number,
+    endStep: number,
   ) {
     let firstNeuron = 0;
     let firstSample = 0;
     this.#courses = recordings.map((recording) => {
-      const steps = sampledSteps(recording, durationSteps);
+      const steps = sampledSteps(recording, endStep, startStep);
       const course = { recording, firstNeuron, firstSample, steps, taken: 0 };
       firstNeuron += recording.neurons.length;
       firstSample += recording.neurons.length * steps.length;

@@ -3,7 +3,7 @@ import type { Wiring } from '../../connectome/connectome.js';
 import { firstNotBelow } from '../../connectome/sorted-array.js';
 import { CodedError } from '../../errors.js';
 import { DELAY_STEPS } from '../network.js';
-import type { SimulationOptions, SpikeRaster, Trial } from '../simulation.js';
+import { eventBudgetAfter, type SimulationOptions, type SpikeRaster, type Trial } from '../simulation.js';
 import { WINDOW_STEPS } from './number-format.js';
 import { STEP_BITS } from './pipeline-shape.js';
 
@@ -138,11 +138,8 @@ function refused(): CodedError {
  * @param raster with all spikes of the first `durationSteps` steps, and no others
  * @returns a trial whose arrays are views of the raster's
  */
-function withDeliveredEvents(
-  raster: SpikeRaster,
-  outDegree: Uint32Array,
-  { durationSteps, eventBudget = Infinity, silenced = new Uint32Array(0) }: SimulationOptions,
-): Trial {
+function withDeliveredEvents(raster: SpikeRaster, outDegree: Uint32Array, options: SimulationOptions): Trial {
+  const { durationSteps, silenced = new Uint32Array(0) } = options;
   const { steps, neurons } = raster;
   const events = silenced.length === 0 ? outDegree : outDegree.slice();
   for (const neuron of silenced) events[neuron] = 0;
@@ -151,8 +148,8 @@ function withDeliveredEvents(
   for (let spike = 0; spike < arriving; spike++) {
     deliveredEvents += events[neurons[spike]!]!;
     const isLastOfStep = steps[spike + 1] !== steps[spike];
-    if (isLastOfStep && deliveredEvents > eventBudget) {
-      const step = steps[spike]! + DELAY_STEPS;
+    const step = steps[spike]! + DELAY_STEPS;
+    if (isLastOfStep && deliveredEvents > eventBudgetAfter(step + 1, options)) {
       const end = firstNotBelow(steps, step + 1);
       return {
         steps: steps.subarray(0, end),

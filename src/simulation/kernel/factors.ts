@@ -2,6 +2,7 @@
  * The factors of each step. u and h (see kernel.ts) are stored multiplied by a growth that cancels their decay, so
  * converting them to mV, and mV to them, takes a different factor in every step. The factors are the same in all
  * trials with the same constants. They are kept in a table, and each is computed once, when a trial first gets to its step.
+ * A trial in parts may be longer than the table: it computes the factors of each part again, from the growth at its beginning.
  *
  * After 3.5 s the growth would exceed the range of doubles. Before that, u and h of all neurons and their growth are
  * multiplied by the same powers of two. This changes exponents only, so the trial continues unchanged; only values
@@ -29,6 +30,9 @@ let leastMv: f64;
 /** The growth of u and h in the first step that is not in the table. */
 let growth: v128 = f64x2.splat(1);
 let knownSteps: u32 = 0;
+/** The growth in the first step behind the part of a trial; the host keeps it with the state of the trial. */
+export let growthOfU: f64 = 1;
+export let growthOfH: f64 = 1;
 
 /**
  * @param membraneDecay what remains of u after a step
@@ -57,22 +61,35 @@ export function setFactors(
   knownSteps = 0;
 }
 
-/** Extends the table to a number of steps. The growth is divided step by step, which gives the same bits everywhere. */
+/** Extends the table to a number of steps. */
 export function computeFactors(steps: u32): void {
-  for (; knownSteps < steps; knownSteps++) {
-    const factors = Factors.of(knownSteps);
-    const mvOfUh = f64x2.div(f64x2.splat(1), growth);
-    factors.uhOfSynapse = f64x2.mul(f64x2.splat(synapseMv), growth);
-    factors.mvOfUh = mvOfUh;
-    // Skipped from this step on until the next review.
-    const skippedSteps = STEPS_BETWEEN_REVIEWS - 1 - (knownSteps % STEPS_BETWEEN_REVIEWS);
-    const change = f64x2.mul(f64x2.splat(<f64>skippedSteps), decayRate);
-    factors.boundMvOfUh = f64x2.mul(mvOfUh, f64x2.sub(f64x2.splat(1), change));
-    factors.uOfInputEvent = inputEventMv * f64x2.extract_lane(growth, 0);
-    factors.leastU = leastMv * f64x2.extract_lane(growth, 0);
-    growth = f64x2.div(growth, decay);
-    if (f64x2.extract_lane(growth, 1) >= LARGEST_GROWTH) growth = f64x2.mul(growth, SHRINKAGE);
-  }
+  Factors.useTable();
+  for (; knownSteps < steps; knownSteps++) growth = computeStep(knownSteps, growth);
+}
+
+/** @param firstStep the number of its first step in the part; reviews come in the same steps as in the whole trial */
+export function computePartFactors(firstStep: u32, partSteps: u32): void {
+  Factors.usePart(firstStep);
+  let growth = f64x2.replace_lane(f64x2.splat(growthOfU), 1, growthOfH);
+  for (let step = firstStep; step < firstStep + partSteps; step++) growth = computeStep(step, growth);
+  growthOfU = f64x2.extract_lane(growth, 0);
+  growthOfH = f64x2.extract_lane(growth, 1);
+}
+
+/** @returns the growth in the next step: divided step by step, which gives the same bits everywhere */
+function computeStep(step: u32, growth: v128): v128 {
+  const factors = Factors.of(step);
+  const mvOfUh = f64x2.div(f64x2.splat(1), growth);
+  factors.uhOfSynapse = f64x2.mul(f64x2.splat(synapseMv), growth);
+  factors.mvOfUh = mvOfUh;
+  // Skipped from this step on until the next review.
+  const skippedSteps = STEPS_BETWEEN_REVIEWS - 1 - (step % STEPS_BETWEEN_REVIEWS);
+  const change = f64x2.mul(f64x2.splat(<f64>skippedSteps), decayRate);
+  factors.boundMvOfUh = f64x2.mul(mvOfUh, f64x2.sub(f64x2.splat(1), change));
+  factors.uOfInputEvent = inputEventMv * f64x2.extract_lane(growth, 0);
+  factors.leastU = leastMv * f64x2.extract_lane(growth, 0);
+  const next = f64x2.div(growth, decay);
+  return f64x2.extract_lane(next, 1) >= LARGEST_GROWTH ? f64x2.mul(next, SHRINKAGE) : next;
 }
 
 /** Multiplies the state of all neurons by the same factors as their growth. */

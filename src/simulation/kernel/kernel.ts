@@ -32,7 +32,7 @@
  * branches, since a processor cannot predict what a neuron does. Sums add the same products in the same order on
  * every machine: WebAssembly neither fuses nor reorders operations.
  */
-import { MARGIN, STEPS_BETWEEN_REVIEWS, computeFactors, shrinkState } from './factors';
+import { MARGIN, STEPS_BETWEEN_REVIEWS, computeFactors, computePartFactors, shrinkState } from './factors';
 import {
   BackgroundEvent,
   Entry,
@@ -57,10 +57,11 @@ import {
 import { writeRaster } from './raster';
 
 /** For the host: what it calls, the sections it fills before a trial, and those it reads afterwards. */
-export { setFactors } from './factors';
+export { growthOfH, growthOfU, setFactors } from './factors';
 export {
   backgroundNeurons,
   backgroundSteps,
+  candidates,
   connections,
   eventNeurons,
   eventSteps,
@@ -72,8 +73,12 @@ export {
   rasterNeurons,
   rasterSteps,
   recordedNeurons,
+  reserveSpikes,
   rows,
   samples,
+  spikes,
+  stepSpikes,
+  waitingNeurons,
 } from './memory';
 
 /** Resetting this many targets one by one takes about as long as clearing the state of a whole brain. */
@@ -95,23 +100,27 @@ let inhibitoryScale: v128 = f64x2.splat(1);
 /** Added to v by one event of the background. */
 let backgroundMv: f64;
 
-let candidateCount: u32;
-let waitingCount: u32;
-let spikingCount: u32;
+/** The state of a trial beside u and h, the lists and the spikes that have not arrived: the host keeps it between parts. */
+export let candidateCount: u32;
+export let waitingCount: u32;
 /** More neurons became candidates than the list holds. */
-let isListIncomplete: bool;
+export let isListIncomplete: bool;
+/** Least u, as Factors has it, in the last step. */
+export let leastU: f64;
+/** Connections that spikes arrived through. A double counts up to 2^53; no trial has as many. */
+export let deliveredEvents: f64;
+
+let spikingCount: u32;
 let eventCount: u32;
 let nextEvent: u32;
 let backgroundCount: u32;
 let nextBackground: u32;
-/** Least u, as Factors has it, in the last step. */
-let leastU: f64;
+/** The step in which the part begins. */
+let firstStep: u32;
 /** False during a trial, so that the trial after one that was interrupted still starts from rest. */
 let allAtRest: bool = true;
 
-/** Connections that spikes arrived through. A double counts up to 2^53; no trial has as many. */
-export let deliveredEvents: f64;
-/** Steps that were simulated. */
+/** The step after the last one that was simulated. */
 export let stepCount: u32;
 
 export function setConstants(rest: f64, thresholdAboveRestMv: f64, delay: u32, refractory: u32): void {
@@ -136,35 +145,53 @@ export function setVariation(excitatory: f64, inhibitory: f64, backgroundEventMv
 /** Begins a trial from rest, with as many events as were laid out. */
 export function begin(durationSteps: u32, events: u32, backgroundEvents: u32): void {
   if (!allAtRest) putAllToRest();
-  allAtRest = false;
   computeFactors(durationSteps);
   candidateCount = 0;
   waitingCount = 0;
   isListIncomplete = false;
+  leastU = 0;
+  deliveredEvents = 0;
+  StepSpikes.of(0).begin = 0;
+  beginSteps(0, events, backgroundEvents);
+}
+
+/**
+ * Goes on with a trial, whose state the host has written. The steps of a part have numbers of their own, also those of its
+ * events: before its first one stand those whose spikes may not have arrived, or whose neurons may be refractory.
+ * @param step the number of the first step; it differs from that in the whole trial by a multiple of the steps between reviews
+ */
+export function beginPart(step: u32, partSteps: u32, events: u32, backgroundEvents: u32): void {
+  computePartFactors(step, partSteps);
+  // Delivery looks one spike ahead, and the first step delivers before it records its own.
+  Spike.at(StepSpikes.of(step).begin).record(sentinel, 0);
+  beginSteps(step, events, backgroundEvents);
+}
+
+function beginSteps(step: u32, events: u32, backgroundEvents: u32): void {
+  allAtRest = false;
+  firstStep = step;
+  stepCount = step;
   eventCount = events;
   nextEvent = 0;
   InputEvent.endAfter(events);
   backgroundCount = backgroundEvents;
   nextBackground = 0;
   BackgroundEvent.endAfter(backgroundEvents);
-  StepSpikes.of(0).begin = 0;
-  stepCount = 0;
-  deliveredEvents = 0;
-  leastU = 0;
 }
 
 /**
  * Goes on up to, not including, a step, which is after the last one; or up to the first step in which the total of
  * delivered events exceeds the budget. Between two calls the host may change rows and read membranes.
+ * @param eventBudget up to the first step; it grows from step to step
  * @returns whether the budget lasts
  */
-export function run(untilStep: u32, eventBudget: f64): bool {
-  return Steps.run(untilStep, eventBudget, false);
+export function run(untilStep: u32, eventBudget: f64, growthOfBudget: f64): bool {
+  return Steps.run(untilStep, eventBudget, growthOfBudget, false);
 }
 
 /** Goes on likewise, with scales, overridden connections and background. */
-export function runVaried(untilStep: u32, eventBudget: f64): bool {
-  return Steps.run(untilStep, eventBudget, true);
+export function runVaried(untilStep: u32, eventBudget: f64, growthOfBudget: f64): bool {
+  return Steps.run(untilStep, eventBudget, growthOfBudget, true);
 }
 
 /**
@@ -205,18 +232,30 @@ class Membrane {
  */
 export function end(): u32 {
   const spikeCount = StepSpikes.of(stepCount).begin;
-  putToRest(writeRaster(spikeCount));
+  putToRest(writeRaster(0, stepCount));
   allAtRest = true;
+  return spikeCount;
+}
+
+/**
+ * Ends a part; the network stays as it is.
+ * @returns the number of its spikes; the steps of the raster count from its first one
+ */
+export function endPart(): u32 {
+  const spikeCount = StepSpikes.of(stepCount).begin - StepSpikes.of(firstStep).begin;
+  writeRaster(firstStep, stepCount);
   return spikeCount;
 }
 
 class Steps {
   @inline
-  static run(untilStep: u32, eventBudget: f64, isVaried: bool): bool {
+  static run(untilStep: u32, eventBudget: f64, growthOfBudget: f64, isVaried: bool): bool {
     let step = stepCount;
     let least = leastU;
     let delivered = deliveredEvents;
+    let budget = eventBudget - growthOfBudget;
     do {
+      budget += growthOfBudget;
       const factors = Factors.of(step);
       // The growth, and leastU with it, increases from step to step except where it was shrunk.
       if (factors.leastU < least) shrinkState();
@@ -246,11 +285,11 @@ class Steps {
       Delivery.addInputEvents(step, factors);
       if (isVaried) Delivery.addBackground(step, factors);
       Spiking.reset(step);
-    } while (++step < untilStep && delivered <= eventBudget);
+    } while (++step < untilStep && delivered <= budget);
     stepCount = step;
     leastU = least;
     deliveredEvents = delivered;
-    return delivered <= eventBudget;
+    return delivered <= budget;
   }
 }
 
@@ -543,12 +582,12 @@ class Spiking {
 /**
  * Only neurons that got an input event, spiked or were the target of a spike can differ from rest. Visiting these is
  * faster than clearing the state of all neurons, unless they are many.
- * @param spikedCount neurons that spiked, in the list of candidates
+ * @param spikedCount neurons that spiked, in the list of spiking ones
  */
 function putToRest(spikedCount: u32): void {
-  const endOfSpiked = Entry.at(candidates, spikedCount);
+  const endOfSpiked = Entry.at(spikingNeurons, spikedCount);
   let reached: u32 = 0;
-  for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
+  for (let spiked = Entry.at(spikingNeurons, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
     reached += Row.of(spiked.neuron).connectionCount;
   }
   if (reached > FEW_CONNECTIONS) {
@@ -557,7 +596,7 @@ function putToRest(spikedCount: u32): void {
   }
   for (let q: u32 = 0; q < eventCount; q++) InputEvent.neuronOf(q).rest();
   for (let q: u32 = 0; q < backgroundCount; q++) BackgroundEvent.neuronOf(q).rest();
-  for (let spiked = Entry.at(candidates, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
+  for (let spiked = Entry.at(spikingNeurons, 0); spiked != endOfSpiked; spiked = spiked.plus(1)) {
     spiked.neuron.rest();
     const row = Row.of(spiked.neuron);
     const end = row.end;

@@ -33,13 +33,19 @@ export let backgroundSteps: usize;
 export let backgroundNeurons: usize;
 export let recordedNeurons: usize;
 /** Used by the kernel alone. */
+let factorTable: usize;
+let partFactors: usize;
+/** Where Factors.of counts from: the table, or the factors of a part. */
 let factors: usize;
+export let spikeCounts: usize;
+export let halfSorted: usize;
+/** Used by the kernel, and by the host where a trial has parts. */
 export let candidates: usize;
 export let waitingNeurons: usize;
 export let spikingNeurons: usize;
 let cursors: usize;
-let stepSpikes: usize;
-let spikes: usize;
+export let stepSpikes: usize;
+export let spikes: usize;
 let sortedSpikes: usize;
 /** Read by the host. */
 export let rasterSteps: usize;
@@ -64,21 +70,31 @@ function section(bytes: usize): usize {
  * that is never written takes no space in the machine.
  * @param words of all connections
  * @param wordsOfLongestRow the most of them in one row
- * @param longestTrial in steps
+ * @param longestTrial that is simulated whole, in steps
+ * @param longestPart of trials in parts, in steps
  */
-export function layOutNetwork(neurons: u32, words: u32, wordsOfLongestRow: u32, longestTrial: u32): void {
+export function layOutNetwork(
+  neurons: u32,
+  words: u32,
+  wordsOfLongestRow: u32,
+  longestTrial: u32,
+  longestPart: u32,
+): void {
   neuronCount = neurons;
   sentinel = Neuron.at(neurons);
   layoutEnd = VISITS;
   section((<usize>neurons + 1) * sizeof<u16>());
   connections = section(<usize>words * sizeof<u32>());
   rows = section((<usize>neurons + 1) * offsetof<Row>());
-  factors = section(<usize>longestTrial * offsetof<Factors>());
+  factorTable = section(<usize>longestTrial * offsetof<Factors>());
+  partFactors = section(<usize>longestPart * offsetof<Factors>());
   // There are at most neuronCount candidates before a row is delivered, then one for each word of the row, and
   // one for each neuron with input events, and with background. Loops write up to two entries beyond the end of a list.
   candidates = section((3 * <usize>neurons + wordsOfLongestRow + 2) * offsetof<Entry>());
   waitingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
   spikingNeurons = section((<usize>neurons + 2) * offsetof<Entry>());
+  spikeCounts = section(<usize>neurons * sizeof<u32>());
+  halfSorted = section(<usize>neurons * offsetof<Entry>());
   cursors = section(2 * CURSORS_BYTES);
   overrideRows = section((<usize>neurons + 1) * offsetof<OverrideRow>());
   endOfNetwork = layoutEnd;
@@ -305,6 +321,14 @@ export class Factors {
     return changetype<Factors>(factors + <usize>step * offsetof<Factors>());
   }
 
+  static useTable(): void {
+    factors = factorTable;
+  }
+
+  static usePart(firstStep: u32): void {
+    factors = partFactors - <usize>firstStep * offsetof<Factors>();
+  }
+
   /** Each of these twice, for two neurons side by side. */
   @inline
   get mvOfU(): v128 {
@@ -415,9 +439,9 @@ export function reserveSpikes(count: u32): void {
 }
 
 /** Lays out the raster, and what sorting it needs, behind the spikes, when their number is known. */
-export function layOutRaster(spikeCount: u32): void {
+export function layOutRaster(endSpike: u32, spikeCount: u32): void {
   layoutEnd = spikes;
-  section(<usize>spikeCount * offsetof<Spike>());
+  section(<usize>endSpike * offsetof<Spike>());
   sortedSpikes = section(<usize>spikeCount * offsetof<Spike>());
   rasterSteps = section(<usize>spikeCount * sizeof<u16>());
   rasterNeurons = section(<usize>spikeCount * sizeof<u32>());

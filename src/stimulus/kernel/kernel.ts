@@ -40,8 +40,16 @@ export let eventNeurons: usize;
 class Layer {
   /** The length of the distribution, guideShift, 8 bytes, the guide, then the cumulative distribution. */
   table: usize;
+  /** The number of the layer in its train. */
+  number: u32;
+  /** The number of the epoch, from 1 on. */
+  epoch: u32;
+  /** The step of the trial in which the epoch begins. */
+  origin: u32;
+  /** Added to a step of the epoch, it gives that of the part. */
+  toPart: u32;
   firstBlock: u32;
-  /** Events from this step on are added, up to endStep - 1. */
+  /** Events from this step of the epoch on are added, up to endStep - 1. */
   startStep: u32;
   endStep: u32;
   /** The rates of a train that changes, then the steps from which on they hold. */
@@ -60,12 +68,23 @@ class Layer {
   }
 
   /**
-   * Draws it for the present train, from the first step on.
+   * Draws it for the present train, from the first step of the epoch on, or from where the part before has ended.
    * @param isVarying whether the rate changes
+   * @param places of the layers of the train; 0 where no part comes before or after
    * @param begun where the words of the first block stand, 16 bytes apart, if they are known; otherwise 0
    */
   @inline
-  draw(isVarying: bool, begun: usize, neuron: u32, w1: u32, w2: u32, w3: u32, key0: u32, key1: u32): void {
+  draw(
+    isVarying: bool,
+    begun: usize,
+    places: usize,
+    neuron: u32,
+    w1: u32,
+    w2: u32,
+    w3: u32,
+    key0: u32,
+    key1: u32,
+  ): void {
     // Read once: an event that is written could be a part of the layer, as far as the compiler knows.
     const length = load<u32>(this.table);
     const shift = load<u32>(this.table, 4);
@@ -73,9 +92,18 @@ class Layer {
     const cumulative = guide + ((<usize>2) << (32 - shift));
     const startStep = this.startStep;
     const endStep = this.endStep;
+    const toPart = this.toPart;
     const keepBelow = this.keepBelow;
+    const place = changetype<Place>(places + <usize>this.number * offsetof<Place>());
     let step: u32 = 0;
-    for (let block = this.firstBlock; step < endStep; block++) {
+    let block = this.firstBlock;
+    if (places != 0 && place.epoch == this.epoch) {
+      block = place.block;
+      step = place.step;
+    }
+    let stepBefore = step;
+    for (; step < endStep; block++) {
+      stepBefore = step;
       let c0 = block;
       let c1 = w1;
       let c2 = w2;
@@ -103,23 +131,30 @@ class Layer {
       step += intervalOf(c0, guide, shift, cumulative, length);
       if (step > startStep && step <= endStep) {
         const limit = isVarying ? this.limitAt(step - 1) : keepBelow;
-        if (<f64>c1 < limit) addEvent(step - 1, neuron);
+        if (<f64>c1 < limit) addEvent(step - 1 + toPart, neuron);
       }
       step += intervalOf(c2, guide, shift, cumulative, length);
       if (step > startStep && step <= endStep) {
         const limit = isVarying ? this.limitAt(step - 1) : keepBelow;
-        if (<f64>c3 < limit) addEvent(step - 1, neuron);
+        if (<f64>c3 < limit) addEvent(step - 1 + toPart, neuron);
       }
+    }
+    if (places != 0 && stepBefore < step) {
+      // The last block is drawn again: it may have an event behind the part.
+      place.epoch = this.epoch;
+      place.block = block - 1;
+      place.step = stepBefore;
     }
   }
 
   /** The limit that takes the place of keepBelow where the rate changes: that of the rate that holds in a step. */
-  private limitAt(step: u32): f64 {
+  private limitAt(stepOfEpoch: u32): f64 {
+    const step = this.origin + stepOfEpoch;
     const steps = this.course + ((<usize>this.changeCount) << 3);
     let place: u32 = 0;
     for (let end = this.changeCount; end - place > 1;) {
       const middle = (place + end) >> 1;
-      if (load<u16>(steps + ((<usize>middle) << 1)) <= step) place = middle;
+      if (load<u32>(steps + ((<usize>middle) << 2)) <= step) place = middle;
       else end = middle;
     }
     const rateHz = load<f64>(this.course + ((<usize>place) << 3));
@@ -152,6 +187,14 @@ class Layer {
     v128.store(blocks, c2, 32);
     v128.store(blocks, c3, 48);
   }
+}
+
+/** Where a layer of a train stands behind a part; see TrainPlaces in input-events.ts. */
+@unmanaged
+class Place {
+  epoch: u32;
+  block: u32;
+  step: u32;
 }
 
 /** A layer of a neuron that has an event in the trial. */
@@ -204,6 +247,10 @@ export function beginTrial(steps: u32): void {
 /** Adds a layer, behind the one that was added before. @returns its address */
 export function addLayer(
   table: usize,
+  number: u32,
+  epoch: u32,
+  origin: u32,
+  toPart: u32,
   firstBlock: u32,
   startStep: u32,
   endStep: u32,
@@ -216,6 +263,10 @@ export function addLayer(
 ): usize {
   const layer = changetype<Layer>(lend(offsetof<Layer>()));
   layer.table = table;
+  layer.number = number;
+  layer.epoch = epoch;
+  layer.origin = origin;
+  layer.toPart = toPart;
   layer.firstBlock = firstBlock;
   layer.startStep = startStep;
   layer.endStep = endStep;
@@ -248,11 +299,15 @@ export function addEvent(step: u32, neuron: u32): void {
   eventCount++;
 }
 
-/** Adds a train. @param w1 with w2 and w3 the counter behind the number of the block */
+/**
+ * Adds a train.
+ * @param places of its layers, or 0  @param w1 with w2 and w3 the counter behind the number of the block
+ */
 export function addTrain(
   neuron: u32,
   layers: usize,
   layerCount: u32,
+  places: usize,
   w1: u32,
   w2: u32,
   w3: u32,
@@ -262,8 +317,8 @@ export function addTrain(
   train++;
   for (let at: u32 = 0; at < layerCount; at++) {
     const layer = Layer.at(layers, at);
-    if (layer.changeCount > 1) layer.draw(true, 0, neuron, w1, w2, w3, key0, key1);
-    else layer.draw(false, 0, neuron, w1, w2, w3, key0, key1);
+    if (layer.changeCount > 1) layer.draw(true, 0, places, neuron, w1, w2, w3, key0, key1);
+    else layer.draw(false, 0, places, neuron, w1, w2, w3, key0, key1);
   }
 }
 
@@ -314,7 +369,7 @@ export function addSparseTrains(
       train += <u32>(neuron != previous);
       previous = neuron;
       const own = idWords + ((<usize>neuron) << 3);
-      next.layer.draw(false, next.block, neuron, load<u32>(own), load<u32>(own, 4), w3, key0, key1);
+      next.layer.draw(false, next.block, 0, neuron, load<u32>(own), load<u32>(own, 4), w3, key0, key1);
     }
   }
 }

@@ -63,7 +63,7 @@ const REFUSED: readonly (readonly [
     rates([-1, 2], [1, 2]),
     rates([0, 2], [1, 2]),
     '/inputs/i/rate_hz/times_ms/0',
-    /from 0 to 4999\.9/,
+    /from 0 to 599999\.9/,
   ],
   [
     'a first time above 0',
@@ -95,10 +95,10 @@ const REFUSED: readonly (readonly [
   ],
   [
     'a time beyond the longest trial',
-    rates([0, 5000], [1, 2]),
-    { duration_ms: 5000, ...rates([0, 4999.9], [1, 2]) },
+    { duration_ms: 600_000, ...rates([0, 600_000], [1, 2]) },
+    { duration_ms: 600_000, ...rates([0, 599_999.9], [1, 2]) },
     '/inputs/i/rate_hz/times_ms/1',
-    /to 4999\.9, got 5000/,
+    /to 599999\.9, got 600000/,
   ],
   [
     'a time at the end of the trial',

@@ -92,7 +92,7 @@ export const spikes = {
     const given = isOfAll
       ? times
       : timesOfNeurons(connectome, times).flatMap(({ neuron, own }) => (counts(neuron) ? own : []));
-    const steps = Uint16Array.from(given, stepsOf).sort();
+    const steps = Uint32Array.from(given, stepsOf).sort();
     return {
       of(count, { startStep, endStep }) {
         const events = firstNotBelow(steps, endStep) - firstNotBelow(steps, startStep);

@@ -9,7 +9,7 @@ export interface EventTask extends ReportTask {
 }
 
 export interface EventReading extends ReportReading {
-  readonly steps: Uint16Array;
+  readonly steps: Uint32Array;
   readonly neurons: Uint32Array;
   /** Values of each column of the kind. */
   readonly values: readonly EventValues[];
@@ -42,10 +42,28 @@ export function readRows(
   });
   for (const neuron of members) marks[neuron] = 0;
   return {
-    steps: Uint16Array.from(steps),
+    steps: Uint32Array.from(steps),
     neurons: Uint32Array.from(neurons),
     labels: Uint8Array.from(labels),
     rows,
+  };
+}
+
+/** Rows of two parts of a trial. */
+export function joinedRows(task: EventTask, first: EventReading, second: EventReading): EventReading {
+  const length = Math.min(task.maximumRows, first.steps.length + second.steps.length);
+  const list = <T extends Uint32Array | EventValues>(earlier: T, later: T): T => {
+    const all = new (earlier.constructor as new (length: number) => T)(length);
+    all.set(earlier);
+    all.set(later.subarray(0, length - earlier.length), earlier.length);
+    return all;
+  };
+  return {
+    type: first.type,
+    steps: list(first.steps, second.steps),
+    neurons: list(first.neurons, second.neurons),
+    values: first.values.map((values, at) => list(values, second.values[at]!)),
+    rows: first.rows + second.rows,
   };
 }
 
@@ -74,7 +92,7 @@ export class EventSum implements ReportSum<EventReading, EventTable> {
   counts(): EventTable {
     const { table } = this;
     const trials = new Uint8Array(this.#rows);
-    const steps = new Uint16Array(this.#rows);
+    const steps = new Uint32Array(this.#rows);
     const neurons = new Uint32Array(this.#rows);
     const columns = this.columns.map((column) => ({
       column,

@@ -36,6 +36,38 @@ export function respondingOf(task: ReportTask, trial: TrialView): RespondingNeur
   return { places: Uint32Array.from(places), spikes: Uint32Array.from(spikes) };
 }
 
+/** Numbers under ascending keys, none twice. */
+interface Keyed {
+  readonly keys: Uint32Array;
+  readonly values: Uint32Array;
+}
+
+/** The keys of both, ascending, with the value of each, or what both values make. */
+export function joined(first: Keyed, second: Keyed, both: (first: number, second: number) => number): Keyed {
+  const keys = new Uint32Array(first.keys.length + second.keys.length);
+  const values = new Uint32Array(keys.length);
+  let [at, other, length] = [0, 0, 0];
+  while (at < first.keys.length || other < second.keys.length) {
+    const [key, otherKey] = [first.keys[at] ?? Infinity, second.keys[other] ?? Infinity];
+    keys[length] = Math.min(key, otherKey);
+    if (key < otherKey) values[length++] = first.values[at++]!;
+    else if (otherKey < key) values[length++] = second.values[other++]!;
+    else values[length++] = both(first.values[at++]!, second.values[other++]!);
+  }
+  return { keys: keys.slice(0, length), values: values.slice(0, length) };
+}
+
+export function sumOf(first: number, second: number): number {
+  return first + second;
+}
+
+/** Neurons that respond in two parts of a trial. */
+export function joinedNeurons(first: RespondingNeurons, second: RespondingNeurons): RespondingNeurons {
+  const keyed = ({ places: keys, spikes: values }: RespondingNeurons): Keyed => ({ keys, values });
+  const { keys, values } = joined(keyed(first), keyed(second), sumOf);
+  return { places: keys, spikes: values };
+}
+
 /** Rows of counters for groups, in the order in which groups are asked for. */
 export class GroupRows {
   readonly #groups: number[] = [];

@@ -5,7 +5,7 @@ import { MAXIMUM_DURATION_MS, stepsOf, TIME_STEP_MS } from '../../document/field
 import { GROUPS, type ReportDocument, reportSchema } from '../../document/kind-schemas.js';
 import type { GroupKind, GroupTable, ReportTask, ReportWindow } from '../report-kind.js';
 import { rounded } from '../rounded.js';
-import { Counters, GroupRows, respondingOf } from './group-counts.js';
+import { Counters, GroupRows, joined, joinedNeurons, respondingOf, sumOf } from './group-counts.js';
 import {
   neuronSeconds,
   rate,
@@ -125,6 +125,11 @@ export const histogram = {
     }
     for (const place of responding.places) marks[neurons[place]!] = 0;
     return { type: 'histogram', ...responding, ...runLengths(Uint32Array.from(cells).sort()) };
+  },
+  join(_, first, second) {
+    const keyed = ({ cells: keys, cellSpikes: values }: HistogramReading) => ({ keys, values });
+    const { keys, values } = joined(keyed(first), keyed(second), sumOf);
+    return { type: 'histogram', ...joinedNeurons(first, second), cells: keys, cellSpikes: values };
   },
   sum(task, options) {
     const { binSteps } = task;

@@ -4,7 +4,7 @@ import { listOf, number, text } from '../../../schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
 import type { TableColumn } from '../table-column.js';
-import { EventSum, readRows, type EventReading, type EventTask } from './event-table.js';
+import { EventSum, joinedRows, readRows, type EventReading, type EventTask } from './event-table.js';
 
 const columnsOf = (labels: readonly string[]): TableColumn[] => [{ name: 'input', type: 'label', labels }];
 
@@ -49,6 +49,7 @@ export const inputs = {
     });
     return { type: 'inputs', ...rows, values: [labels] };
   },
+  join: joinedRows,
   sum: ({ maximumRows }, { inputNames }) => new EventSum('inputs', maximumRows, columnsOf(inputNames)),
   isReadout: () => false,
   columnsOf,

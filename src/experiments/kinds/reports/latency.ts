@@ -5,7 +5,7 @@ import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
 import { groupSchema, overTrials } from '../report-answers.js';
 import type { GroupCounts, GroupKind, GroupTable, ReportReading, ReportTask } from '../report-kind.js';
 import { rounded, roundedMeanSd } from '../rounded.js';
-import { Counters, GroupRows, numberColumn, respondingOf } from './group-counts.js';
+import { Counters, GroupRows, joined, numberColumn, respondingOf } from './group-counts.js';
 
 const LATENCY = overTrials(
   'A time in ms over the trials that have it.',
@@ -31,12 +31,12 @@ interface LatencyReading extends ReportReading {
   /** Places, in the task's list of neurons, of those with at least one spike; ascending. */
   readonly places: Uint32Array;
   /** Steps from the start of the window to the first spike of each of them. */
-  readonly firstSpikes: Uint16Array;
+  readonly firstSpikes: Uint32Array;
 }
 
 interface LatencyCounts extends GroupCounts {
   /** 1 more than the steps to the first spike of row r in trial t at r * trials + t; 0 where it has none. */
-  readonly firstSpikes: Uint16Array;
+  readonly firstSpikes: Uint32Array;
 }
 
 const COLUMNS = [
@@ -69,7 +69,7 @@ export const latency = {
     const { raster, marks } = trial;
     const { places } = respondingOf(task, trial);
     places.forEach((place, at) => (marks[neurons[place]!] = at + 1));
-    const firstSpikes = new Uint16Array(places.length);
+    const firstSpikes = new Uint32Array(places.length);
     const to = firstNotBelow(raster.steps, endStep);
     for (let spike = firstNotBelow(raster.steps, startStep); spike < to; spike++) {
       const neuron = raster.neurons[spike]!;
@@ -80,9 +80,14 @@ export const latency = {
     }
     return { type: 'latency', places, firstSpikes };
   },
+  join(_, first, second) {
+    const keyed = ({ places: keys, firstSpikes: values }: LatencyReading) => ({ keys, values });
+    const { keys, values } = joined(keyed(first), keyed(second), (earlier) => earlier);
+    return { type: 'latency', places: keys, firstSpikes: values };
+  },
   sum(task, { groups, trials }) {
     const rows = new GroupRows(groups);
-    const first = new Counters(rows, Uint16Array, trials);
+    const first = new Counters(rows, Uint32Array, trials);
     return {
       add(trial, { places, firstSpikes }) {
         places.forEach((place, at) => first.lower(rows.ofPlace(place), trial, firstSpikes[at]! + 1));

@@ -7,7 +7,7 @@ import { NO_GROUPS, type ReportDocument, reportSchema } from '../../document/kin
 import { eventTable } from '../report-answers.js';
 import type { EventKind, ReportWindow } from '../report-kind.js';
 import type { TableColumn } from '../table-column.js';
-import { EventSum, type EventReading, type EventTask } from './event-table.js';
+import { EventSum, joinedRows, type EventReading, type EventTask } from './event-table.js';
 
 interface MembraneTask extends EventTask {
   readonly everySteps: number;
@@ -73,13 +73,13 @@ export const membrane = {
     return { neurons, startStep, endStep, everySteps, samples };
   },
   /** A trial that the event budget ended has the samples up to there. */
-  read(task, { samples, rowsLeft }) {
+  read(task, { samples, rowsLeft, startStep, endStep }) {
     const { neurons: members, maximumRows } = task;
     const potentials = samples!.slice(0, Math.min(maximumRows, rowsLeft));
-    const steps = new Uint16Array(potentials.length);
+    const steps = new Uint32Array(potentials.length);
     const neurons = new Uint32Array(potentials.length);
     const { length } = members;
-    const sampled = sampledSteps(task, task.endStep);
+    const sampled = sampledSteps(task, endStep, startStep);
     for (let row = 0, sample = 0; row < potentials.length; row += length, sample++) {
       const isWhole = row + length <= potentials.length;
       steps.fill(sampled[sample]!, row, row + length);
@@ -87,6 +87,7 @@ export const membrane = {
     }
     return { type: 'membrane', steps, neurons, values: [potentials], rows: samples!.length };
   },
+  join: joinedRows,
   sum: ({ maximumRows }) => new EventSum('membrane', maximumRows, [POTENTIAL]),
   isReadout: () => false,
 } satisfies EventKind<MembraneTask, EventReading>;

@@ -13,7 +13,14 @@ import type {
   SumOptions,
 } from '../report-kind.js';
 import { rounded, roundedMeanSd } from '../rounded.js';
-import { Counters, GroupRows, numberColumn, respondingOf, type RespondingNeurons } from './group-counts.js';
+import {
+  Counters,
+  GroupRows,
+  joinedNeurons,
+  numberColumn,
+  respondingOf,
+  type RespondingNeurons,
+} from './group-counts.js';
 
 const STEPS_PER_SECOND = 1000 * STEPS_PER_MS;
 
@@ -130,6 +137,7 @@ export const rate = {
     respondingOf: (group) => (group as RateGroup).responding?.mean.toFixed(1) ?? '',
   },
   read: (task, trial) => ({ type: 'rate', ...respondingOf(task, trial) }),
+  join: (_, first, second) => ({ type: 'rate', ...joinedNeurons(first, second) }),
   sum: (task, options) => rateSum(task, options),
   isReadout: () => true,
   numbersOfGroup: (_document, _window, trials) => trials,

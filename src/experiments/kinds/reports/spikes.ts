@@ -3,7 +3,7 @@ import { firstNotBelow } from '../../../connectome/sorted-array.js';
 import { number } from '../../../schema/json-schema.js';
 import { eventTable } from '../report-answers.js';
 import type { EventKind } from '../report-kind.js';
-import { EventSum, readRows, type EventReading, type EventTask } from './event-table.js';
+import { EventSum, joinedRows, readRows, type EventReading, type EventTask } from './event-table.js';
 
 /** Every spike. */
 export const spikes = {
@@ -38,6 +38,7 @@ export const spikes = {
     });
     return { type: 'spikes', steps, neurons, values: [], rows };
   },
+  join: joinedRows,
   sum: ({ maximumRows }) => new EventSum('spikes', maximumRows),
   // A table of all spikes is no readout: who asks for it wants those of the stimulated neurons as well.
   isReadout: ({ neurons }, neuronCount) => neurons.length < neuronCount,

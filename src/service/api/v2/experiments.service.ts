@@ -144,9 +144,14 @@ export class ExperimentsService {
 
   /** Limits of documents alone: they travel with a job, whose record holds no other. */
   #documentLimits(conditions: number, brainSeconds: number, tableRows: number): DocumentLimits {
-    const { selectedNeurons, samples, groupNumbers, ids } = this.limits;
-    const { inputEventsPerTrial, synapticEventsPerTrial, overriddenPairs } = this.limits;
-    const perTrial = { inputEventsPerTrial, synapticEventsPerTrial, overriddenPairs };
+    const { selectedNeurons, samples, groupNumbers, ids, ...limits } = this.limits;
+    const perTrial = {
+      inputEventsPerTrial: limits.inputEventsPerTrial,
+      inputEventsPerBrainSecond: limits.inputEventsPerBrainSecond,
+      synapticEventsPerTrial: limits.synapticEventsPerTrial,
+      synapticEventsPerBrainSecond: limits.synapticEventsPerBrainSecond,
+      overriddenPairs: limits.overriddenPairs,
+    };
     const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
     return { ...ofDocument, conditions, brainSeconds, tableRows };
   }

@@ -1,0 +1,136 @@
+/**
+ * A trial between two parts: what the next part needs, in shared memory, bound to no engine. Equal trials have equal
+ * bytes, wherever they were cut and whoever computed their parts.
+ */
+import { type Kernel, REGISTERS, viewOf } from './kernel-exports.js';
+
+/** See Neuron, StepSpikes, Spike and Entry in kernel/memory.ts. */
+const NEURON_BYTES = 16;
+const STEP_SPIKES_WORDS = 3;
+const SPIKE_WORDS = 2;
+
+/** Doubles that a state begins with: the step that comes next, spikes before it, the registers. */
+const HEAD_LENGTH = 2 + REGISTERS.length;
+const HEAD_BYTES = 128;
+
+/** Spikes that may not have arrived yet, or whose neurons may be refractory: those of the last steps. */
+interface SpikeHistory {
+  /** As the kernel has them, with places in the other list; behind the last step stands where the next one begins. */
+  readonly steps: Uint32Array;
+  /** Addresses of the neurons. */
+  readonly spikes: Uint32Array;
+}
+
+/** A trial that has begun, as an engine has it beside the memory of its kernel. */
+export interface OpenTrial {
+  /** The step that comes next. */
+  readonly step: number;
+  readonly history: SpikeHistory;
+}
+
+/** @param historySteps after so many, a spike has arrived and its neuron is not refractory any more */
+export class TrialState {
+  readonly #head: Float64Array;
+
+  /** @param buffer another thread's state; a new one is a trial at rest, of which no step was simulated */
+  constructor(
+    private readonly neuronCount: number,
+    private readonly historySteps: number,
+    readonly buffer: SharedArrayBuffer = newBuffer(neuronCount, historySteps),
+  ) {
+    this.#head = new Float64Array(buffer, 0, HEAD_LENGTH);
+  }
+
+  /** Steps that were simulated. */
+  get step(): number {
+    return this.#head[0]!;
+  }
+
+  /** All that it is. */
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.buffer, 0, this.#lists().end);
+  }
+
+  /** Writes it into a kernel. */
+  load(kernel: Kernel): OpenTrial {
+    new Uint8Array(kernel.memory.buffer, 0, this.#neurons.length).set(this.#neurons);
+    REGISTERS.forEach((name, at) => (kernel[name].value = this.#head[2 + at]!));
+    const lists = this.#lists();
+    viewOf(kernel, Uint32Array, 'candidates', lists.candidates.length).set(lists.candidates);
+    viewOf(kernel, Uint32Array, 'waitingNeurons', lists.waiting.length).set(lists.waiting);
+    const history = { steps: lists.steps.slice(), spikes: lists.spikes.slice() };
+    return { step: this.#head[0]!, history };
+  }
+
+  /** Takes it from the kernel that has simulated the last part. */
+  save(kernel: Kernel, { step, history }: OpenTrial): void {
+    const registers = REGISTERS.map((name) => Number(kernel[name].value));
+    this.#head.set([step, history.spikes.length, ...registers]);
+    this.#neurons.set(new Uint8Array(kernel.memory.buffer, 0, this.#neurons.length));
+    const lists = this.#lists();
+    lists.steps.set(history.steps);
+    lists.spikes.set(history.spikes);
+    lists.candidates.set(viewOf(kernel, Uint32Array, 'candidates', lists.candidates.length));
+    lists.waiting.set(viewOf(kernel, Uint32Array, 'waitingNeurons', lists.waiting.length));
+  }
+
+  get #neurons(): Uint8Array {
+    return new Uint8Array(this.buffer, HEAD_BYTES, NEURON_BYTES * this.neuronCount);
+  }
+
+  /** Lists behind the neurons, as long as the head says. */
+  #lists() {
+    const [, spikeCount = 0, candidateCount = 0, waitingCount = 0] = this.#head;
+    let end = HEAD_BYTES + NEURON_BYTES * this.neuronCount;
+    const lengths = [STEP_SPIKES_WORDS * (this.historySteps + 1), spikeCount, candidateCount, waitingCount];
+    const bytes = 4 * lengths.reduce((sum, length) => sum + length, 0);
+    if (this.buffer.byteLength < end + bytes) this.buffer.grow(end + bytes);
+    const [steps, spikes, candidates, waiting] = lengths.map((length) => {
+      const list = new Uint32Array(this.buffer, end, length);
+      end += 4 * length;
+      return list;
+    }) as [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
+    return { steps, spikes, candidates, waiting, end };
+  }
+}
+
+/** Memory that is never written takes no space in the machine: room for whatever the lists can hold. */
+function newBuffer(neuronCount: number, historySteps: number): SharedArrayBuffer {
+  const fixedBytes = HEAD_BYTES + NEURON_BYTES * neuronCount + 4 * STEP_SPIKES_WORDS * (historySteps + 1);
+  // A neuron is a candidate three times at most, waits once, and spikes in every other step.
+  const entries = neuronCount * (4 + Math.ceil((historySteps + 1) / 2));
+  const buffer = new SharedArrayBuffer(fixedBytes, { maxByteLength: fixedBytes + 4 * entries });
+  const head = new Float64Array(buffer, 0, HEAD_LENGTH);
+  for (const growth of ['growthOfU', 'growthOfH'] as const) head[2 + REGISTERS.indexOf(growth)] = 1;
+  return buffer;
+}
+
+/** Reads the spikes that the next part needs, before the raster of this one is made. */
+export function historyOf(kernel: Kernel, historySteps: number): SpikeHistory {
+  const stepCount = kernel.stepCount.value as number;
+  const steps = viewOf(kernel, Uint32Array, 'stepSpikes', STEP_SPIKES_WORDS * (stepCount + 1)).slice(
+    STEP_SPIKES_WORDS * (stepCount - historySteps),
+  );
+  const first = steps[0]!;
+  for (let at = 0; at < steps.length; at += STEP_SPIKES_WORDS) {
+    steps[at]! -= first;
+    steps[at + 1]! -= first;
+  }
+  // The beginning is all that is known of the next step.
+  steps.fill(0, -2);
+  const count = steps.at(-STEP_SPIKES_WORDS)!;
+  const words = viewOf(kernel, Uint32Array, 'spikes', SPIKE_WORDS * (first + count));
+  return {
+    steps,
+    spikes: Uint32Array.from({ length: count }, (_, at) => words[SPIKE_WORDS * (first + at)]!),
+  };
+}
+
+/** Writes these spikes before the first step of a part that was laid out. */
+export function writeHistory(kernel: Kernel, { steps, spikes }: SpikeHistory, firstStep: number): void {
+  kernel.reserveSpikes(spikes.length + 1);
+  const end = STEP_SPIKES_WORDS * (firstStep + 1);
+  viewOf(kernel, Uint32Array, 'stepSpikes', end).set(steps, end - steps.length);
+  const words = viewOf(kernel, Uint32Array, 'spikes', SPIKE_WORDS * spikes.length);
+  spikes.forEach((address, at) => (words[SPIKE_WORDS * at] = address));
+}
