@@ -408,6 +408,9 @@ class Lab:
                 silence: the neurons whose outputs are cut; for a part of the trial
                     `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
                 constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
+                wiring: another wiring of the same neurons: `{"shuffle": "weights", "seed": 1}`, with `minimum_synapses`
+                    and `jitter`.
+                controls: `{"shuffle": "weights", "count": 20}`: shuffled brains that each rate is compared with.
                 connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
                     multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),

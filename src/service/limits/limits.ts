@@ -57,6 +57,11 @@ export class Limits {
   readonly jsonRows: number = 200_000;
   /** The same of CSV, Arrow and Parquet, and of a condition of a job. */
   readonly tableRows: number = 2_000_000;
+  readonly sessionsPerClient: number = 8;
+  /** For each worker that computes trials: a session takes some 5 MB of a whole brain. */
+  readonly sessionsPerWorker: number = 40;
+  /** A session that is not asked for a step for so long ends. */
+  readonly sessionIdleMs: number = 60_000;
   readonly experimentsPerClient: number;
   /** Documents that wait to be checked and planned, of one client and of all. */
   readonly waitingDocumentsPerClient: number;
