@@ -13,7 +13,7 @@ Only the standard library is needed. DataFrames need pandas, figures matplotlib,
 rows than the service sends at once pyarrow.
 """
 
-from .client import Job, JobState, Lab, Progress, print_job_state, print_progress
+from .client import Job, JobState, Lab, Progress, Session, print_job_state, print_progress
 from .documents import Document, Selector
 from .errors import LabConnectionError, LabError
 from .results import Result
@@ -30,6 +30,7 @@ __all__ = [
     "Progress",
     "Result",
     "Selector",
+    "Session",
     "__version__",
     "default_params",
     "print_job_state",

@@ -28,12 +28,14 @@ class Document(TypedDict, total=False):
     inputs: Mapping[str, Any]
     silence: Selector
     constants: Mapping[str, float]
+    wiring: Mapping[str, Any]
     connection_overrides: Mapping[str, Mapping[str, Any]]
     duration_ms: int
     trials: int
     seed: int
     reports: Mapping[str, Any]
     sweep: Union[Mapping[str, Any], Sequence[Mapping[str, Any]]]
+    controls: Mapping[str, Any]
     on_missing: str
 
 

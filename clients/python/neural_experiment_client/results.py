@@ -49,23 +49,40 @@ class Result:
 
         `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
         (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials,
-        population sd) and `trials`, their number. Beyond the service's table: `responding_any` (neurons with a spike
-        in any trial), `rate_hz_sem` (of the sample sd), `rate_hz_ci95_low` and `rate_hz_ci95_high` (of the mean, by
-        Student's t), and `unchanged`: it was not run, as what it changes does nothing, and has the values of its
+        population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
+        `control_hz_sd` (over the controls), `p` and `q`. Beyond the service's table: `responding_any` (neurons with a
+        spike in any trial), `rate_hz_sem` (of the sample sd), `rate_hz_ci95_low` and `rate_hz_ci95_high` (of the mean,
+        by Student's t), and `unchanged`: it was not run, as what it changes does nothing, and has the values of its
         baseline, whose number `condition` is.
         """
+        controls = _CONTROL_COLUMNS if "controls" in self.document else {}
         return self._group_frame(
             ("rate", "histogram"),
-            ["responding", "rate_hz_mean", "rate_hz_sd"],
+            ["responding", "rate_hz_mean", "rate_hz_sd", *controls],
             lambda group: {
                 "responding": _member(group["responding"], "mean"),
                 "rate_hz_mean": _member(group["rate_hz"], "mean"),
                 "rate_hz_sd": _member(group["rate_hz"], "sd"),
+                **{column: _member(group.get("control"), member) for column, member in controls.items()},
                 "responding_any": group["responding_any"],
                 **uncertainty(_member(group["rate_hz"], "trials") or [], "rate_hz"),
             },
             ["responding_any", "rate_hz_sem", "rate_hz_ci95_low", "rate_hz_ci95_high"],
         )
+
+    @property
+    def controls(self) -> Any:
+        """A DataFrame with a row for each condition, report of rates, group and control.
+
+        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
+        """
+        rows = [
+            {**head, "control": number, "rate_hz_mean": rate_hz, "trials": self.document["trials"]}
+            for head, _, group, is_unchanged in self._groups(("rate",))
+            for number, rate_hz in enumerate(group.get("control", {}).get("values", []), 1)
+            if not is_unchanged
+        ]
+        return frame(rows, [*self._head_names(("rate",)), "control", "rate_hz_mean", "trials"])
 
     @property
     def latency(self) -> Any:
@@ -240,6 +257,8 @@ class Result:
         return row
 
 
+#: Of the controls of a group: the column and the member.
+_CONTROL_COLUMNS = {"control_hz_mean": "mean", "control_hz_sd": "sd", "p": "p", "q": "q"}
 #: What `group_by` calls a label, and what a group calls it.
 _LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
 

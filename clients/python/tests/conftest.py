@@ -2,10 +2,9 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,10 @@ sys.path.insert(0, str(ROOT / "clients/python"))
 from neural_experiment_client import Lab  # noqa: E402
 
 FIRST_ID = 720575940600000000
-#: Of each type: neurons. A neuron excites all those of the types that follow it below; `lonely` is connected to none.
-TYPES = {"sense": 4, "relay": 3, "motor": 2, "lonely": 1}
 
 
 def require(module: str) -> None:
-    """Skips a test without a module, or fails where REQUIRE names it, as test/support/requirements.ts does."""
+    """Skips a test without a module, or fails where REQUIRE, a comma list of modules, names it."""
     if module in os.environ.get("REQUIRE", "").split(","):
         __import__(module)
     pytest.importorskip(module)
@@ -37,28 +34,37 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def brain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A network of ten neurons in three layers, compiled from tables."""
-    folder = tmp_path_factory.mktemp("brain")
-    types = [name for name, count in TYPES.items() for _ in range(count)]
-    layers = ["sense", "relay", "motor"]
-    pairs = [
-        (pre, post)
-        for pre, source in enumerate(types)
-        for post, target in enumerate(types)
-        if (source, target) in zip(layers, layers[1:])
-    ]
-    neurons = [f"{FIRST_ID + at},{name},{'left' if at % 2 else 'right'}" for at, name in enumerate(types)]
-    random.Random(1).shuffle(neurons)
-    (folder / "neurons.csv").write_text("\n".join(["id,type,side", *neurons, ""]))
-    edges = [f"{FIRST_ID + pre},{FIRST_ID + post},200" for pre, post in pairs]
-    (folder / "edges.csv").write_text("\n".join(["pre,post,weight", *edges, ""]))
-    file = folder / "small.connectome"
-    if not (ROOT / "dist/cli/run.js").is_file():
-        pytest.skip("the service is not built: npm run build")
-    options = ["--edges", folder / "edges.csv", "--neurons", folder / "neurons.csv", "--name", "Small", "--out", file]
-    subprocess.run(["node", "dist/cli/run.js", "model-compile", *options], cwd=ROOT, check=True, capture_output=True)
-    return file
+def small_brain(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Compiles a network from tables: numbers of neurons of each type, and which types excite which, all to all."""
+
+    def compiled(counts: dict[str, int], connected: list[tuple[str, str]], synapses: int = 200) -> Path:
+        if not (ROOT / "dist/cli/run.js").is_file():
+            pytest.skip("the service is not built: npm run build")
+        folder = tmp_path_factory.mktemp("brain")
+        types = [name for name, count in counts.items() for _ in range(count)]
+        neurons = [f"{FIRST_ID + at},{name},{'left' if at % 2 else 'right'}" for at, name in enumerate(types)]
+        edges = [
+            f"{FIRST_ID + pre},{FIRST_ID + post},{synapses}"
+            for pre, source in enumerate(types)
+            for post, target in enumerate(types)
+            if (source, target) in connected
+        ]
+        (folder / "neurons.csv").write_text("\n".join(["id,type,side", *neurons, ""]))
+        (folder / "edges.csv").write_text("\n".join(["pre,post,weight", *edges, ""]))
+        file = folder / "small.connectome"
+        tables = ["--edges", folder / "edges.csv", "--neurons", folder / "neurons.csv"]
+        command = ["node", "dist/cli/run.js", "model-compile", *tables, "--name", "Small", "--out", file]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        return file
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def brain(small_brain: Callable[..., Path]) -> Path:
+    """A network of ten neurons: three layers, and one that is connected to none."""
+    counts = {"sense": 4, "relay": 3, "motor": 2, "lonely": 1}
+    return small_brain(counts, [("sense", "relay"), ("relay", "motor")])
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import sys
 import typing
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, require
 
 from neural_experiment_client import Document, Lab
 
@@ -28,8 +28,8 @@ def test_names_of_members_can_be_resolved():
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A virtual environment with the package, installed without a network from a copy of the sources."""
-    pytest.importorskip("setuptools")
-    pytest.importorskip("wheel")
+    require("setuptools")
+    require("wheel")
     folder = tmp_path_factory.mktemp("installed")
     # pip builds in the folder of the sources.
     copy = folder / "sources"
