@@ -157,9 +157,11 @@ def _brain_file(root: Path, brain: str | os.PathLike[str] | None) -> Path:
             return path.resolve()
     there = ", ".join(sorted(path.stem for path in (root / "data").glob("*.connectome"))) or "none"
     make = "npm run up" if name == "default" else f"npm run up -- --dataset {name}"
+    # A path that is wrong is no name of a data set.
+    hint = "" if Path(name).name != name else f" In {root}, `{make}` makes it."
     raise FileNotFoundError(
         f"brain must be the path of a connectome file or the name of one in {root / 'data'} (there: {there}), "
-        f"got {name!r}. There, `{make}` makes one."
+        f"got {name!r}.{hint}"
     )
 
 
