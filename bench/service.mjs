@@ -1,4 +1,4 @@
-/** A service of this build as a process of its own, for benchmarks that measure over HTTP. */
+/** A service as a process of its own, for benchmarks that measure over HTTP. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -12,13 +12,14 @@ const POLL_MS = 50;
  * Starts a service, without a rate limit, and waits until it is ready.
  * @param {string} connectome the file that it serves
  * @param {Record<string, string>} variables what else its environment has
+ * @param {URL} checkout another one, built, whose service is started instead
  * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
  * @throws CodedError CONNECTOME_MISSING; the service itself would wait for the file
  */
-export async function startService(connectome, variables) {
+export async function startService(connectome, variables, checkout = new URL('../', import.meta.url)) {
   await readConnectomeFile(connectome);
   const port = await freePort();
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../dist/main.js', import.meta.url))], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('dist/main.js', checkout))], {
     env: {
       ...process.env,
       HOST: '127.0.0.1',

@@ -170,6 +170,7 @@ const mayImport = {
 /** Files beside the folders that every layer may import. */
 const everyone = [
   'errors',
+  'exponential',
   'gzip',
   'json-text',
   'lua-script',

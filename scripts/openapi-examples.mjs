@@ -141,6 +141,7 @@ await write('v2', {
     .map((line) => JSON.parse(line)),
   csv: await (await answered(sugar, '', 'text/csv')).text(),
   neurons: await (await fetch(`${url}/api/v2/neurons?type=DNp01`)).json(),
+  connections: await (await fetch(`${url}/api/v2/connections?source=LC4,LPLC2&target=DNp01`)).json(),
   nodeSet: nodeSets.node_sets.find(({ name }) => name === '@MN9'),
   failures,
   jobs: jobsOf(answer),

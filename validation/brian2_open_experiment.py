@@ -2,6 +2,8 @@
 
 usage: /usr/bin/python3 validation/brian2_open_experiment.py --connectome FILE [--url URL] DOCUMENT.json...
        (Debian: python3-brian; URL is a service that serves FILE, http://localhost:8080 by default)
+       with --tables DIR [--signs predicted] in place of --connectome, the wiring is read from the tables of FlyWire; with
+       --edges FILE --neurons FILE, from the CSV tables of a laboratory: then nothing but these is shared with the service
 
 The service runs the experiment of DOCUMENT.json, with other reports: the input events and the spikes of all neurons, and
 which neurons are stimulated, silenced, overridden and swept; reports of membranes stay. Brian 2 simulates the network of
@@ -24,6 +26,7 @@ from brian2 import ms, mV
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "clients" / "python"))
 from neural_experiment_client import Lab, LabError
+from raw_tables import RawTables
 
 SIDES = ["left", "right", "center", ""]
 ALL = "@all"
@@ -332,7 +335,7 @@ def compare(document, lab, connectome):
         answer = lab.run(**document).json
     except LabError as error:
         raise SystemExit(str(error)) from error
-    if not answer["model"].endswith(connectome.digest[:12]):
+    if connectome.digest is not None and not answer["model"].endswith(connectome.digest[:12]):
         raise SystemExit(f"The service must serve the connectome {connectome.digest[:12]}; got {answer['model']}.")
     answers = [*answer["conditions"], *unchanged(answer)]
     conditions = [Condition(answer, each, connectome) for each in answers]
@@ -365,10 +368,21 @@ def compare(document, lab, connectome):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("documents", metavar="DOCUMENT.json", type=Path, nargs="+")
-    parser.add_argument("--connectome", metavar="FILE", required=True, help="the connectome that the service serves")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--connectome", metavar="FILE", help="the connectome that the service serves")
+    source.add_argument("--tables", metavar="DIR", help="tables of FlyWire, from which it was compiled")
+    source.add_argument("--edges", metavar="FILE", help="table of connections of a laboratory; needs --neurons")
+    parser.add_argument("--neurons", metavar="FILE", help="its table of neurons")
+    parser.add_argument("--signs", choices=["corrected", "predicted"], default="corrected", help="rule for --tables")
+    parser.add_argument("--minimum-synapses", type=int, default=5, help="pairs with fewer are left out of tables")
     parser.add_argument("--url", default="http://localhost:8080", help="address of the service")
     options = parser.parse_args()
-    connectome = Connectome(options.connectome)
+    if options.connectome is not None:
+        connectome = Connectome(options.connectome)
+    elif options.tables is not None:
+        connectome = RawTables.of_flywire(options.tables, options.signs, options.minimum_synapses)
+    else:
+        connectome = RawTables.of_laboratory(options.edges, options.neurons, options.minimum_synapses)
     if connectome.neurons < 10_000:
         # Compiling Cython code takes longer than a small network.
         b2.prefs.codegen.target = "numpy"

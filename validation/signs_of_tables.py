@@ -56,4 +56,5 @@ def main(folder):
         writer.writerow([root_id, transmitter, source, *signs])
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -67,11 +67,14 @@ _TEMPORARY = (429, 503)
 _NONE: Mapping[str, str] = {}
 #: Opens an answer with the members of a query.
 _Ask = Callable[[Mapping[str, Union[str, None]]], Any]
-#: The most that GET /api/v2/neurons lists and looks up at once.
-_NEURONS_A_REQUEST = 10_000
+#: The most that a search lists, and that GET /api/v2/neurons looks up, at once.
+_ROWS_A_REQUEST = 10_000
 _IDS_A_REQUEST = 200
 #: Of a neuron: its id and its labels.
 _NEURON_COLUMNS = ["root_id", "type", "class", "sub_class", "super_class", "side"]
+#: Other members of a selector: those that are selectors, and how far these reach.
+_SELECTORS = ("downstream_of", "upstream_of", "except")
+_STEPS = ("hops", "minimum_synapses")
 
 
 class LabError(Exception):
@@ -406,6 +409,9 @@ class Lab:
                 silence: the neurons whose outputs are cut; for a part of the trial
                     `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
                 constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
+                wiring: another wiring of the same neurons: `{"shuffle": "weights", "seed": 1}`, with `minimum_synapses`
+                    and `jitter`.
+                controls: `{"shuffle": "weights", "count": 20}`: shuffled brains that each rate is compared with.
                 connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
                     multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
@@ -546,7 +552,8 @@ class Lab:
         lacking: dict[str, list[str]] = {}
         for values in itertools.product(*wanted.values()):
             query = dict(zip(wanted, values))
-            rows, suggestions = self._found(query)
+            rows, page = self._found("/api/v2/neurons", "neurons", query)
+            suggestions = page["suggestions"]
             found.update((row["root_id"], row) for row in rows)
             for pattern, near in suggestions.items():
                 label = next((name for name, value in query.items() if value == pattern), "root_id")
@@ -558,6 +565,32 @@ class Lab:
             warnings.warn(f"The model has no neurons with: {'; '.join(texts)}", stacklevel=2)
         rows = list(found.values()) if ids is None else [found[each] for each in ids if each in found]
         return _frame_or_list(rows, _NEURON_COLUMNS)
+
+    def connections(self, source: Selector = "@all", target: Selector = "@all", *, group_by: str = "type") -> Any:
+        """All connections from some neurons to others, by cell type or neuron by neuron.
+
+            lab.connections("LC4:left", "DNp01", group_by="neuron")
+            lab.connections(target=720575940622838154)
+            lab.connections({"type": "DN*", "downstream_of": "LC4"}, "DNp01")
+
+        Args:
+            source: the neurons that connections come from, as in an experiment; by default all. The selector is part
+                of the address that is asked for, which has room for some 150 root ids.
+            target: the neurons that they lead to.
+            group_by: `type` or `neuron`, what a row stands for.
+
+        Returns:
+            A DataFrame with a row for each pair of types, or of neurons, that is connected: `source_type`,
+            `target_type`, by neuron also root ids and sides; `pairs` of neurons, `synapses`, and `sign` of the sources:
+            `excitatory`, `inhibitory`, `mixed`, or `none` where they have no fast effect; `excitatory_pairs` and
+            `inhibitory_pairs`. Without pandas a list of dicts.
+        """
+        ends = {"source": source, "target": target}
+        query = {name: _query_text(_selector(end)) for name, end in ends.items()}
+        rows, _ = self._found("/api/v2/connections", "connections", {**query, "group_by": group_by})
+        labels = ("root_id", "type", "side") if group_by == "neuron" else ("type",)
+        names = [f"{end}_{label}" for end in ends for label in labels]
+        return _frame_or_list(rows, [*names, "pairs", "synapses", "sign", "excitatory_pairs", "inhibitory_pairs"])
 
     def node_sets(self) -> Any:
         """The published sets of neurons, and what they stand for.
@@ -575,18 +608,18 @@ class Lab:
         with self._open(self._request("GET", path, query)) as response:
             return _parsed(_read(response))
 
-    def _found(self, query: Mapping[str, str]) -> tuple[list[Json], dict[str, list[str]]]:
-        """All rows of a search, and suggestions for what no neuron has."""
+    def _found(self, path: str, member: str, query: Mapping[str, str]) -> tuple[list[Json], Json]:
+        """All rows of a search, and the last page of them."""
         rows: list[Json] = []
         model = None
         while True:
-            page = self._get("/api/v2/neurons", {**query, "from": str(len(rows)), "limit": str(_NEURONS_A_REQUEST)})
-            rows += page["neurons"]
-            if model not in (None, page["model"]) or (not page["neurons"] and len(rows) < page["count"]):
+            page = self._get(path, {**query, "from": str(len(rows)), "limit": str(_ROWS_A_REQUEST)})
+            rows += page[member]
+            if model not in (None, page["model"]) or (not page[member] and len(rows) < page["count"]):
                 raise LabError("The service changed its model during the search; search again.")
             model = page["model"]
             if len(rows) >= page["count"]:
-                return rows, page["suggestions"]
+                return rows, page
 
     def _asking(self, document: Mapping[str, Any]) -> _Ask:
         complete = _complete(document)
@@ -1179,7 +1212,7 @@ def _rate_row(row: Mapping[str, Any], place: str) -> Json:
 
 def _is_selector(value: Any) -> bool:
     """Whether a value stands for neurons, and is not the members of an input or a report, right or wrong."""
-    return not isinstance(value, Mapping) or {*_NEURON_COLUMNS, "except"}.issuperset(value)
+    return not isinstance(value, Mapping) or {*_NEURON_COLUMNS, *_SELECTORS, *_STEPS}.issuperset(value)
 
 
 def _selector(selector: Any) -> Any:
@@ -1197,9 +1230,9 @@ def _selector(selector: Any) -> Any:
             is_one = isinstance(ids, str) or _is_id(ids)
             changed["root_id"] = _id_text(ids) if is_one else [_id_text(each) for each in ids]
         # An item of `silence` with a window has its neurons in a member.
-        for inner in ("except", "node_set"):
-            if inner in changed:
-                changed[inner] = _selector(changed[inner])
+        for member in (*_SELECTORS, "node_set"):
+            if member in changed:
+                changed[member] = _selector(changed[member])
         return changed
     if isinstance(selector, (set, frozenset)):
         # Equal sets shall make equal documents.
@@ -1207,6 +1240,13 @@ def _selector(selector: Any) -> Any:
     if isinstance(selector, Iterable) and not isinstance(selector, str):
         return _united(list(selector))
     return selector
+
+
+def _query_text(selector: Any) -> str:
+    """A selector as a query has it, where commas separate names."""
+    if isinstance(selector, str):
+        return json.dumps([selector]) if "," in selector else selector
+    return json.dumps(selector, default=_plain)
 
 
 def _united(parts: list[Any]) -> list[Any]:

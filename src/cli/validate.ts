@@ -5,16 +5,18 @@ import type { Brain } from '../compiler/brain.js';
 import { sampleBrain } from '../compiler/statistics/sample-brain.js';
 import { readStatistics } from '../compiler/statistics/statistics-files.js';
 import { layOut } from '../compiler/lay-out.js';
-import { readPopulations } from '../compiler/populations.js';
+import { DEFAULT_DATASET, readDataset } from '../compiler/dataset.js';
+import { defaultPopulations } from '../compiler/populations.js';
+import { MAXIMUM_SYNAPSES_PER_CONNECTION, type TableSignRule } from '../connectome/connectome.js';
 import { readTables } from '../compiler/tables.js';
 import { encodeConnectome, openConnectome } from '../connectome/format.js';
 import { drawSvg } from '../experiments/figures/draw.js';
 import { checkPlaces, publishedTable, tablesOf, withTable, withTables } from '../validation/document.js';
-import { publishedResults } from '../validation/published.js';
+import { publishedFor, publishedResults } from '../validation/published.js';
 import { plotsOf } from '../validation/plots.js';
 import { report } from '../validation/report.js';
-import { type ComparedRule, Subject } from '../validation/subject.js';
-import { defineCommand, directory, file, flag } from './command.js';
+import { Subject } from '../validation/subject.js';
+import { defineCommand, directory, file, flag, integer, text as textOption, UsageError } from './command.js';
 import { compiledSimulators } from './simulators.js';
 import { attempt, writeWhole } from './write-whole.js';
 
@@ -26,7 +28,11 @@ export const command = defineCommand({
     'Validates the model on the tables of a release: published results, sign rules, doses, lesions, shuffled\n' +
     'wiring, drives and the synthetic brain. Prints the tables of docs/validation.md.',
   options: {
-    tables: directory('Directory with the five Codex tables.', { required: true }),
+    tables: directory('Directory with the tables of the data set.', { required: true }),
+    dataset: textOption('NAME', 'With --published: data set of the tables.', { default: DEFAULT_DATASET }),
+    'minimum-synapses': integer('With --published: leave out pairs with fewer synapses; default 5.', {
+      range: [1, MAXIMUM_SYNAPSES_PER_CONNECTION],
+    }),
     statistics: directory('Directory with the statistics of the synthetic brain.', {
       default: 'data/cell-types',
     }),
@@ -35,22 +41,42 @@ export const command = defineCommand({
     published: flag('Reproduce only the published results.'),
     json: flag('Print all numbers as JSON instead.'),
   },
-  async run({ tables, statistics, document, images, published, json }, _, { print, progress }) {
+  async run(options, _, { print, progress }) {
+    const {
+      tables,
+      dataset,
+      statistics,
+      document,
+      images,
+      published,
+      json,
+      'minimum-synapses': minimum,
+    } = options;
+    const isOther = dataset !== DEFAULT_DATASET;
+    if ((isOther || minimum !== undefined) && !published) {
+      throw new UsageError('--dataset and --minimum-synapses need --published');
+    }
+    if (isOther && document !== undefined) {
+      throw new UsageError(`--document has the numbers of ${DEFAULT_DATASET}`);
+    }
     // Check the outputs now, not after all computations.
     const text = document === undefined ? '' : readDocument(document);
     if (images !== undefined) {
       attempt(`${images} cannot be written to`, () => mkdirSync(images, { recursive: true }));
     }
     const simulators = compiledSimulators();
-    const populations = readPopulations();
-    const subjectOf = (brain: Brain, signRule: ComparedRule): Subject => {
+    const subjectOf = (brain: Brain, signRule: TableSignRule): Subject => {
+      const populations = defaultPopulations(brain);
       const { buffer } = encodeConnectome(layOut(brain, { signRule, populations }));
       return new Subject(openConnectome(buffer), simulators);
     };
-    const measured = await readTables(tables, progress);
+    const other = readDataset(dataset);
+    const measured = await readTables(tables, progress, minimum, undefined, other);
     if (published) {
       progress.begin('Repeating published experiments', 0, 'items');
-      const results = publishedResults(subjectOf(measured, 'predicted'));
+      const results = isOther
+        ? publishedResults(subjectOf(measured, 'fast'), publishedFor(other.published))
+        : publishedResults(subjectOf(measured, 'predicted'));
       const written = publishedTable(results);
       if (document !== undefined) await writeWhole(document, withTable(text, 'published', written));
       print(json ? `${JSON.stringify(results)}\n` : written);

@@ -161,7 +161,8 @@ describe('MaleCNS', () => {
   });
 
   it('selects presets by the types of FlyWire that the table gives, and says which it lacks', async () => {
-    const looming = ['LC4', 'LPLC2', 'LC4,LC31'].map((flywireType, i) => ({
+    // The classes of taste neurons are FlyWire's own; elsewhere their types select.
+    const looming = ['LC4', 'LPLC2', 'LC4,LC31', 'LB3'].map((flywireType, i) => ({
       bodyId: 50_000 + i,
       superclass: 'visual_projection',
       type: `mLC${i}`,
@@ -174,15 +175,19 @@ describe('MaleCNS', () => {
       signRule: 'fast',
       populations: defaultPopulations(brain),
     });
-    expect(metadata.stimuli.map(({ id, neuronCount }) => [id, neuronCount])).toEqual([['loom', 3]]);
+    expect(metadata.stimuli.map(({ id, neuronCount }) => [id, neuronCount])).toEqual([
+      ['sugar', 1],
+      ['loom', 3],
+    ]);
+    expect(metadata.stimuli[0]!.selectors).toEqual([{ type: 'LB3' }]);
     expect(metadata.channels.map(({ id, neuronCount }) => [id, neuronCount])).toEqual([
       ['escape', 1],
       ['descending', 1],
       ['motor', 1],
     ]);
-    expect(populations).toHaveLength(4);
-    expect(JSON.stringify(metadata.stimuli)).not.toContain('root_ids');
-    expect(metadata.provenance.at(-1)).toMatch(/^Version 1 of the API lacks sugar, food, .*bitter_relay: /);
+    expect(populations).toHaveLength(5);
+    expect(JSON.stringify(metadata.stimuli)).not.toMatch(/root_ids|elsewhere/);
+    expect(metadata.provenance.at(-1)).toMatch(/^Version 1 of the API lacks food, touch, .*bitter_relay: /);
   });
 
   it('a neuron twice, and a file that is not there', async () => {

@@ -92,6 +92,17 @@ export interface Dataset extends Omit<NetworkIdentity, 'wiring'> {
   /** Sign rules that fit its labels, the default first. */
   readonly signs: readonly TableSignRule[];
   readonly sign_source?: string;
+  /** Rates that others found with the same network model, and where they stand; for npm run validate. */
+  readonly published?: readonly {
+    readonly name: string;
+    /** Input in Hz by selector. */
+    readonly rates_hz: Readonly<Record<string, number>>;
+    /** Selector of the neurons whose mean rate it is. */
+    readonly reads: string;
+    readonly published: number;
+    readonly synapse_mv?: number;
+    readonly source: string;
+  }[];
   /** Sentences for those who use it. */
   readonly remarks?: readonly string[];
 }

@@ -39,7 +39,7 @@ export function layOut(brain: Brain, { signRule, populations }: LayOutOptions): 
   const rows = rowsOf(brain, placeOf);
   const { minimumSynapses } = brain;
   const named = {
-    metadata: { types, classes, wiring, minimumSynapses, stimuli: [], channels: [] },
+    metadata: { dataset, types, classes, wiring, minimumSynapses, stimuli: [], channels: [] },
     neuronCount: neurons.count,
     ...rows,
     typeIndices,

@@ -18,7 +18,10 @@ import { wildcard } from '../connectome/wildcard.js';
 import { CodedError, describeValue } from '../errors.js';
 import type { Brain, NeuronColumns } from './brain.js';
 
-type Definition<P> = Omit<P, 'neuronCount'>;
+type Definition<P> = Omit<P, 'neuronCount'> & {
+  /** In place of its selectors, for networks other than FlyWire, whose classes have other names. */
+  readonly elsewhere?: readonly Selector[];
+};
 
 export interface PopulationDefinitions {
   /** True where populations that the brain has no neurons for are left out, and not refused. */
@@ -64,9 +67,12 @@ export function defaultPopulations({ neurons, identity }: Brain): PopulationDefi
   if (neurons.types.every((type) => type === '')) return { stimuli: [], channels: [] };
   const definitions = readPopulations();
   if (isFlyWire(identity)) return definitions;
-  const withoutIds = <P extends { readonly selectors: readonly Selector[] }>(population: P): P => ({
+  const withoutIds = <P extends PopulationDefinitions['stimuli' | 'channels'][number]>(population: P): P => ({
     ...population,
-    selectors: population.selectors.map((selector) => ({ ...selector, root_ids: undefined })),
+    selectors: (population.elsewhere ?? population.selectors).map((selector) => ({
+      ...selector,
+      root_ids: undefined,
+    })),
   });
   return {
     fitting: true,
@@ -106,7 +112,7 @@ export function selectPopulations(
     const own = Uint32Array.from(chosen).sort();
     if ('kind' in population) checkKind(brain.neurons, population, own);
     neurons.push(own);
-    return { ...population, neuronCount: own.length };
+    return { ...population, elsewhere: undefined, neuronCount: own.length };
   };
   const lacking: string[] = [];
   const selectFitting: typeof select = (population) => {
@@ -115,7 +121,7 @@ export function selectPopulations(
     } catch (error) {
       if (definitions.fitting !== true || !(error instanceof CodedError)) throw error;
       lacking.push(population.id);
-      return { ...population, neuronCount: 0 };
+      return { ...population, elsewhere: undefined, neuronCount: 0 };
     }
   };
   const fits = ({ neuronCount }: { readonly neuronCount: number }) => neuronCount > 0;

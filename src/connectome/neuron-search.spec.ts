@@ -26,6 +26,7 @@ describe('a search for neurons', () => {
       sides: { left: 6 },
       neurons: [neuron('N_0126'), { ...neuron('N_0136'), type: 'C_stop' }],
       suggestions: {},
+      synonyms: {},
     });
   });
 

@@ -3,6 +3,7 @@ import { labelCounts, type LabelCounts } from './label-counts.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { NeuronSet } from './neuron-set.js';
 import { type Label, labelOf, type LabelPatterns, LABELS, selectionOf } from './selection.js';
+import { type Synonym, synonymOf } from './synonyms.js';
 
 /** Criteria of a search for neurons: all of them must agree. */
 export interface NeuronPatterns extends LabelPatterns {
@@ -19,6 +20,8 @@ export interface NeuronSearchResult extends LabelCounts {
   readonly neurons: readonly FoundNeuron[];
   /** For each pattern that no neuron has: names that may have been meant, nearest first. None for an id. */
   readonly suggestions: Readonly<Record<string, readonly string[]>>;
+  /** For those of these patterns that the literature uses: the types that it means. They are suggested first. */
+  readonly synonyms: Readonly<Record<string, Synonym>>;
 }
 
 /**
@@ -43,11 +46,18 @@ export function searchNeurons(
     root_id: connectome.neuronId(i),
     ...(Object.fromEntries(columns.map(([label, of]) => [label, of(i)])) as Record<Label, string>),
   });
+  const synonyms = new Map<string, Synonym>();
   const unmatched = LABELS.flatMap((label) =>
     [patterns[label] ?? []]
       .flat()
       .filter((pattern) => selection.matchingLabels(label, pattern).length === 0)
-      .map((pattern): [string, string[]] => [pattern, nearestNames(pattern, selection.labels(label))]),
+      .map((pattern): [string, readonly string[]] => {
+        const near = nearestNames(pattern, selection.labels(label));
+        const synonym = label === 'type' ? synonymOf(pattern, selection) : undefined;
+        if (synonym === undefined) return [pattern, near];
+        synonyms.set(pattern, synonym);
+        return [pattern, [...new Set([...synonym.types, ...near])]];
+      }),
   );
   const unknownIds = (ids ?? [])
     .filter(({ neuron }) => neuron === undefined)
@@ -57,5 +67,6 @@ export function searchNeurons(
     ...labelCounts(connectome, neurons),
     neurons: Array.from(neurons.subarray(page.from, page.from + page.limit), foundNeuron),
     suggestions: Object.fromEntries([...unmatched, ...unknownIds]),
+    synonyms: Object.fromEntries(synonyms),
   };
 }

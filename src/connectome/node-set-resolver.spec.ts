@@ -412,6 +412,45 @@ describe('a synthetic brain', () => {
   });
 });
 
+describe('the brain of another fly', () => {
+  const content = smallConnectome();
+  const other = opened({
+    ...content,
+    metadata: { ...content.metadata, dataset: 'MaleCNS', wiring: 'measured' },
+    neuronIds: Array.from({ length: content.metadata.neuronCount }, (_, i) => String(10_001 + i)),
+  });
+  const sets = new PublishedNodeSets(published.publications, {
+    ...published.sets,
+    elsewhere: { ...set([idOf(3)], ['S_gone']), types_elsewhere: ['C_walk'] },
+  });
+  const found = (connectome: Connectome, name: string) =>
+    new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'error' }, sets).neuronsOf(name, '/x');
+
+  it('has types that stand for published neurons, whatever it calls them', () => {
+    expect(found(other, '@sweet')).toMatchObject({
+      neurons: Uint32Array.from({ length: 12 }, (_, i) => i),
+      substituted: ['@sweet'],
+    });
+    expect([...found(other, '@elsewhere').neurons]).toEqual([124, 125, 126, 127]);
+    expect(failure(() => found(other, '@nameless'))).toMatchObject({
+      message:
+        'The model lacks "@nameless" (the brain is not that of FlyWire, and no cell type stands for this set there).',
+    });
+    // Another name for neurons of FlyWire: they have its ids.
+    const renamed = opened({
+      ...content,
+      metadata: { ...content.metadata, dataset: 'Mine', wiring: 'custom' },
+      neuronIds: Array.from({ length: content.metadata.neuronCount }, (_, i) => idOf(i)),
+    });
+    expect(found(renamed, '@sweet')).toMatchObject({ neurons: Uint32Array.of(1, 3), substituted: [] });
+  });
+
+  it('has root ids of its own', () => {
+    const own = resolver(other).neuronsOf({ root_id: ['10002', '10001'] }, '/x');
+    expect([...own.neurons]).toEqual([0, 1]);
+  });
+});
+
 describe('the published sets', () => {
   it('are found by their names, alone or behind their publication, and by nothing else', () => {
     const sets = publishedNodeSets();

@@ -3,8 +3,9 @@ import { type InParts, withoutPauses } from '../parts.js';
 import type { Connectome, ConnectomeMetadata } from './connectome.js';
 import { nearestNames } from '../schema/nearest-names.js';
 import { type Connections, type Direction, DIRECTIONS, neighboursOf } from './neighbours.js';
+import { isFlyWire } from './model-id.js';
 import { NeuronSet } from './neuron-set.js';
-import { type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
+import { type NodeSet, type PublishedNodeSets, publishedNodeSets } from './node-sets.js';
 import { type Label, LABELS, type NamedNeurons, type NeuronSelection, selectionOf } from './selection.js';
 import {
   ALL_NEURONS,
@@ -13,13 +14,14 @@ import {
   PUBLISHED_PREFIX,
   type SetSelector,
 } from './set-selector.js';
+import { synonymOf } from './synonyms.js';
 
 export interface ResolvedSelector {
   /** Ascending indices into the connectome, none twice. */
   readonly neurons: Uint32Array;
   /** Types, classes, ids and sets that the model lacks, none twice. */
   readonly missing: readonly string[];
-  /** Published sets, with their prefix, for which types stand: the single cells of a synthetic brain were sampled. */
+  /** Published sets, with their prefix, for which types stand, since the model has no such cells. */
   readonly substituted: readonly string[];
   /** Sources of the published sets that the selector names: publication and place in it, none twice. */
   readonly sources: readonly string[];
@@ -29,7 +31,10 @@ export interface ResolvedSelector {
 export type SelectableNeurons = NamedNeurons &
   Connections &
   Pick<Connectome, 'stimulusNeurons' | 'channelNeurons'> & {
-    readonly metadata: Pick<ConnectomeMetadata, 'wiring' | 'minimumSynapses' | 'stimuli' | 'channels'>;
+    readonly metadata: Pick<
+      ConnectomeMetadata,
+      'dataset' | 'wiring' | 'minimumSynapses' | 'stimuli' | 'channels'
+    >;
   };
 
 /** The settings of a document that its selectors depend on. */
@@ -51,9 +56,9 @@ export interface SelectorAt {
 interface Unknown {
   readonly name: string;
   readonly path: string;
-  /** Why, where it is no matter of a name. */
+  /** Why, where it is not that the name is misspelt. */
   readonly reason?: string | undefined;
-  readonly near: () => string[];
+  readonly near: () => readonly string[];
 }
 
 /** A value of a label and its place. */
@@ -145,6 +150,20 @@ export class NodeSetResolver {
     return resolved;
   }
 
+  /** False where types stand for the single cells of published sets: these were sampled, or are of another animal. */
+  hasCellsOf({ root_ids: rootIds }: NodeSet): boolean {
+    const { metadata } = this.connectome;
+    return (
+      metadata.wiring !== 'synthetic' &&
+      (isFlyWire(metadata) || rootIds.some((id) => this.#selection.withId(id) !== undefined))
+    );
+  }
+
+  /** Types that stand for the cells of a set. */
+  typesFor({ types, types_elsewhere: elsewhere = [] }: NodeSet): readonly string[] {
+    return isFlyWire(this.connectome.metadata) ? types : [...types, ...elsewhere];
+  }
+
   *#resolve(selector: SetSelector, path: string): InParts<Found> {
     yield;
     if (typeof selector === 'string') return yield* this.#reference(selector, path);
@@ -196,7 +215,17 @@ export class NodeSetResolver {
 
   /** Neurons with any of some values of a label. */
   *#withLabels(label: Label, wanted: readonly LabelAt[], near: (name: string) => string[]): InParts<Found> {
-    const lacking = ({ pattern: name, path }: LabelAt): Unknown => ({ name, path, near: () => near(name) });
+    const lacking = ({ pattern: name, path }: LabelAt): Unknown => {
+      const synonym = label === 'type' ? synonymOf(name, this.#selection) : undefined;
+      if (synonym === undefined) return { name, path, near: () => near(name) };
+      const { types, sources } = synonym;
+      return {
+        name,
+        path,
+        reason: `called ${types.join(', ')} here: ${sources.join('; ')}`,
+        near: () => types,
+      };
+    };
     const [only, ...others] = wanted;
     if (only !== undefined && others.length === 0) {
       const neurons = this.#withLabel(label, only.pattern);
@@ -236,12 +265,14 @@ export class NodeSetResolver {
     if (set === undefined) return lacks();
     if (set.root_ids.length === 0) return lacks('release 783 has other ids for all neurons of this set');
     const sources = [this.published.sourceOf(set)];
-    if (this.connectome.metadata.wiring !== 'synthetic') {
-      return { ...this.#withIds(set.root_ids, () => path), sources };
-    }
-    const types = set.types.filter((type) => this.#selection.matchingLabels('type', type).length > 0);
+    if (this.hasCellsOf(set)) return { ...this.#withIds(set.root_ids, () => path), sources };
+    const types = this.typesFor(set).filter(
+      (type) => this.#selection.matchingLabels('type', type).length > 0,
+    );
     if (types.length === 0) {
-      return lacks('the brain is synthetic, and no cell type stands for this set there');
+      const brain =
+        this.connectome.metadata.wiring === 'synthetic' ? 'is synthetic' : 'is not that of FlyWire';
+      return lacks(`the brain ${brain}, and no cell type stands for this set there`);
     }
     const neurons = this.#selection.withLabels({ type: types });
     return { ...NO_NOTES, neurons, substituted: [reference], sources };
@@ -376,8 +407,8 @@ function unknownNeurons(unknown: readonly Unknown[]): CodedError {
   const described = [...first.values()].map(({ name, reason, near }, i) => {
     const names = i < NAMES_WITH_SUGGESTIONS ? near() : [];
     names.forEach((each) => suggestions.add(each));
-    const notes = [reason ?? [], names.length === 0 ? [] : `near: ${names.join(', ')}`].flat();
-    return describeValue(name) + (notes.length === 0 ? '' : ` (${notes.join('; ')})`);
+    const note = reason ?? (names.length === 0 ? undefined : `near: ${names.join(', ')}`);
+    return describeValue(name) + (note === undefined ? '' : ` (${note})`);
   });
   return new CodedError('UNKNOWN_NEURONS', `The model lacks ${described.join(', ')}.`, {
     path: unknown[0]!.path,

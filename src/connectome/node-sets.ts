@@ -12,8 +12,10 @@ export interface NodeSet {
   readonly published_count: number;
   /** Ids of release 783, ascending as numbers. */
   readonly root_ids: readonly string[];
-  /** Selectors to use for connectomes without root ids; empty if there are none. */
+  /** Selectors to use for connectomes without these neurons; empty if there are none. */
   readonly types: readonly string[];
+  /** Names of types that stand for them in other data sets. */
+  readonly types_elsewhere?: readonly string[];
 }
 
 export interface Publication {

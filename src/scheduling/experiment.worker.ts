@@ -18,10 +18,11 @@ import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../simulation/rewiring/rewirable-engine.js';
 import { CodedError, failureOf } from '../errors.js';
 import { compiledDrawing } from '../stimulus/compiled-drawing.js';
 import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../stimulus/protocol.js';
-import { compileDrawingKernel, compileKernel } from './kernel-file.js';
+import { compileDrawingKernel, compileKernel, compileRewiringKernel } from './kernel-file.js';
 import { GZIP_LEVEL } from '../gzip.js';
 import { transfer } from './transfer.js';
 import type { AtlasResult, Outcome, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
@@ -44,11 +45,14 @@ export default start(workerData as WorkerData);
 
 function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const connectome = viewConnectome(buffer);
-  const engine = new KernelEngine(compileKernel(), connectome);
+  const kernel = compileKernel();
+  const engine = new KernelEngine(kernel, connectome);
   const draw = compiledDrawing(compileDrawingKernel());
   const runner = new ExperimentRunner(connectome, engine, draw);
-  const runTrial = trialOf(connectome, engine, draw);
-  const runInParts = trialInParts(connectome, engine, draw);
+  const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
+  const rewirable = new RewirableEngine(engine, connectome, modules);
+  const runTrial = trialOf(connectome, rewirable, draw);
+  const runInParts = trialInParts(connectome, (wiring) => rewirable.engineFor(wiring), draw);
   const runStep = sessionSteps(connectome, engine, draw);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {

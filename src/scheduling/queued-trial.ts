@@ -26,6 +26,7 @@ const LIGHT_SYNAPTIC_EVENTS = 750_000;
 export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
   override readonly batchJob: BatchJob;
   override readonly isForGpu: boolean;
+  override readonly wiring: string | undefined;
   /** How long its worker took, and its share of a batch on the GPU. */
   computedMs = 0;
   /** True where it has, or had, the worker that is kept for runs, with a small event budget. */
@@ -53,6 +54,8 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     const isLong = step === undefined && durationSteps > MAXIMUM_TRIAL_STEPS;
     this.#isHeavy = isLong || this.#expectedMs > LIGHT_MS;
     this.batchJob = { protocol: trial.protocol, group };
+    const { wiring } = trial.protocol;
+    this.wiring = wiring && JSON.stringify(wiring);
     this.isForGpu =
       step === undefined && !isLong && isPlain(trial.protocol) && recordingsOf(trial).length === 0;
   }

@@ -5,6 +5,7 @@ import { OpenApiController } from './api/openapi/openapi.controller.js';
 import { ModelController } from './api/v1/model.controller.js';
 import { RunController } from './api/v1/run.controller.js';
 import { RunService } from './api/v1/run.service.js';
+import { ConnectionsController } from './api/v2/connections.controller.js';
 import { ExperimentsController } from './api/v2/experiments.controller.js';
 import { ExperimentsService } from './api/v2/experiments.service.js';
 import { JobsController } from './api/v2/jobs.controller.js';
@@ -49,6 +50,7 @@ export interface Replacements {
     ModelV2Controller,
     NeuronsController,
     NodeSetsController,
+    ConnectionsController,
     ModelController,
     OpenApiController,
     AtlasController,

@@ -26,10 +26,16 @@ export function connectionFactors(
     throw new RangeError(`a trial has up to ${MAXIMUM_OVERRIDES} overrides, not ${overrides.length}`);
   }
   const marksOf = (neuronsOf: (override: ConnectionOverride) => Uint32Array) => {
-    const marks = new Uint32Array(neuronCount);
+    // Overrides of the same neurons often share one array, which is then read once.
+    const bitsOf = new Map<Uint32Array, number>();
     overrides.forEach((override, bit) => {
-      for (const neuron of neuronsOf(override)) marks[neuron]! |= 1 << bit;
+      const neurons = neuronsOf(override);
+      bitsOf.set(neurons, (bitsOf.get(neurons) ?? 0) | (1 << bit));
     });
+    const marks = new Uint32Array(neuronCount);
+    for (const [neurons, bits] of bitsOf) {
+      for (let at = 0; at < neurons.length; at++) marks[neurons[at]!]! |= bits;
+    }
     return marks;
   };
   const ofSource = marksOf(({ sources }) => sources);

@@ -36,7 +36,8 @@ type PublishedNumber = readonly [
   protocol: Protocol,
   readout: Readout,
   published: number | string | undefined,
-  decides: keyof typeof DECISIONS,
+  /** Tells if tables can decide it; of another data set the source. */
+  decides: string,
 ];
 
 /** Left and right here are those of the 783 classification, which calls the paper's right taste neurons left. */
@@ -100,12 +101,44 @@ export interface PublishedResult {
   readonly decides: string;
 }
 
-/** @param subject measured wiring with predicted signs, as published */
-export function publishedResults(subject: Subject): PublishedResult[] {
+/** A rate that others found, as the file of a data set has it. */
+export interface PublishedRate {
+  readonly name: string;
+  /** Input in Hz by selector. */
+  readonly rates_hz: Readonly<Record<string, number>>;
+  /** Selector of the neurons whose mean rate it is. */
+  readonly reads: string;
+  readonly published: number;
+  readonly synapse_mv?: number;
+  readonly source: string;
+}
+
+/** Numbers that others published for a data set other than FlyWire's own tables. */
+export function publishedFor(published: readonly PublishedRate[] = []): readonly PublishedNumber[] {
+  return published.map(
+    ({ name, rates_hz: ratesHz, reads, published: number, synapse_mv: synapseMv, source }) => [
+      name,
+      { ratesHz, ...(synapseMv !== undefined && { synapseMv }) },
+      [`${reads} (Hz)`, reads],
+      number,
+      source,
+    ],
+  );
+}
+
+/** @param subject measured wiring with predicted signs, as published; numbers of others have conditions of their own */
+export function publishedResults(
+  subject: Subject,
+  numbers: readonly PublishedNumber[] = PUBLISHED,
+): PublishedResult[] {
   const sets = new NodeSetResolver(subject.connectome, { node_sets: {}, on_missing: 'skip' });
-  const neuronsOf = (selector: string) => sets.neuronsOf(selector, '').neurons;
+  const neuronsOf = (selector: string) => sets.neuronsIfAny(selector);
   const trialsOf = new Map<string, Float64Array[]>();
-  return PUBLISHED.map(([name, protocol, [reads, selector], published, decides]) => {
+  const isThere = ([, { ratesHz }, [, reads]]: PublishedNumber) =>
+    [...Object.keys(ratesHz), ...(reads === undefined ? [] : [reads])].every(
+      (selector) => neuronsOf(selector).length > 0,
+    );
+  return numbers.filter(isThere).map(([name, protocol, [reads, selector], published, decides]) => {
     const counts =
       trialsOf.get(name) ??
       Array.from({ length: TRIALS }, (_, trial) => spikeCounts(subject, protocol, neuronsOf, trial));
@@ -120,7 +153,13 @@ export function publishedResults(subject: Subject): PublishedResult[] {
         neurons.reduce((sum, i) => sum + own[i]!, 0) / neurons.length / (DURATION_MS / 1000);
       return meanSd(counts.map(rateHz));
     };
-    return { name, reads, published, ours: read(), decides: DECISIONS[decides] };
+    return {
+      name,
+      reads,
+      published,
+      ours: read(),
+      decides: DECISIONS[decides as keyof typeof DECISIONS] ?? decides,
+    };
   });
 }
 

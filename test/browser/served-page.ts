@@ -32,11 +32,16 @@ export interface Served {
  * @param brain the small one of most tests, or that which ships
  */
 export function serve(brain: 'small' | 'default' = 'small'): Served {
+  return serveFile(async () => (brain === 'small' ? smallConnectomeFile() : connectomeFile(brain)));
+}
+
+/** @param made returns the path of the connectome, when it is there */
+export function serveFile(made: () => Promise<string>): Served {
   let browser: Browser;
   let service: Service;
   beforeAll(async () => {
-    const file = brain === 'small' ? smallConnectomeFile() : await connectomeFile(brain);
-    [browser, service] = await Promise.all([launchChromium(), startReadyService({ CONNECTOME_FILE: file })]);
+    const CONNECTOME_FILE = await made();
+    [browser, service] = await Promise.all([launchChromium(), startReadyService({ CONNECTOME_FILE })]);
   });
   afterAll(async () => {
     await browser.close();

@@ -86,13 +86,13 @@ async function answered(script: string, options: Parameters<typeof python>[1] = 
   return JSON.parse((await python(script, options)).stdout);
 }
 
-/** The error that a script ends with, beside `listener`. */
-const failing = (script: string) =>
+/** The error that a script ends with, by default beside `listener`. */
+const failing = (script: string, service = url) =>
   answered(
     `
 try: ${script}
 except LabError as error: answer([type(error).__name__, str(error), error.code, error.retry_after_s])`,
-    { url },
+    { url: service },
   );
 
 const DOCUMENT = {
@@ -310,6 +310,35 @@ answer([lab.neurons(['S_food', 'S_loom', 'S_f*d']), [row['root_id'] for row in l
       1,
       [],
     ]);
+  });
+
+  it('lists connections between selectors of any form, from all of their pages', async () => {
+    const whole = await (await service.get('/api/v2/connections?target=C_stop')).json();
+    const source = encodeURIComponent(JSON.stringify({ type: 'C_*', downstream_of: ['S_sugar'], hops: 2 }));
+    const byNeuron = await (
+      await service.get(`/api/v2/connections?source=${source}&group_by=neuron&limit=10000`)
+    ).json();
+    const script = `
+import sys, neural_experiment_client
+sys.modules['pandas'] = None
+neural_experiment_client._ROWS_A_REQUEST = 7
+selector = {'type': 'C_*', 'downstream_of': {'S_sugar'}, 'hops': 2}
+answer([lab.connections(target='C_stop'), lab.connections(selector, group_by='neuron')])`;
+    expect(byNeuron.count).toBeGreaterThan(20);
+    expect(await answered(script)).toEqual([whole.connections, byNeuron.connections]);
+    // A comma in a name separates nothing.
+    const refused = (await failing(`lab.connections('S_sugar,S_loom')`, service.url)) as unknown[];
+    expect(refused[1]).toContain('The model lacks "S_sugar,S_loom"');
+  });
+
+  it('writes a selector of neighbours out', async () => {
+    const script = `
+inputs = {'a': {'downstream_of': ${FIRST_ID}, 'hops': 1}, 'b': {'node_set': {'upstream_of': ['C_stop', ${FIRST_ID}]}}}
+answer(lab.dry_run(inputs=inputs)['experiment']['inputs'])`;
+    expect(await answered(script)).toMatchObject({
+      a: { node_set: { downstream_of: { root_id: `${FIRST_ID}` }, hops: 1 } },
+      b: { node_set: { upstream_of: ['C_stop', { root_id: [`${FIRST_ID}`] }] } },
+    });
   });
 
   it('warns of names and ids that no neuron has', async () => {

@@ -73,6 +73,20 @@ describe('open experiments with the typed client', () => {
     expect((await client.nodeSets()).node_sets.map(({ name }) => name)).toContain('@stimulus/sugar');
   });
 
+  it('lists connections between selectors of any form', async () => {
+    const selector = { type: 'C_*', downstream_of: ['S_sugar'], hops: 2 } as const;
+    const path = '/api/v2/connections?target=C_stop&group_by=neuron';
+    const text = encodeURIComponent(JSON.stringify(selector));
+    const expected = await (await service.get(`${path}&source=${text}&from=1&limit=2`)).json();
+    const query = { source: selector, target: 'C_stop', group_by: 'neuron', from: 1, limit: 2 } as const;
+    expect(await client.connections(query)).toEqual(expected);
+    // A comma in a string belongs to the name.
+    expect(await failureOf(client.connections({ source: 'S_sugar,S_loom' }))).toMatchObject({
+      code: 'UNKNOWN_NEURONS',
+      path: '/source/0',
+    });
+  });
+
   it('gives tables as the service writes them', async () => {
     for (const [format, query] of [
       ['csv', 'format=csv&table=spikes'],

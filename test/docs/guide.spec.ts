@@ -108,6 +108,7 @@ describe('docs/guide.md', () => {
       'membrane',
       'odour',
       'selectors',
+      'connections',
       'edits',
       'screen',
       'spikes',
@@ -177,6 +178,15 @@ describe('docs/guide.md', () => {
     const document = JSON.parse(/-d '([^]*?)'\)/.exec(codeOf('job'))![1]!) as object;
     expect(table).toBe(await (await service.post(document, '/api/v2/experiments?format=csv')).text());
     expect(table.trimEnd().split('\r\n').length).toBeGreaterThan(3);
+  });
+
+  it('connections: prints a row for each type of detector', async () => {
+    const [header, ...rows] = (await runShell('connections')).trimEnd().split('\r\n');
+    expect(header).toMatch(/^source_type,target_type,pairs,synapses,sign,/);
+    expect(rows.map((row) => row.split(',').slice(0, 2))).toEqual([
+      ['LC4', 'DNp01'],
+      ['LPLC2', 'DNp01'],
+    ]);
   });
 
   it('selectors: a dry run says which neurons they stand for', async () => {

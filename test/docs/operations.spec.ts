@@ -91,6 +91,7 @@ it('has every limit', () => {
     fixed(own.inputEventsPerBrainSecond),
     fixed(own.synapticEventsPerTrial),
     fixed(own.synapticEventsPerBrainSecond),
+    fixed(own.overriddenPairs),
     fixed(own.groupNumbers),
     fixed(own.jsonRows),
     fixed(own.tableRows),

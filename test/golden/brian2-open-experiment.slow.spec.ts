@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { encodeConnectome } from '../../src/connectome/format.js';
 import { connectomeFile } from '../support/connectomes.js';
-import { describeWith, pythonWithBrian } from '../support/requirements.js';
+import { runCommand } from '../support/commands.js';
+import { describeWith, pythonWithBrian, TABLES_DIR } from '../support/requirements.js';
 import { startReadyService, type Service } from '../support/service.js';
 import { type Parts, variedDocuments } from '../support/varied-documents.js';
 import { smallConnectome, smallConnectomeFile } from '../support/small-connectome.js';
@@ -58,12 +59,13 @@ interface Comparison {
 /** Runs the script on documents. */
 function compareWithBrian(
   url: string,
-  connectome: string,
+  source: string | readonly string[],
   documents: readonly string[],
 ): Promise<Comparison> {
   return new Promise((done) => {
     const script = 'validation/brian2_open_experiment.py';
-    const args = [script, '--connectome', connectome, '--url', url, ...documents];
+    const from = typeof source === 'string' ? ['--connectome', source] : source;
+    const args = [script, ...from, '--url', url, ...documents];
     const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
     execFile(
       pythonWithBrian(),
@@ -90,6 +92,58 @@ describeWith(['brian', 'tables'], 'Brian 2 beside random documents on the whole 
     const documents = variedFiles(dir, parts, 4);
     try {
       expectEqual(await compareWithBrian(service.url, connectome, documents), documents.length, 5000);
+    } finally {
+      await service.stop();
+      rmSync(dir, { recursive: true });
+    }
+  }, 300_000);
+});
+
+describeWith(['brian', 'tables'], 'Brian 2 on wiring that it reads from the tables itself', () => {
+  it('finds no difference', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'brian2-tables-'));
+    const service = await startReadyService({ CONNECTOME_FILE: await connectomeFile('measured-predicted') });
+    const document = join(dir, 'document.json');
+    const inputs = { sugar: { node_set: '@sugar', rate_hz: 100 }, loom: { node_set: 'LC4', rate_hz: 60 } };
+    writeFileSync(document, JSON.stringify({ inputs, duration_ms: 100, trials: 2, silence: ['CB0701'] }));
+    try {
+      const source = ['--tables', TABLES_DIR, '--signs', 'predicted'];
+      expectEqual(await compareWithBrian(service.url, source, [document]), 1, 500);
+    } finally {
+      await service.stop();
+      rmSync(dir, { recursive: true });
+    }
+  }, 300_000);
+});
+
+describeWith(['brian'], 'Brian 2 on the tables of a laboratory, with neurons without fast effect', () => {
+  it('finds no difference', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'brian2-own-'));
+    const [edges, neurons, out] = ['edges.csv', 'neurons.csv', 'own.connectome'].map((name) =>
+      join(dir, name),
+    ) as [string, string, string];
+    // A generator of Park and Miller: 200 neurons with 12 random partners each, a fifth of them without fast effect.
+    let state = 783;
+    const below = (limit: number) => (state = (state * 48_271) % 0x7fffffff) % limit;
+    const ids = Array.from({ length: 200 }, (_, i) => 1000 + 7 * i);
+    const transmitters = ['ACh', 'ACh', 'GABA', 'dopamine', 'Glu'];
+    writeFileSync(
+      neurons,
+      `id,type,transmitter\n${ids.map((id, i) => `${id},T${i % 20},${transmitters[i % 5]}\n`).join('')}`,
+    );
+    const rows = ids.flatMap((id) =>
+      Array.from({ length: 12 }, () => `${id},${ids[below(200)]},${5 + below(60)}\n`),
+    );
+    writeFileSync(edges, `pre,post,weight\n${rows.join('')}`);
+    const args = ['--edges', edges, '--neurons', neurons, '--name', 'Own', '--out', out];
+    expect(await runCommand('model-compile', args)).toMatchObject({ status: 0 });
+    const service = await startReadyService({ CONNECTOME_FILE: out });
+    const document = join(dir, 'document.json');
+    const inputs = { drive: { node_set: ['T0', 'T3', 'T5'], rate_hz: 150 } };
+    writeFileSync(document, JSON.stringify({ inputs, duration_ms: 200, trials: 3 }));
+    try {
+      const source = ['--edges', edges, '--neurons', neurons];
+      expectEqual(await compareWithBrian(service.url, source, [document]), 1, 500);
     } finally {
       await service.stop();
       rmSync(dir, { recursive: true });

@@ -34,6 +34,19 @@ const SETS = [
       ['loom-left-lesion-400ms', 6049],
     ],
   ],
+  // Edited networks; brian2-edited.slow.spec.ts asks for them as documents, and compares membranes.
+  [
+    'measured-predicted',
+    resolve(GOLDEN_DIR, 'edited'),
+    [
+      ['gain-0.7-sugar-1000ms', 3064],
+      ['gain-1.3-sugar-500ms', 5032],
+      ['balance-loom-400ms', 16_958],
+      ['timing-odour-300ms', 40_345],
+      ['cut-giant-fibre-350ms', 4905],
+      ['rewired-sugar-800ms', 4295],
+    ],
+  ],
 ] as const;
 
 describeWith(['tables', 'golden'], 'the whole brain against Brian 2, spike for spike', () => {

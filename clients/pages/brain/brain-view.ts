@@ -352,11 +352,12 @@ export class BrainView {
     // Seen from the side, one half hides the other, and so would the labels: the nearer one stays.
     const isOneSeen = Math.abs(left!.x - right!.x) < this.#labelWidth;
     const nearest = Math.min(left!.depth, right!.depth);
+    const isNoneNearer = left!.depth === right!.depth;
     const middle = (left!.y + right!.y) / 2;
     [left!, right!].forEach(({ x, y, depth }, side) => {
       const { style } = this.sideLabels[side]!;
       style.transform = `translate(${x}px, ${isOneSeen ? middle : y}px) translate(-50%, 20%)`;
-      style.visibility = isOneSeen && depth > nearest ? 'hidden' : '';
+      style.visibility = isOneSeen && (isNoneNearer || depth > nearest) ? 'hidden' : '';
     });
   }
 

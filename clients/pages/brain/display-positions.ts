@@ -66,7 +66,7 @@ function madeUpPositions({ neuronCount, sides }: CompactAtlas): Float32Array {
   const drawn = new Float32Array(3 * neuronCount);
   for (let i = 0; i < neuronCount; i++) {
     const side = SIDES[sides[i]!]!;
-    const centre = side === 'left' ? 0.7 : side === 'right' ? 0.3 : 0.5;
+    const centre = side === 'left' ? 0.3 : side === 'right' ? 0.7 : 0.5;
     [centre, 0.5, 0.5].forEach((at, axis) => (drawn[3 * i + axis] = at + MADE_UP_SPREAD * bell(i, 1 + axis)));
   }
   return drawn;

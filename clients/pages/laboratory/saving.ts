@@ -1,6 +1,6 @@
 /** Saves what is shown: the figure, and its numbers in the formats of the service, byte for byte the same. */
 import type { Findings } from '../../../src/experiments/figures/figure-kind.js';
-import { type LabelledNeurons, tableOf } from '../../../src/experiments/formats/tables.js';
+import { type LabelledNeurons, tableMetadata, tableOf } from '../../../src/experiments/formats/tables.js';
 import type { NeuronIndex } from '../service/neuron-labels.js';
 
 export type TableFormat = 'csv' | 'arrow';
@@ -27,7 +27,7 @@ export async function tableFile(
     format === 'csv'
       ? new (await import('../../../src/experiments/formats/csv.js')).CsvEncoder(columns, ',')
       : new (await import('../../../src/experiments/formats/arrow.js')).ArrowEncoder(columns);
-  const pieces = [...encoder.begin(head)];
+  const pieces = [...encoder.begin(tableMetadata(head))];
   for (const { groups, tables, ...condition } of conditions) {
     // Without neurons tables of events are left out.
     const reports = { ...groups, ...(neurons !== undefined && tables) };

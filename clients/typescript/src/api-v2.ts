@@ -232,6 +232,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v2/connections": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Lists the connections between two sets of neurons.
+         * @description How many pairs of neurons are connected, with how many synapses and which sign, by cell types or neuron by neuron. Rows stand in the order of the model: by source, then by target. Those that do not fit into an answer follow on pages, which the header Link names.
+         */
+        readonly get: operations["findConnections"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v2/openapi": {
         readonly parameters: {
             readonly query?: never;
@@ -558,6 +578,37 @@ export interface components {
                 readonly input_event_mv?: number;
             };
             /**
+             * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+             * @example {
+             *       "shuffle": "weights",
+             *       "seed": 1
+             *     }
+             */
+            readonly wiring?: {
+                /**
+                 * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                 * @example 10
+                 */
+                readonly minimum_synapses?: number;
+                /**
+                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @example weights
+                 * @enum {string}
+                 */
+                readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                /**
+                 * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                 * @example 0.25
+                 */
+                readonly jitter?: number;
+                /**
+                 * @description Seed of shuffle and jitter.
+                 * @default 1
+                 * @example 1
+                 */
+                readonly seed: number;
+            };
+            /**
              * @description Connections that are cut, weakened, strengthened or turned, by name.
              * @example {
              *       "direct": {
@@ -858,7 +909,7 @@ export interface components {
                 readonly as: string;
             } | {
                 /**
-                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                  * @example inputs.sugar.rate_hz
                  */
                 readonly set: string;
@@ -887,6 +938,27 @@ export interface components {
                  */
                 readonly step?: number;
             })[];
+            /**
+             * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+             * @example {
+             *       "shuffle": "weights",
+             *       "count": 100
+             *     }
+             */
+            readonly controls?: {
+                /**
+                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @example weights
+                 * @enum {string}
+                 */
+                readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                /**
+                 * @description How many. Each counts as a condition in price and limits.
+                 * @default 20
+                 * @example 100
+                 */
+                readonly count: number;
+            };
             /**
              * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
              * @default error
@@ -955,13 +1027,13 @@ export interface components {
         readonly ExperimentAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1046,13 +1118,13 @@ export interface components {
         readonly DryRunAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1141,13 +1213,13 @@ export interface components {
         readonly ExperimentHead: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1330,6 +1402,8 @@ export interface components {
             readonly responding_any: number | null;
             /** @description Mean rate of the neurons of the group. Null where a trial was stopped. */
             readonly rate_hz: components["schemas"]["Rate"] | null;
+            /** @description Of a report of type rate, where the experiment has controls: its mean rate in these. */
+            readonly control?: components["schemas"]["Control"];
             /** @description Of a histogram: mean rate in each bin. */
             readonly bins_hz?: readonly number[] | null;
         };
@@ -1371,6 +1445,21 @@ export interface components {
             readonly sd: number;
             /** @description Of each trial. */
             readonly trials: readonly number[];
+        };
+        /** @description The mean rate of a group in the controls of its condition. */
+        readonly Control: {
+            /** @description Mean of the controls that are complete. */
+            readonly mean: number | null;
+            /** @description Their population standard deviation (ddof 0). */
+            readonly sd: number | null;
+            /** @description In each control, in the order of their seeds, from 1 on; null where a trial was stopped. */
+            readonly values: readonly (number | null)[];
+            /** @description Seeds of the controls in which a trial was stopped. */
+            readonly incomplete: readonly number[];
+            /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null where a trial of the condition itself was stopped. */
+            readonly p: number | null;
+            /** @description p corrected for the groups of the report in this condition, after Benjamini and Hochberg (1995). */
+            readonly q: number | null;
         };
         /** @description A table of spikes as columns, by trial, time, neuron. */
         readonly EventTable: {
@@ -1447,6 +1536,15 @@ export interface components {
             readonly suggestions: {
                 readonly [key: string]: readonly string[];
             };
+            /** @description For each of these labels that the literature uses: the cell types that it means. They are suggested first. */
+            readonly synonyms: {
+                readonly [key: string]: {
+                    /** @description As the model calls them. */
+                    readonly types: readonly string[];
+                    /** @description Publications. */
+                    readonly sources: readonly string[];
+                };
+            };
         };
         /** @description A neuron with its labels; an empty text stands for a label that it lacks. */
         readonly Neuron: {
@@ -1462,6 +1560,57 @@ export interface components {
             readonly super_class: string;
             /** @description Side. */
             readonly side: string;
+        };
+        /** @description Connections between the neurons of two selectors. */
+        readonly ConnectionList: {
+            /** @description Names the model, as `id` of GET /api/v1/model. */
+            readonly model: string;
+            /**
+             * @description Origin of the connections. Those of synthetic wiring are sampled.
+             * @enum {string}
+             */
+            readonly wiring: "measured" | "synthetic" | "custom";
+            /**
+             * @description What a row stands for.
+             * @enum {string}
+             */
+            readonly group_by: "type" | "neuron";
+            /** @description How many rows there are in all. */
+            readonly count: number;
+            /** @description Connected pairs of neurons in all. */
+            readonly pairs: number;
+            /** @description Their synapses in all. */
+            readonly synapses: number;
+            /** @description Rows, in the order of the model: by source, then by target. */
+            readonly connections: readonly components["schemas"]["Connection"][];
+        };
+        /** @description Connections from one cell type to another, or from one neuron to another. */
+        readonly Connection: {
+            /** @description Presynaptic neuron, of group_by=neuron. */
+            readonly source_root_id?: string;
+            /** @description Its cell type; empty for neurons without one, like `target_type`. */
+            readonly source_type: string;
+            /** @description Its side, of group_by=neuron; empty where it has none. */
+            readonly source_side?: string;
+            /** @description Postsynaptic neuron, of group_by=neuron. */
+            readonly target_root_id?: string;
+            /** @description Its cell type. */
+            readonly target_type: string;
+            /** @description Its side, of group_by=neuron. */
+            readonly target_side?: string;
+            /** @description Ordered pairs of neurons, each one connection of the model; 1 of group_by=neuron. */
+            readonly pairs: number;
+            /** @description Synapses of these pairs. */
+            readonly synapses: number;
+            /**
+             * @description Effect of the sources. mixed: the sources of these pairs have more than one. none: they have no fast effect.
+             * @enum {string}
+             */
+            readonly sign: "excitatory" | "inhibitory" | "mixed" | "none";
+            /** @description Pairs whose source excites. */
+            readonly excitatory_pairs: number;
+            /** @description Pairs whose source inhibits. */
+            readonly inhibitory_pairs: number;
         };
         /** @description The network that experiments run on: where it comes from, and whom to cite for it. */
         readonly ServedModel: {
@@ -1562,7 +1711,7 @@ export interface components {
             readonly published_count?: number;
             /** @description Root ids of the list that the model lacks. */
             readonly missing?: readonly string[];
-            /** @description Cell types that stand for the list where single cells were sampled. */
+            /** @description Cell types that stand for the list where the model has no such cells. */
             readonly substitute_types?: readonly string[];
             /** @description Root ids of the list in release 783. */
             readonly root_ids?: readonly string[];
@@ -1635,7 +1784,7 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "FEW_CONTROLS" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
             /** @description For people. */
             readonly message: string;
         };
@@ -1688,7 +1837,7 @@ export interface components {
              * @enum {string}
              */
             readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "SESSION_ENDED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "STEP_OUT_OF_ORDER" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "SESSION_FULL" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
-            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query. */
+            /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
             readonly suggestions?: readonly string[];
@@ -1714,7 +1863,7 @@ export interface operations {
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
@@ -2035,6 +2184,37 @@ export interface operations {
                         readonly input_event_mv?: number;
                     };
                     /**
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "seed": 1
+                     *     }
+                     */
+                    readonly wiring?: {
+                        /**
+                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                         * @example 10
+                         */
+                        readonly minimum_synapses?: number;
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                         * @example 0.25
+                         */
+                        readonly jitter?: number;
+                        /**
+                         * @description Seed of shuffle and jitter.
+                         * @default 1
+                         * @example 1
+                         */
+                        readonly seed?: number;
+                    };
+                    /**
                      * @description Connections that are cut, weakened, strengthened or turned, by name.
                      * @example {
                      *       "direct": {
@@ -2335,7 +2515,7 @@ export interface operations {
                         readonly as: string;
                     } | {
                         /**
-                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -2364,6 +2544,27 @@ export interface operations {
                          */
                         readonly step?: number;
                     })[];
+                    /**
+                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "count": 100
+                     *     }
+                     */
+                    readonly controls?: {
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description How many. Each counts as a condition in price and limits.
+                         * @default 20
+                         * @example 100
+                         */
+                        readonly count?: number;
+                    };
                     /**
                      * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
                      * @default error
@@ -2974,7 +3175,7 @@ export interface operations {
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
             };
@@ -3489,6 +3690,37 @@ export interface operations {
                         readonly input_event_mv?: number;
                     };
                     /**
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "seed": 1
+                     *     }
+                     */
+                    readonly wiring?: {
+                        /**
+                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                         * @example 10
+                         */
+                        readonly minimum_synapses?: number;
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                         * @example 0.25
+                         */
+                        readonly jitter?: number;
+                        /**
+                         * @description Seed of shuffle and jitter.
+                         * @default 1
+                         * @example 1
+                         */
+                        readonly seed?: number;
+                    };
+                    /**
                      * @description Connections that are cut, weakened, strengthened or turned, by name.
                      * @example {
                      *       "direct": {
@@ -3789,7 +4021,7 @@ export interface operations {
                         readonly as: string;
                     } | {
                         /**
-                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -3818,6 +4050,27 @@ export interface operations {
                          */
                         readonly step?: number;
                     })[];
+                    /**
+                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "count": 100
+                     *     }
+                     */
+                    readonly controls?: {
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description How many. Each counts as a condition in price and limits.
+                         * @default 20
+                         * @example 100
+                         */
+                        readonly count?: number;
+                    };
                     /**
                      * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
                      * @default error
@@ -5497,6 +5750,178 @@ export interface operations {
                 };
             };
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly findConnections: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Neurons that the connections come from: a selector, or several with commas between them; labels, neighbours and root ids as JSON. */
+                readonly source?: string;
+                /** @description Neurons that they lead to: a selector, or several with commas between them; labels, neighbours and root ids as JSON. */
+                readonly target?: string;
+                /** @description A row for each pair of cell types, or of neurons. By default of types. */
+                readonly group_by?: "type" | "neuron";
+                /** @description Format of the answer. It decides over Accept. */
+                readonly format?: "json" | "csv" | "arrow" | "parquet";
+                /** @description Lists rows from this one on. */
+                readonly from?: number;
+                /** @description Lists so many rows at most. Totals are of all. */
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */
+                readonly Accept?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The connections. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description If rows follow: the query of the next page. `<?format=csv&target=DNp01&from=10000>; rel="next"` */
+                    readonly Link?: string;
+                    /** @description The format follows Accept; text is gzipped where the client accepts that. */
+                    readonly Vary?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ConnectionList"];
+                    readonly "text/csv": string;
+                    readonly "application/vnd.apache.arrow.stream": string;
+                    readonly "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types, sets or root ids that the query names. `EMPTY_NODE_SET`: A selector of the query selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
+            readonly 406: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many questions wait for their turn, of all clients or of this one. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

@@ -70,6 +70,8 @@ export type EventTable = SchemasOfV2['EventTable' | 'InputTable' | 'MembraneTabl
 export type DryRunAnswer = SchemasOfV2['DryRunAnswer'];
 export type NeuronSearch = SchemasOfV2['NeuronSearch'];
 export type NodeSetList = SchemasOfV2['NodeSetList'];
+/** Connections by cell type, or neuron by neuron; one page of them. */
+export type ConnectionList = SchemasOfV2['ConnectionList'];
 
 export interface RunOptions<V extends 'full' | 'drive' = 'full' | 'drive'> extends RequestOptions {
   readonly view?: V;
@@ -89,6 +91,17 @@ type QueryOf<T> = T extends { parameters: { query?: infer Q } } ? NonNullable<Q>
 
 /** Labels that neurons must have, and which of them to list. */
 export type NeuronQuery = Omit<QueryOf<PathsOfV2['/api/v2/neurons']['get']>, 'format'>;
+
+/** Which connections, as rows of what, and which of these rows. */
+export interface ConnectionQuery extends Omit<
+  QueryOf<PathsOfV2['/api/v2/connections']['get']>,
+  'format' | 'source' | 'target'
+> {
+  /** Neurons that the connections come from; all where it is not given. */
+  readonly source?: Selector;
+  /** Neurons that they lead to. */
+  readonly target?: Selector;
+}
 
 /** Asks that an experiment becomes a job. */
 const AS_JOB = { Prefer: 'respond-async' };
@@ -213,8 +226,24 @@ export class NeuralExperimentClient {
     return this.#requests.json(withQuery('/api/v2/neurons', query), {}, options, ['neurons']);
   }
 
+  /** Lists the connections between two selectors; those that do not fit into an answer with `from`, up to `count`. */
+  connections(
+    { source, target, ...query }: ConnectionQuery = {},
+    options: RequestOptions = {},
+  ): Promise<ConnectionList> {
+    const ends = { source: selectorText(source), target: selectorText(target) };
+    const path = withQuery('/api/v2/connections', { ...ends, ...query });
+    return this.#requests.json(path, {}, options, ['connections']);
+  }
+
   /** The sets of neurons that every selector can name. */
   nodeSets(options: RequestOptions = {}): Promise<NodeSetList> {
     return this.#requests.json('/api/v2/node-sets', {}, options, ['node_sets']);
   }
+}
+
+/** A selector as a query has it, where commas separate names. */
+function selectorText(selector: Selector | undefined): string | undefined {
+  if (typeof selector === 'string') return selector.includes(',') ? JSON.stringify([selector]) : selector;
+  return selector && JSON.stringify(selector);
 }

@@ -13,7 +13,10 @@ const NODE_SET = object('A set of neurons that every selector can name.', {
   neurons: count('How many the served model has; 0 where it has none, and naming it is refused.'),
   'published_count?': count('Neurons of the published list.'),
   'missing?': listOf('Root ids of the list that the model lacks.', text()),
-  'substitute_types?': listOf('Cell types that stand for the list where single cells were sampled.', text()),
+  'substitute_types?': listOf(
+    'Cell types that stand for the list where the model has no such cells.',
+    text(),
+  ),
   'root_ids?': listOf('Root ids of the list in release 783.', text()),
 });
 type ListedNodeSet = Static<typeof NODE_SET>;
@@ -33,7 +36,7 @@ export const NODE_SET_SCHEMAS = { NodeSetList: LIST, NodeSet: NODE_SET };
 /** Answer of GET /api/v2/node-sets for a connectome. A set without any neuron in it is listed with 0. */
 export function describeNodeSets(connectome: Connectome, published: PublishedNodeSets): NodeSetList {
   const resolver = new NodeSetResolver(connectome, { node_sets: {}, on_missing: 'skip' }, published);
-  const { channels, stimuli, wiring } = connectome.metadata;
+  const { channels, stimuli } = connectome.metadata;
   const lists = Object.entries(published.sets).map(([own, set]): ListedNodeSet => {
     const { text, doi } = published.publications[set.publication]!;
     const name = `${PUBLISHED_PREFIX}${own}`;
@@ -44,7 +47,7 @@ export function describeNodeSets(connectome: Connectome, published: PublishedNod
       sources: [`${text}, doi:${doi}: ${set.source}`],
       neurons,
       published_count: set.published_count,
-      ...(wiring === 'synthetic' ? { substitute_types: set.types } : { missing }),
+      ...(resolver.hasCellsOf(set) ? { missing } : { substitute_types: resolver.typesFor(set) }),
       root_ids: set.root_ids,
     };
   });

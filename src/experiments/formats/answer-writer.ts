@@ -1,7 +1,8 @@
 import { JsonWriter, NdjsonWriter, type AnswerWriter } from './answer-json.js';
+import type { TableColumn } from '../kinds/table-column.js';
 import type { ExperimentEvent } from '../run/result.js';
 import type { Format, TableFormat } from './formats.js';
-import { tableOf, type Table, type TableRequest, type TableEncoder } from './tables.js';
+import { tableMetadata, tableOf, type Table, type TableRequest, type TableEncoder } from './tables.js';
 
 /**
  * The libraries of Arrow and Parquet are loaded when the first such answer is written.
@@ -11,23 +12,29 @@ export async function answerWriter(format: Format, options: TableRequest): Promi
   if (format === 'json') return new JsonWriter(options.connectome);
   if (format === 'ndjson') return new NdjsonWriter(options.connectome);
   const table = tableOf(options);
-  return new TableWriter(table, await encoderOf(format, table, options));
+  // BMTK reads columns that are separated by spaces.
+  const separator = options.names === 'sonata' ? ' ' : ',';
+  return new TableWriter(table, await encoderOf(format, table.columns, separator));
 }
 
-async function encoderOf(format: TableFormat, table: Table, { names }: TableRequest): Promise<TableEncoder> {
+/** @param separator of the columns of CSV */
+export async function encoderOf(
+  format: TableFormat,
+  columns: readonly TableColumn[],
+  separator: ',' | ' ' = ',',
+): Promise<TableEncoder> {
   switch (format) {
     case 'csv': {
       const { CsvEncoder } = await import('./csv.js');
-      // BMTK reads columns that are separated by spaces.
-      return new CsvEncoder(table.columns, names === 'sonata' ? ' ' : ',');
+      return new CsvEncoder(columns, separator);
     }
     case 'arrow': {
       const { ArrowEncoder } = await import('./arrow.js');
-      return new ArrowEncoder(table.columns);
+      return new ArrowEncoder(columns);
     }
     case 'parquet': {
       const { ParquetEncoder } = await import('./parquet.js');
-      return new ParquetEncoder(table.columns);
+      return new ParquetEncoder(columns);
     }
   }
 }
@@ -43,7 +50,7 @@ class TableWriter implements AnswerWriter {
   *write(event: ExperimentEvent): Iterable<Uint8Array> {
     switch (event.kind) {
       case 'head':
-        yield* this.encoder.begin(event.head);
+        yield* this.encoder.begin(tableMetadata(event.head));
         break;
       case 'condition':
         for (const batch of this.table.batchesOf(event.condition)) {

@@ -17,9 +17,8 @@ import {
   type Vector,
 } from 'apache-arrow';
 import { AsyncByteQueue } from 'apache-arrow/io/stream';
-import type { ExperimentHead } from '../run/result.js';
 import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
-import { type TableBatch, tableMetadata, TRUNCATED, type TableEncoder } from './tables.js';
+import { type TableBatch, TRUNCATED, type TableEncoder } from './tables.js';
 
 /**
  * The streaming format of Arrow: the schema, then a record batch for each batch of the table. Columns of labels
@@ -35,9 +34,9 @@ export class ArrowEncoder implements TableEncoder {
     this.#columns = columns.map(arrowColumn);
   }
 
-  begin(head: ExperimentHead): Iterable<Uint8Array> {
+  begin(metadata: ReadonlyMap<string, string>): Iterable<Uint8Array> {
     const fields = this.#columns.map(({ field }) => field);
-    this.#schema = new Schema(fields, new Map(tableMetadata(head)));
+    this.#schema = new Schema(fields, new Map(metadata));
     // The schema is written even if no batch follows.
     this.#writer.reset(this.#sink, this.#schema);
     return this.#sink.take();

@@ -1,8 +1,7 @@
 import type { DecodedArray, KeyValue, SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ExperimentHead } from '../run/result.js';
 import type { ColumnValues, TableColumn } from '../kinds/table-column.js';
-import { type TableBatch, tableMetadata, TRUNCATED, type TableEncoder } from './tables.js';
+import { type TableBatch, TRUNCATED, type TableEncoder } from './tables.js';
 
 /**
  * A row group costs some hundred bytes a column, so small conditions share one. A larger one would keep the thread for
@@ -28,8 +27,8 @@ export class ParquetEncoder implements TableEncoder {
     });
   }
 
-  *begin(head: ExperimentHead): Iterable<Uint8Array> {
-    for (const [key, value] of tableMetadata(head)) this.#metadata.push({ key, value });
+  *begin(metadata: ReadonlyMap<string, string>): Iterable<Uint8Array> {
+    for (const [key, value] of metadata) this.#metadata.push({ key, value });
     yield this.#take();
   }
 

@@ -41,7 +41,8 @@ export interface Table {
 
 /** From the batches of a table to bytes. */
 export interface TableEncoder {
-  begin(head: ExperimentHead): Iterable<Uint8Array>;
+  /** @param metadata of a file of Arrow or Parquet */
+  begin(metadata: ReadonlyMap<string, string>): Iterable<Uint8Array>;
   /** @param batch rows of one condition; batches of a condition follow one another */
   append(batch: TableBatch): Iterable<Uint8Array>;
   end(): Iterable<Uint8Array>;
@@ -166,7 +167,7 @@ function tableFrom<P extends Piece>(
 
 /** A table of groups of neurons: which group a row is of, columns of its own, the number of trials. */
 function groupTable(
-  { name, columnsOf, rowsOfEach = () => 1 }: GroupTable,
+  { name, columnsOf, controlColumns = [], rowsOfEach = () => 1 }: GroupTable,
   experiment: ExperimentDocument,
   reports: readonly string[],
 ): Table {
@@ -183,6 +184,7 @@ function groupTable(
       .map((member) => inEachRow({ name: member, type: 'text' }, ({ group }) => group[member] ?? '')),
     inEachRow({ name: 'neurons', type: 'int32' }, ({ group }) => group.neurons),
     ...columnsOf(documents).map(({ column, valueOf }) => inEachRow(column, valueOf)),
+    ...(experiment.controls ? controlColumns : []).map(({ column, valueOf }) => inEachRow(column, valueOf)),
     inEachRow({ name: 'trials', type: 'int32' }, () => experiment.trials),
   ];
   return tableFrom({ name, isOfEvents: false, reports }, columns, function* (condition) {

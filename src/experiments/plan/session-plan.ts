@@ -13,8 +13,12 @@ import { planInParts } from './plan.js';
 import { priceMs } from './prices.js';
 import type { ConditionProtocol } from './trial.js';
 
-/** What of a document would be of several trials. */
-const OF_SEVERAL_TRIALS = ['sweep', 'controls'];
+/** Members of a document that a session cannot have. */
+const REFUSED = {
+  sweep: 'a session is one trial of one condition',
+  controls: 'a session is one trial of one condition',
+  wiring: 'preparing a rewired brain takes longer than many steps, and other sessions would wait for it',
+};
 /** A histogram is what the steps themselves are. */
 const TYPES: readonly string[] = ['rate', 'latency', 'spikes', 'inputs', 'membrane'];
 /** Groups of all reports: they are written in every step. */
@@ -49,9 +53,8 @@ export function parseSessionDocument(
   channels: readonly string[],
 ): Pick<SessionPlan, 'document' | 'startMs'> {
   if (!isObject(value)) return { document: parseDocument(value, limits, channels), startMs: 0 };
-  const several = OF_SEVERAL_TRIALS.find((member) => hasMember(value, member));
-  if (several !== undefined) {
-    throw invalid([several], `${several} cannot be set: a session is one trial of one condition.`);
+  for (const [member, reason] of Object.entries(REFUSED)) {
+    if (hasMember(value, member)) throw invalid([member], `${member} cannot be set: ${reason}.`);
   }
   const { trials = 1 } = value;
   if (trials !== 1) throw refused(['trials'], trials, '1 or left out: a session is one trial');

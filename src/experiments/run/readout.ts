@@ -5,7 +5,7 @@ import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
 import { newPlaces } from '../../stimulus/compiled-drawing.js';
 import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/input-events.js';
-import { MAXIMUM_PART_STEPS } from '../../stimulus/protocol.js';
+import { MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
@@ -49,7 +49,7 @@ export interface TrialPart {
  */
 export function trialInParts(
   connectome: Connectome,
-  engine: PartEngine,
+  engineFor: (wiring: Rewiring | undefined) => PartEngine,
   draw: DrawInputEvents,
 ): (
   task: TrialTask,
@@ -58,7 +58,8 @@ export function trialInParts(
 ) => TrialReading | TrialProgress {
   const reader = new TrialReader(connectome, draw);
   return (task, progress, isTimeUp) => {
-    const { durationSteps, constants, inputs } = task.protocol;
+    const { durationSteps, constants, wiring, inputs } = task.protocol;
+    const engine = engineFor(wiring);
     const state = engine.newState(constants, progress?.state);
     const places = progress?.places ?? newPlaces(inputs);
     let reading = progress?.reading;
@@ -181,6 +182,9 @@ function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInT
     : { steps: Uint32Array.from(steps, (step) => step + startStep), neurons };
 }
 
+/** With more than this part of all neurons it is quicker to look at all than to sort. */
+const SORTED_SHARE = 64;
+
 /** Reads the trials of one connectome. Keeps counters between readings, so one reading at a time. */
 export class TrialReadout {
   /** Zero between readings, as are the marks. */
@@ -244,9 +248,20 @@ export class TrialReadout {
       const neuron = ofSpikes[spike]!;
       if (counts[neuron]!++ === 0) active.push(neuron);
     }
-    const neurons = Uint32Array.from(active).sort();
+    const neurons = inAscendingOrder(active, counts);
     const spikes = neurons.map((neuron) => counts[neuron]!);
     for (const neuron of active) counts[neuron] = 0;
     return { neurons, spikes };
   }
+}
+
+/** @param counts 0 but at these neurons */
+function inAscendingOrder(neurons: readonly number[], counts: Uint32Array): Uint32Array {
+  // Sorting takes longer than a look at all counts where many neurons spiked.
+  if (neurons.length < counts.length / SORTED_SHARE) return Uint32Array.from(neurons).sort();
+  const ascending = new Uint32Array(neurons.length);
+  for (let neuron = 0, place = 0; place < ascending.length; neuron++) {
+    if (counts[neuron] !== 0) ascending[place++] = neuron;
+  }
+  return ascending;
 }

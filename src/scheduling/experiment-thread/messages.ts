@@ -1,7 +1,9 @@
 /** Plain data that the service and the thread of experiments exchange. */
+import type { ConnectionQuestion } from '../../connectome/connections.js';
 import type { NeuronPatterns } from '../../connectome/neuron-search.js';
 import type { ExperimentDocument } from '../../experiments/document/document.js';
 import type { AnswerOrder } from '../../experiments/formats/answer.js';
+import type { TableFormat } from '../../experiments/formats/formats.js';
 import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
 import type { ConditionTask } from '../../experiments/plan/trial.js';
 
@@ -15,6 +17,21 @@ export interface NeuronSearch {
   readonly from: number;
   readonly limit: number;
   readonly format: 'json' | 'csv';
+}
+
+export interface ConnectionSearch extends Omit<ConnectionQuestion, 'sources' | 'targets'> {
+  /** Selectors as the query has them. */
+  readonly source: string;
+  readonly target: string;
+  /** Types and root ids that they may name. */
+  readonly ids: number;
+  readonly format: 'json' | TableFormat;
+}
+
+export interface ConnectionPage {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The row that the next page begins with, if there is one. */
+  readonly next: number | undefined;
 }
 
 export interface CardSearch {
@@ -73,8 +90,16 @@ export interface OutcomePiece {
   readonly brainMs: number;
 }
 
-/** Trials that are asked for together; the task is that of the trial before where it is not given. */
-export type TrialBundle = readonly { readonly task?: ConditionTask; readonly trial: number }[];
+/** Trials that are asked for together; the task of a condition that was sent before is not sent again. */
+export type TrialBundle = readonly {
+  /** A number that stands for the condition from then on. */
+  readonly condition: number;
+  readonly task?: ConditionTask;
+  readonly trial: number;
+}[];
+
+/** Conditions whose tasks are remembered, of which those that were used longest ago are forgotten. */
+export const KNOWN_CONDITIONS = 32;
 
 /** Outcomes of a job's conditions; undefined where there is none. */
 export type Outcomes = readonly (Uint8Array | undefined)[];

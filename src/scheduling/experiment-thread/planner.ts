@@ -7,14 +7,11 @@ import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.
 import { planInParts, type ExperimentPlan } from '../../experiments/plan/plan.js';
 import { parseSessionDocument, planSession, type SessionPlan } from '../../experiments/plan/session-plan.js';
 import { ConditionsApart } from '../../experiments/run/run-chunk.js';
-import type { Turn } from '../../experiments/run/turn.js';
+import { inTurns, type Turn } from '../../experiments/run/turn.js';
 import { parseJson } from '../../json-text.js';
-import type { InParts } from '../../parts.js';
 import { refuseRepeatedMember } from '../../repeated-member.js';
 import type { AcceptedJob, DocumentLimits } from './messages.js';
 
-/** Time after which a plan pauses between two of its parts, so that pieces stay within some 20 ms. */
-const SLICE_MS = 10;
 /** Jobs whose plans are kept: more than are computed in turn, as a rule. */
 const KEPT_JOBS = 8;
 
@@ -39,17 +36,17 @@ export class Planner {
 
   /** As plan, of a session. */
   planSession(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<SessionPlan> {
-    return this.#afterOthers(work.client, async () => {
+    return this.afterOthers(work.client, async () => {
       const parsed = await this.#parsed(work, text, (document, channels) =>
         parseSessionDocument(document, limits, channels),
       );
-      return inTurns(work, planSession(this.connectome, parsed, limits));
+      return inTurns(work.turn, planSession(this.connectome, parsed, limits));
     });
   }
 
   /** @param text undefined where every default is wanted */
   plan(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<ExperimentPlan> {
-    return this.#afterOthers(work.client, async () => {
+    return this.afterOthers(work.client, async () => {
       const parsed = await this.#parsed(work, text, (document, channels) =>
         parseDocument(document, limits, channels),
       );
@@ -63,7 +60,7 @@ export class Planner {
     const known = this.#jobs.get(id);
     // The work whose turns a plan took may have been stopped: the next one makes its own.
     if (known !== undefined) return known.catch(() => this.planOfJob(work, job));
-    const planning = this.#afterOthers(work.client, async () => {
+    const planning = this.afterOthers(work.client, async () => {
       const plan = await this.#planOf(work, document, limits);
       return { plan, conditions: new ConditionsApart(plan) };
     });
@@ -95,12 +92,13 @@ export class Planner {
   ): Promise<ExperimentPlan> {
     const { connectome } = this;
     return inTurns(
-      work,
+      work.turn,
       planInParts(connectome, document, new NodeSetResolver(connectome, document), limits),
     );
   }
 
-  async #afterOthers<T>(client: string, plan: () => Promise<T>): Promise<T> {
+  /** Begins when all that this client began before is done. */
+  async afterOthers<T>(client: string, plan: () => Promise<T>): Promise<T> {
     const planned = (this.#lastOf.get(client) ?? Promise.resolve()).then(plan);
     const settled = planned.then(
       () => undefined,
@@ -112,17 +110,5 @@ export class Planner {
     } finally {
       if (this.#lastOf.get(client) === settled) this.#lastOf.delete(client);
     }
-  }
-}
-
-async function inTurns<T>({ turn }: PlanningWork, computation: InParts<T>): Promise<T> {
-  for (;;) {
-    const part = await turn(() => {
-      const endMs = performance.now() + SLICE_MS;
-      let next = computation.next();
-      while (next.done !== true && performance.now() < endMs) next = computation.next();
-      return next;
-    });
-    if (part.done === true) return part.value;
   }
 }

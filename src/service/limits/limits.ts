@@ -47,6 +47,8 @@ export class Limits {
   /** A trial that exceeds it is stopped, in the first step in which the seconds so far have no more either. */
   readonly synapticEventsPerTrial: number = 50_000_000;
   readonly synapticEventsPerBrainSecond: number = 25_000_000;
+  /** Connections that the overrides of a condition name together. */
+  readonly overriddenPairs: number = 1_000_000;
   /** Numbers of groups in an answer: for each condition and group 10, and one per trial and bin. */
   readonly groupNumbers: number = 10_000_000;
   /** Membrane potentials in an answer, on all of its pages. */

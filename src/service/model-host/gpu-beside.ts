@@ -28,10 +28,9 @@ export function gpuBeside(
   { environment, degradations, connectome, onChange }: GpuBesideOptions,
 ): GpuStage | undefined {
   const { CONNECTOME_FILE, BACKEND, GPU_ALLOW_SOFTWARE, RUN_TIMEOUT_MS } = environment;
-  if (BACKEND === 'cpu') return undefined;
-  const synapseMv = synapseMvOf(connectome.metadata);
-  if (synapseMv !== undefined) {
-    LOG.warn(`The GPU is not used: it knows no gain but the usual one, and this model has ${synapseMv} mV.`);
+  const refusal = gpuRefusal(environment, connectome);
+  if (refusal !== undefined) {
+    if (BACKEND !== 'cpu') LOG.log(`Simulating on the CPU only: ${refusal}`);
     return undefined;
   }
   const stimuli = availableStimuli(connectome.metadata);
@@ -59,6 +58,15 @@ export function gpuBeside(
       onChange();
     },
   });
+}
+
+/** Says why no GPU is looked for; undefined where one is. */
+export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): string | undefined {
+  if (BACKEND === 'cpu') return 'BACKEND=cpu';
+  const synapseMv = synapseMvOf(metadata);
+  return synapseMv === undefined
+    ? undefined
+    : `a GPU knows no gain but the usual one, and this model has ${synapseMv} mV`;
 }
 
 /** Task that the queue offers to the GPU of a run of version 1. */

@@ -14,7 +14,7 @@ import { ExperimentPool } from '../../scheduling/experiment-pool.js';
 import { ExperimentQueue } from '../../scheduling/experiment-queue.js';
 import type { GpuStage, GpuState } from '../../scheduling/gpu/gpu-stage.js';
 import type { AtlasResult } from '../../scheduling/task.js';
-import { batchJobOf, gpuBeside } from './gpu-beside.js';
+import { batchJobOf, gpuBeside, gpuRefusal } from './gpu-beside.js';
 import { WorkerWatch } from './worker-watch.js';
 
 export interface OpeningOptions {
@@ -117,7 +117,8 @@ export class ServedModel implements LoadedModel {
   }
 
   get gpu(): GpuState {
-    return this.gpuStage?.state ?? { name: 'off', reason: 'BACKEND=cpu' };
+    const { environment } = this.options;
+    return this.gpuStage?.state ?? { name: 'off', reason: gpuRefusal(environment, this.connectome) ?? '' };
   }
 
   /** Ends the workers and the GPU at once; tasks that are still running are rejected. */

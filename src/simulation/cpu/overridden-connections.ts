@@ -199,13 +199,18 @@ function sourcesOf({ rowStart, neuronCount, signs }: Wiring, connections: Uint32
 }
 
 function areEqual(overrides: readonly ConnectionOverride[], others: readonly ConnectionOverride[]): boolean {
+  // Overrides of the same neurons often share one array, which is then compared once.
+  const compared = new Map<Uint32Array, Uint32Array>();
+  const areSame = (neurons: Uint32Array, of: Uint32Array): boolean => {
+    if (compared.get(neurons) === of) return true;
+    compared.set(neurons, of);
+    return equalBytes(neurons, of);
+  };
   return (
     overrides.length === others.length &&
     overrides.every(({ sources, targets, weight }, at) => {
       const other = others[at]!;
-      return (
-        weight === other.weight && equalBytes(sources, other.sources) && equalBytes(targets, other.targets)
-      );
+      return weight === other.weight && areSame(sources, other.sources) && areSame(targets, other.targets);
     })
   );
 }

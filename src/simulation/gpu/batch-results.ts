@@ -138,11 +138,7 @@ function refused(): CodedError {
  * @param raster with all spikes of the first `durationSteps` steps, and no others
  * @returns a trial whose arrays are views of the raster's
  */
-function withDeliveredEvents(
-  raster: SpikeRaster,
-  outDegree: Uint32Array,
-  options: SimulationOptions,
-): Trial {
+function withDeliveredEvents(raster: SpikeRaster, outDegree: Uint32Array, options: SimulationOptions): Trial {
   const { durationSteps, silenced = new Uint32Array(0) } = options;
   const { steps, neurons } = raster;
   const events = silenced.length === 0 ? outDegree : outDegree.slice();

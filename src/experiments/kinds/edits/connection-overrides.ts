@@ -33,7 +33,7 @@ const ENDS = ['source', 'target'] as const;
 type EndName = (typeof ENDS)[number];
 
 const COUNTS = object(
-  'The connections of an override; where a sweep takes groups in turn, of all together.',
+  'The connections of an override in the wiring of the model; where a sweep takes groups in turn, of all together.',
   {
     pairs: count('Connections: ordered pairs of neurons.'),
     synapses: count('Their synapses.'),
@@ -71,8 +71,10 @@ export const connectionOverrides = {
     ),
   *planned(context, given = {}) {
     const overrides: PlannedOverride[] = [];
+    const shared = new Map<string, Uint32Array>();
     for (const name of Object.keys(given).sort()) {
-      overrides.push(yield* plannedOverride(context, name, given[name]!.weight));
+      const ends = ENDS.map((end) => endOf(context, parameterOf(name, end), shared, given[name]![end]));
+      overrides.push(yield* plannedOverride(context, name, given[name]!.weight, ends as [End, End]));
     }
     if (overrides.length === 0) return {};
     return {
@@ -84,7 +86,9 @@ export const connectionOverrides = {
         return own.length > 0 ? { overrides: own } : {};
       },
       pairsAt: (places) => overrides.reduce((sum, override) => sum + override.pairsAt(places), 0),
-      isIdleAt: (places, values) => overrides.some((override) => override.isIdleAt(places, values)),
+      // Rewired, they may have connections that the model lacks.
+      isIdleAt: (places, values) =>
+        !context.isRewired && overrides.some((override) => override.isIdleAt(places, values)),
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
@@ -104,9 +108,17 @@ interface End {
   readonly partOf: Uint32Array;
 }
 
-function endOf({ connectome, grid, neurons }: EditContext, parameter: string): End {
+/** @param shared the neurons of each selector that was seen before: equal selectors share one array */
+function endOf(
+  { connectome, grid, neurons }: EditContext,
+  parameter: string,
+  shared: Map<string, Uint32Array>,
+  selector: unknown,
+): End {
   const axis = grid.axisOf(parameter);
-  const own = sharedArray(neurons.get(parameter)!);
+  const key = JSON.stringify(selector);
+  const own = shared.get(key) ?? sharedArray(neurons.get(parameter)!);
+  shared.set(key, own);
   const swept = grid.axes[axis];
   const partOf = new Uint32Array(connectome.neuronCount);
   if (swept?.kind === 'groups') {
@@ -152,9 +164,12 @@ function* countedPairs(
 }
 
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
-function* plannedOverride(context: EditContext, name: string, weight: number): InParts<PlannedOverride> {
-  const { connectome, grid } = context;
-  const [source, target] = ENDS.map((end) => endOf(context, parameterOf(name, end))) as [End, End];
+function* plannedOverride(
+  { connectome, grid, isRewired }: EditContext,
+  name: string,
+  weight: number,
+  [source, target]: readonly [source: End, target: End],
+): InParts<PlannedOverride> {
   const swept = [source, target].filter(({ axis }) => axis >= 0);
   const responders = swept.find(({ axis }) => grid.axes[axis]!.kind === 'responders');
   if (responders !== undefined && swept.length > 1) {
@@ -166,7 +181,7 @@ function* plannedOverride(context: EditContext, name: string, weight: number): I
     );
   }
   const counted = yield* countedPairs(connectome, source, target);
-  if (swept.length === 0 && counted.pairs === 0) {
+  if (swept.length === 0 && counted.pairs === 0 && !isRewired) {
     const path = ['connection_overrides', name];
     throw new CodedError(
       'NO_CONNECTION',

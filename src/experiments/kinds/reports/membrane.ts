@@ -78,12 +78,12 @@ export const membrane = {
     const potentials = samples!.slice(0, Math.min(maximumRows, rowsLeft));
     const steps = new Uint32Array(potentials.length);
     const neurons = new Uint32Array(potentials.length);
+    const { length } = members;
     const sampled = sampledSteps(task, endStep, startStep);
-    for (let row = 0, sample = 0; row < potentials.length; sample++) {
-      for (let at = 0; at < members.length && row < potentials.length; at++, row++) {
-        steps[row] = sampled[sample]!;
-        neurons[row] = members[at]!;
-      }
+    for (let row = 0, sample = 0; row < potentials.length; row += length, sample++) {
+      const isWhole = row + length <= potentials.length;
+      steps.fill(sampled[sample]!, row, row + length);
+      neurons.set(isWhole ? members : members.subarray(0, potentials.length - row), row);
     }
     return { type: 'membrane', steps, neurons, values: [potentials], rows: samples!.length };
   },

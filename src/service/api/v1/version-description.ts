@@ -5,8 +5,8 @@ import { MODEL_SCHEMAS } from './model.dto.js';
 import { RUN_SCHEMAS } from './run-response.dto.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 
-const DESCRIPTION = `Runs bounded, reproducible experiments on a pruned connectome of the fruit fly (FlyWire FAFB,
-release 783). A client posts a stimulus; the service simulates the whole brain and returns its spikes, the firing
+const DESCRIPTION = `Runs bounded, reproducible experiments on a pruned connectome of the fruit fly
+(GET /api/v1/model says which). A client posts a stimulus; the service simulates the whole brain and returns its spikes, the firing
 rates of named groups of neurons, animation frames and engineered drives for an animated body.
 
 **Reproducibility.** Runs are independent of each other. The same request gives the same bytes on every machine and at

@@ -1,3 +1,5 @@
+import { CONNECTION_GROUPS } from '../../../connectome/connections.js';
+import { WIRINGS } from '../../../connectome/connectome.js';
 import { NODE_SET_SCHEMAS } from '../../../experiments/document/node-set-list.js';
 import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examples.js';
 import { RESULT_SCHEMAS, WARNING } from '../../../experiments/run/result.js';
@@ -28,6 +30,13 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
         items: text(),
       },
     ),
+    synonyms: mapOf(
+      'For each of these labels that the literature uses: the cell types that it means. They are suggested first.',
+      object(undefined, {
+        types: listOf('As the model calls them.', text()),
+        sources: listOf('Publications.', text()),
+      }),
+    ),
   }),
   Neuron: object('A neuron with its labels; an empty text stands for a label that it lacks.', {
     root_id: text('Its root id, as text: it exceeds 2^53. On synthetic wiring a made-up name.'),
@@ -36,6 +45,31 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
     sub_class: text('Sub-class.'),
     super_class: text('Super-class.'),
     side: text('Side.'),
+  }),
+  ConnectionList: object('Connections between the neurons of two selectors.', {
+    model: text('Names the model, as `id` of GET /api/v1/model.'),
+    wiring: oneOf('Origin of the connections. Those of synthetic wiring are sampled.', WIRINGS),
+    group_by: oneOf('What a row stands for.', CONNECTION_GROUPS),
+    count: count('How many rows there are in all.'),
+    pairs: count('Connected pairs of neurons in all.'),
+    synapses: count('Their synapses in all.'),
+    connections: listOf('Rows, in the order of the model: by source, then by target.', ref('Connection')),
+  }),
+  Connection: object('Connections from one cell type to another, or from one neuron to another.', {
+    'source_root_id?': text('Presynaptic neuron, of group_by=neuron.'),
+    source_type: text('Its cell type; empty for neurons without one, like `target_type`.'),
+    'source_side?': text('Its side, of group_by=neuron; empty where it has none.'),
+    'target_root_id?': text('Postsynaptic neuron, of group_by=neuron.'),
+    target_type: text('Its cell type.'),
+    'target_side?': text('Its side, of group_by=neuron.'),
+    pairs: count('Ordered pairs of neurons, each one connection of the model; 1 of group_by=neuron.', 1),
+    synapses: count('Synapses of these pairs.', 1),
+    sign: oneOf(
+      'Effect of the sources. mixed: the sources of these pairs have more than one. none: they have no fast effect.',
+      ['excitatory', 'inhibitory', 'mixed', 'none'],
+    ),
+    excitatory_pairs: count('Pairs whose source excites.'),
+    inhibitory_pairs: count('Pairs whose source inhibits.'),
   }),
   ...MODEL_V2_SCHEMAS,
   NodeSetList: NODE_SET_SCHEMAS.NodeSetList,
@@ -54,7 +88,7 @@ export const ERROR_SCHEMA = object('The body of every failure, from whatever lay
     PUBLIC_ERROR_CODES.filter((code) => !ONLY_OF_V1.includes(code)),
   ),
   'path?': text(
-    'Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query.',
+    'Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query.',
   ),
   'suggestions?': listOf('Names that may have been meant, nearest first.', text()),
 });

@@ -161,6 +161,7 @@ export class ExperimentsService {
       inputEventsPerBrainSecond: limits.inputEventsPerBrainSecond,
       synapticEventsPerTrial: limits.synapticEventsPerTrial,
       synapticEventsPerBrainSecond: limits.synapticEventsPerBrainSecond,
+      overriddenPairs: limits.overriddenPairs,
     };
     const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
     return { ...ofDocument, conditions, brainSeconds, tableRows };

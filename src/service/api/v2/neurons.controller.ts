@@ -7,7 +7,7 @@ import type { ApiVersion } from '../../http/api-versions.js';
 import { siteOf } from '../../limits/client-address.js';
 import { withoutIdleLimit } from '../../http/request-watch.js';
 import { sendAnswer } from './answer-bytes.js';
-import { answerFormat, Word } from './results-query.js';
+import { answerFormat, WholeNumber, Word } from './results-query.js';
 import { ApiEndpoint, component, textHeader, ApiRevalidated } from '../../http/api-operation.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import type { NeuronPatterns } from '../../../connectome/neuron-search.js';
@@ -71,16 +71,6 @@ function Pattern(what: string, example: string): PropertyDecorator {
       allowed: `a text of 1 to ${LONGEST_PATTERN} characters, given once`,
     },
     { type: String, description: `${what}; * stands for any text.`, example },
-  );
-}
-
-function WholeNumber(maximum: number, standard: number, description: string): PropertyDecorator {
-  return OptionalField(
-    {
-      accepts: (value) => /^\d{1,6}$/.test(String(value)) && Number(value) <= maximum,
-      allowed: `an integer from 0 to ${maximum}`,
-    },
-    { type: 'integer', minimum: 0, maximum, default: standard, description, example: standard },
   );
 }
 

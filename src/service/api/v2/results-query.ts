@@ -25,6 +25,17 @@ export function Word(words: readonly string[], description: string, example = wo
   );
 }
 
+/** A whole number from 0. */
+export function WholeNumber(maximum: number, standard: number, description: string): PropertyDecorator {
+  return OptionalField(
+    {
+      accepts: (value) => /^\d{1,8}$/.test(String(value)) && Number(value) <= maximum,
+      allowed: `an integer from 0 to ${maximum}`,
+    },
+    { type: 'integer', minimum: 0, maximum, default: standard, description, example: standard },
+  );
+}
+
 /** How results are wanted. None of it is part of an experiment's id. */
 export class ResultsQuery {
   @OptionalField(
@@ -159,8 +170,17 @@ export function headersOf(
 ): Record<string, string> {
   if (truncated) return { 'spikes-truncated': 'true' };
   if (nextPage === undefined) return {};
-  const asked: object = { ...query, format: undefined, from: undefined, page: undefined };
-  const others = Object.entries(asked).filter(([, value]) => value !== undefined) as [string, string][];
-  const next = new URLSearchParams([['format', format], ...others, ['page', nextPage]]);
+  return linkTo(format, query, { page: nextPage });
+}
+
+/** The header that names the next page: the same query at the same address, but for where it begins. */
+export function linkTo(
+  format: Format,
+  query: object,
+  start: Readonly<Record<string, string>>,
+): { readonly link: string } {
+  const others: object = { ...query, format: undefined, from: undefined, page: undefined };
+  const given = Object.entries(others).filter(([, value]) => value !== undefined) as [string, string][];
+  const next = new URLSearchParams([['format', format], ...given, ...Object.entries(start)]);
   return { link: `<?${next}>; rel="next"` };
 }

@@ -2,8 +2,8 @@ import type { VersionDescription } from '../openapi/openapi-document.js';
 import { ANSWER_SCHEMAS, ERROR_SCHEMA } from './answer-schemas.js';
 import { documentSchemas } from '../../../experiments/document/document.js';
 
-const DESCRIPTION = `Open experiments on a spiking model of the fruit fly brain (FlyWire FAFB, release 783), for
-laboratories: stimulate any neurons, silence any, repeat trials, sweep parameters, read any neurons. /api/v1 gives a fly
+const DESCRIPTION = `Open experiments on a spiking model of a fruit fly brain, such as FlyWire's (GET /api/v2/model says
+which), for laboratories: stimulate any neurons, silence any, repeat trials, sweep parameters, read any neurons. /api/v1 gives a fly
 one of ten stimuli and is meant for animation; both versions are served side by side.
 
 **Reproducible.** Equal experiments give equal ids and equal bytes, on every machine and at every time. POST may be
@@ -34,8 +34,9 @@ experiment so far, which replays it spike for spike, and from which it can be op
 step. Brain seconds of steps are charged a second ahead.
 
 **Neurons.** A selector is the name of a node set of the document, a published one (@sugar, see /api/v2/node-sets), a
-cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these.
-Find cell types with /api/v2/neurons. Root ids are strings: as numbers they would exceed 2^53. On synthetic wiring
+cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these. An
+object may also ask for the neurons up to three connections downstream or upstream of others. Find cell types with
+/api/v2/neurons, and who connects with whom with /api/v2/connections. Root ids are strings: as numbers they would exceed 2^53. On synthetic wiring
 single neurons are sampled, so root ids are refused.
 
 **Access.** There are no credentials. Every origin may call everything: a preflight (OPTIONS) is answered with 204
@@ -56,7 +57,7 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
     'Open experiments': 'Experiments on any neurons.',
     Jobs: 'Experiments that nobody waits for.',
     Sessions: 'Brains that go on, step by step.',
-    Neurons: 'What a selector can name.',
+    Neurons: 'What a selector can name, and how these are connected.',
     Descriptions: 'How the interface works.',
   },
   schemas: { ...documentSchemas(), ...ANSWER_SCHEMAS, ErrorResponse: ERROR_SCHEMA },
