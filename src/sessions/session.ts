@@ -57,6 +57,8 @@ export class Session {
   #state: SharedArrayBuffer | undefined;
   /** The state before it, whose memory the next one may have. */
   #spare: SharedArrayBuffer | undefined;
+  /** True where a branch goes on from the same state, which then nobody may overwrite. */
+  #isShared = false;
   #places: StepReading['places'] | undefined;
   #lastStep: number | undefined;
   #synapticEvents = 0;
@@ -154,7 +156,8 @@ export class Session {
       throw outOfOrder('A step is being computed; a session can be branched between two of them.');
     }
     const branch = new Session(this.plan, this.parts, this.timeline.copy());
-    branch.#state = this.#state && copyOf(this.#state);
+    branch.#state = this.#state;
+    this.#isShared = branch.#isShared = true;
     branch.#places = this.#places;
     branch.#lastStep = this.#lastStep;
     branch.#synapticEvents = this.#synapticEvents;
@@ -237,7 +240,8 @@ export class Session {
       readsDrives,
     };
     const reading = await queue.runStep(task, step, { owner, signal: this.#end.signal });
-    this.#spare = this.#state;
+    this.#spare = this.#isShared ? undefined : this.#state;
+    this.#isShared = false;
     this.#state = reading.state;
     this.#places = reading.places;
     this.#lastStep = number;
@@ -281,12 +285,6 @@ export class Session {
 function stepTask(report: PlannedReport, fromMs: number, toMs: number) {
   const document = { ...report.document, start_ms: fromMs, end_ms: toMs };
   return reportTask({ ...report, document }, toMs, ROWS_OF_STEP);
-}
-
-function copyOf(state: SharedArrayBuffer): SharedArrayBuffer {
-  const copy = new SharedArrayBuffer(state.byteLength, { maxByteLength: state.maxByteLength });
-  new Uint8Array(copy).set(new Uint8Array(state));
-  return copy;
 }
 
 function outOfOrder(message: string, now?: string): CodedError {
