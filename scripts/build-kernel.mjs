@@ -1,7 +1,7 @@
 /** Compiles the kernels below src to dist/.../kernel.wasm, after `nest build` has emptied dist. */
 import asc from 'assemblyscript/asc';
 
-for (const folder of ['simulation', 'stimulus']) {
+for (const folder of ['simulation', 'simulation/rewiring', 'stimulus']) {
   const { error, stderr } = await asc.main([
     `src/${folder}/kernel/kernel.ts`,
     '--outFile',

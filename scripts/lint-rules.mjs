@@ -46,6 +46,15 @@ const mayImport = {
   ],
   // Experiments that no request waits for: their chunks, their results, and the workers of these.
   jobs: ['experiments', 'scheduling', 'scheduling/experiment-thread'],
+  // Trials that go on step by step.
+  sessions: [
+    'connectome',
+    'stimulus/protocol',
+    'experiments',
+    'experiments/kinds',
+    'experiments/formats',
+    'scheduling',
+  ],
   'service/config': [],
   'service/http': ['service/config', 'service/limits'],
   'service/health': ['connectome', 'scheduling', 'scheduling/experiment-thread'],
@@ -82,6 +91,7 @@ const mayImport = {
     'scheduling',
     'scheduling/experiment-thread',
     'jobs',
+    'sessions',
     'service/config',
     'service/http',
     'service/health',
@@ -97,6 +107,7 @@ const mayImport = {
   ],
   'service/metrics': [
     'jobs',
+    'sessions',
     'service/config',
     'service/http',
     'service/health',
@@ -109,6 +120,7 @@ const mayImport = {
   service: [
     'scheduling',
     'jobs',
+    'sessions',
     'service/config',
     'service/http',
     'service/health',
@@ -158,6 +170,7 @@ const mayImport = {
 /** Files beside the folders that every layer may import. */
 const everyone = [
   'errors',
+  'exponential',
   'gzip',
   'json-text',
   'lua-script',

@@ -30,12 +30,14 @@ export const ERRORS = {
   NO_CONNECTION: refused(400, 'An override of the experiment has no connection.'),
   MALFORMED_REQUEST: refused(400, 'The request is not valid HTTP, or its body is not valid JSON.'),
   NOT_FOUND: refused(404, 'There is no resource at this path.'),
+  SESSION_ENDED: refused(404, 'There is no such session: it has ended, or another replica has it.'),
   METHOD_NOT_ALLOWED: refused(
     405,
     'The path does not support this method; the header Allow lists those it supports.',
   ),
   NOT_ACCEPTABLE: refused(406, 'Accept names no format in which the answer can be given.'),
   REQUEST_TIMEOUT: failed(408, 'The request did not arrive completely within the time allowed.'),
+  STEP_OUT_OF_ORDER: refused(409, 'The step does not begin where the session is.'),
   BODY_TOO_LARGE: refused(
     413,
     'The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB.',
@@ -46,6 +48,10 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_REUSED: refused(
     422,
     'The client has begun another experiment with the same Idempotency-Key.',
+  ),
+  SESSION_FULL: refused(
+    422,
+    'The session cannot go on: its document would exceed a limit, or its activity did.',
   ),
   RATE_LIMITED: failed(
     429,

@@ -48,6 +48,7 @@ __all__ = [
     "LabError",
     "Progress",
     "Result",
+    "Session",
     "default_params",
     "print_job_state",
     "print_progress",
@@ -206,9 +207,17 @@ class Result:
 
         `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
         (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials,
-        population sd) and `trials`, their number.
+        population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
+        `control_hz_sd` (over the controls), `p` and `q`.
         """
         labels = self._labels(("rate", "histogram"))
+        controlled = "controls" in self.document
+
+        def of_controls(group: Json) -> Json:
+            control = group.get("control")
+            values = [control and control[member] for member in ("mean", "sd", "p", "q")] if controlled else []
+            return dict(zip(_CONTROL_COLUMNS, values))
+
         rows = [
             {
                 **self._parameters(condition),
@@ -218,11 +227,35 @@ class Result:
                 "responding": _member(group["responding"], "mean"),
                 "rate_hz_mean": _member(group["rate_hz"], "mean"),
                 "rate_hz_sd": _member(group["rate_hz"], "sd"),
+                **of_controls(group),
                 "trials": self.document["trials"],
             }
             for condition, report, group in self._groups(("rate", "histogram"))
         ]
-        names = ["neurons", "responding", "rate_hz_mean", "rate_hz_sd", "trials"]
+        columns = ["neurons", "responding", "rate_hz_mean", "rate_hz_sd", *(_CONTROL_COLUMNS if controlled else ())]
+        return _frame(rows, [*self._parameter_names(), "report", *labels, *columns, "trials"])
+
+    @property
+    def controls(self) -> Any:
+        """A DataFrame with a row for each condition, report of rates, group and control.
+
+        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
+        """
+        labels = self._labels(("rate",))
+        rows = [
+            {
+                **self._parameters(condition),
+                "report": report,
+                **{label: group.get(label, "") for label in labels},
+                "neurons": group["neurons"],
+                "control": number,
+                "rate_hz_mean": rate_hz,
+                "trials": self.document["trials"],
+            }
+            for condition, report, group in self._groups(("rate",))
+            for number, rate_hz in enumerate(group.get("control", {}).get("values", []), 1)
+        ]
+        names = ["neurons", "control", "rate_hz_mean", "trials"]
         return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
 
     @property
@@ -341,6 +374,7 @@ class Result:
 
 
 #: What `group_by` calls a label, and what a group calls it.
+_CONTROL_COLUMNS = ("control_hz_mean", "control_hz_sd", "p", "q")
 _LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
 
 
@@ -408,6 +442,9 @@ class Lab:
                 silence: the neurons whose outputs are cut; for a part of the trial
                     `{"node_set": selector, "start_ms": 200, "end_ms": 400}`.
                 constants: those of the network that differ, such as `{"synapse_mv": 0.3}`.
+                wiring: another wiring of the same neurons: `{"shuffle": "weights", "seed": 1}`, with `minimum_synapses`
+                    and `jitter`.
+                controls: `{"shuffle": "weights", "count": 20}`: shuffled brains that each rate is compared with.
                 connection_overrides: by names of your choice, `{"source": selector, "target": selector, "weight": 0}`
                     multiplies the weight of all connections from one set of neurons to another.
                 reports: what is read, by names of your choice. `node_set`; `type`: `rate` (the default),
@@ -454,6 +491,20 @@ class Lab:
     def job(self, name: str) -> Job:
         """A job that was begun before, by its name (`Job.name`)."""
         return Job(self, name)
+
+    def session(self, **document: Any) -> Session:
+        """Opens a session: a brain that goes on, step by step.
+
+            with lab.session(inputs={"sugar": {"node_set": "@sugar", "rate_hz": 0}}, reports={"mn9": "@MN9"}) as fly:
+                step = fly.step(20, sugar=80)
+
+        Args:
+            **document: as for `run`, of one trial, without sweep and with reports that have no window. With
+                `duration_ms` that much is simulated first.
+        """
+        session = Session(self, _complete(document))
+        session._open()
+        return session
 
     def dry_run(self, **document: Any) -> Json:
         """What `run` would do, without running it: the complete document, resolved neurons, conditions and cost."""
@@ -607,12 +658,18 @@ class Lab:
         complete = _complete(document)
         return lambda query: self._post(complete, query)
 
-    def _post(self, document: Json, query: Mapping[str, str | None], headers: Mapping[str, str] = _NONE) -> Any:
+    def _post(
+        self,
+        document: Json,
+        query: Mapping[str, str | None],
+        headers: Mapping[str, str] = _NONE,
+        path: str = "/api/v2/experiments",
+    ) -> Any:
         try:
             body = json.dumps(document, default=_plain, allow_nan=False).encode()
         except ValueError as failure:
             raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {failure}") from failure
-        return self._open(self._request("POST", "/api/v2/experiments", query, body, headers))
+        return self._open(self._request("POST", path, query, body, headers))
 
     def _until_answered(
         self,
@@ -762,6 +819,123 @@ class Job:
 
     def _results(self, query: Mapping[str, str | None]) -> Any:
         return self._lab._open(self._lab._request("GET", f"{self._path}/results", query))
+
+
+#: So many steps are repeated at most where a session has to be opened again.
+_STEPS_KEPT = 500
+
+
+class Session:
+    """A brain that goes on, step by step: `Lab.session` opens it.
+
+    Where the service has lost it, because it was restarted or another replica answers, it is opened again from its
+    document and the steps since: what it does from then on is the same, spike for spike.
+
+    Attributes:
+        t_ms: where it is, in ms from its start.
+    """
+
+    def __init__(self, lab: Lab, document: Json) -> None:
+        self.t_ms: int = 0
+        self._lab = lab
+        self._path = ""
+        #: The session as it was when the first of the kept steps began.
+        self._document = document
+        self._steps: list[Json] = []
+        #: Of a branch: they hold from its first step on.
+        self._changes: Json = {}
+
+    def step(
+        self, duration_ms: int, *, silence: Selector | None = None, drive: bool = False, **rates_hz: float
+    ) -> Json:
+        """Goes on by 1 to 1000 ms.
+
+            fly.step(20, sugar=80)["reports"]["mn9"][0]["rate_hz"]["mean"]
+
+        Args:
+            duration_ms: how long the step is.
+            silence: whose outputs are cut from here on, in place of those that were; [] for nobody.
+            drive: whether to give the drives of an animated body, too.
+            **rates_hz: rates from here on of inputs of module poisson, by their names. Others stay as they are.
+
+        Returns:
+            `t_ms`, where it is now; `spikes` of all neurons; `responding_neurons`, `input_events`, `synaptic_events`;
+            `reports` by their names, as those of an experiment of one trial.
+        """
+        step = {"t_ms": self.t_ms, "duration_ms": duration_ms, **self._changes, **_changes(silence, rates_hz)}
+        query = {"drive": "true" if drive else None}
+        answer = self._wherever_it_is(lambda: self._send("/steps", step, query))
+        self._changes = {}
+        self.t_ms = answer["t_ms"]
+        self._steps.append(step)
+        if len(self._steps) >= _STEPS_KEPT:
+            _ = self.document
+        return answer
+
+    @property
+    def document(self) -> Json:
+        """The session so far: `lab.run(**fly.document)` gives the same spikes, `lab.session(**fly.document)` goes on."""
+        self._document = self._wherever_it_is(lambda: self._lab._get(f"{self._path}/document"))
+        self._steps = []
+        return self._document
+
+    def branch(self, *, silence: Selector | None = None, **rates_hz: float) -> Session:
+        """A second session that goes on from here by itself. What is given holds in it from here on."""
+        changes = _changes(silence, rates_hz)
+        branch = Session(self._lab, self._document)
+        name = self._wherever_it_is(lambda: self._send("/branches", changes))["session"]
+        branch._path = f"/api/v2/sessions/{name}"
+        branch.t_ms = self.t_ms
+        branch._steps = list(self._steps)
+        branch._changes = {**self._changes, **changes}
+        return branch
+
+    def end(self) -> None:
+        """Ends it, if the service still has it."""
+        with contextlib.suppress(LabError), self._lab._open(self._lab._request("DELETE", self._path, {})) as response:
+            _read(response)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def __repr__(self) -> str:
+        return f"<Session at {self.t_ms} ms, {self._lab.url}>"
+
+    def _open(self) -> None:
+        with self._lab._post(self._document, {}, path="/api/v2/sessions") as response:
+            opened = _parsed(_read(response))
+        self._path = f"/api/v2/sessions/{opened['session']}"
+        self.t_ms = opened["t_ms"]
+
+    def _send(self, path: str, body: Json, query: Mapping[str, str | None] = _NONE) -> Json:
+        with self._lab._post(body, query, path=self._path + path) as response:
+            return _parsed(_read(response))
+
+    def _wherever_it_is(self, ask: Callable[[], Json]) -> Json:
+        """Asks what may be asked twice, and opens the session again where it has been lost."""
+
+        def asked() -> Json:
+            try:
+                return ask()
+            except LabError as error:
+                if error.code != "SESSION_ENDED":
+                    raise
+            self._open()
+            for step in self._steps:
+                self.t_ms = self._send("/steps", step)["t_ms"]
+            return ask()
+
+        return self._lab._until_answered(asked, every_s=0.2)
+
+
+def _changes(silence: Selector | None, rates_hz: Mapping[str, float]) -> Json:
+    changes: Json = {"rates_hz": dict(rates_hz)} if rates_hz else {}
+    if silence is not None:
+        changes["silence"] = _complete({"silence": silence})["silence"]
+    return changes
 
 
 def _job_state(info: Json) -> JobState:

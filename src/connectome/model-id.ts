@@ -1,12 +1,18 @@
-import type { Connectome, ConnectomeMetadata } from './connectome.js';
+import type { Connectome, ConnectomeMetadata, WiringOrigin } from './connectome.js';
 
 const LONGEST_SLUG = 40;
+const DIGEST_LENGTH = 12;
+
+/** A model; its wiring is that of its connectome, or `rewired` where an experiment changed it. */
+interface NamedModel extends Pick<Connectome, 'digest'> {
+  readonly metadata: Omit<ConnectomeMetadata, 'wiring'> & { readonly wiring: WiringOrigin | 'rewired' };
+}
 
 /**
  * The id of a model: data set, release, table of synapses and gain where they are not the usual ones, wiring, sign rule
  * and the start of the digest.
  */
-export function modelId({ metadata, digest }: Pick<Connectome, 'metadata' | 'digest'>): string {
+export function modelId({ metadata, digest }: NamedModel): string {
   const { release, wiring, signRule, synapses, synapseMv } = metadata;
   const parts = [
     isFlyWire(metadata) ? 'fafb' : slugOf(metadata.dataset),
@@ -15,9 +21,14 @@ export function modelId({ metadata, digest }: Pick<Connectome, 'metadata' | 'dig
     wiring,
     signRule.replace(' ', '-'),
     ...(synapseMv === undefined ? [] : [`${synapseMv}mv`]),
-    digest.slice(0, 12),
+    digest.slice(0, DIGEST_LENGTH),
   ];
   return parts.join('-');
+}
+
+/** Tells whether two ids name models of the same neurons, whatever an experiment did to their connections. */
+export function haveSameNeurons(id: string, other: string): boolean {
+  return id.slice(-DIGEST_LENGTH) === other.slice(-DIGEST_LENGTH);
 }
 
 /**

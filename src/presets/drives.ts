@@ -5,7 +5,7 @@
  * same body, so a client can check it.
  */
 import type { ChannelId } from './populations.js';
-import { exponentialDecay } from './exponential.js';
+import { exponentialDecay } from '../exponential.js';
 
 /** Rates in Hz of the channels that drives read. */
 export type ChannelRates = Readonly<Record<ChannelId, number>>;

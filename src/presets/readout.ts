@@ -56,7 +56,7 @@ export class Readout {
   }
 
   /** The rates of the run alone: all that view=drive shows. */
-  read(raster: SpikeRaster, durationMs: number) {
+  read(raster: Pick<SpikeRaster, 'neurons'>, durationMs: number) {
     const counts = new Uint32Array(this.#channelIds.length);
     let responding = 0;
     for (const i of raster.neurons) {
@@ -121,7 +121,12 @@ export class Readout {
     for (let k = this.#firstChannel[neuron]!; k < end; k++) counts[at + this.#channels[k]!]!++;
   }
 
-  #summary(raster: SpikeRaster, durationMs: number, responding: number, counts: Uint32Array) {
+  #summary(
+    raster: Pick<SpikeRaster, 'neurons'>,
+    durationMs: number,
+    responding: number,
+    counts: Uint32Array,
+  ) {
     const total = raster.neurons.length;
     return {
       total,

@@ -55,6 +55,11 @@ export class ExperimentRunner {
     return this.engine.simulate(inputEvents, this.protocolOf(experiment));
   }
 
+  /** Drives of some time of any experiment. */
+  drives(raster: Pick<SpikeRaster, 'neurons'>, durationMs: number): Record<string, number> {
+    return readDrives(this.#readout.read(raster, durationMs).rates, this.#drives);
+  }
+
   /** @returns the body; view=full is the head of view=drive with exactly two more members, `frames` and `top_types` */
   body(experiment: Experiment, view: View, inputEvents: InputEvents, raster: SpikeRaster): RunBody {
     const { stimulated } = inputEvents;

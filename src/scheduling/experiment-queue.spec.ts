@@ -280,7 +280,7 @@ describe('two workers, one of them kept for runs', () => {
   const READING: TrialReading = { spikes: 0, responding: 0, inputEvents: 0, synapticEvents: 0, reports: [] };
 
   /** Workers that end a trial when they are told to, and say which event budget it had. */
-  function heldWorkers() {
+  function heldWorkers(options: { readonly keepsWorkerForRuns?: boolean } = {}) {
     const begun: { worker: number; name: string; budget: number | undefined; end(reading?: object): void }[] =
       [];
     const workers = [0, 1].map((worker): JobWorker => {
@@ -309,9 +309,11 @@ describe('two workers, one of them kept for runs', () => {
         whenChanged: () => undefined,
       };
     });
-    const queue = new ExperimentQueue(workers, { limit: LIMIT, runTimeoutMs: 60_000 });
-    const trial = (name: string, neurons: number) =>
-      queue.runTrial(trialOf(name, neurons), { owner: name[0]! });
+    const queue = new ExperimentQueue(workers, { limit: LIMIT, runTimeoutMs: 60_000, ...options });
+    const trial = (name: string, neurons: number, more: Partial<Protocol> = {}) => {
+      const task = trialOf(name, neurons);
+      return queue.runTrial({ ...task, protocol: { ...task.protocol, ...more } }, { owner: name[0]! });
+    };
     return { queue, begun, trial, names: () => begun.map(({ name, worker }) => `${name} on ${worker}`) };
   }
   function trialOf(name: string, neurons: number): TrialTask {
@@ -391,5 +393,86 @@ describe('two workers, one of them kept for runs', () => {
     for (const at of [4, 0]) begun[at]!.end();
     await Promise.all([...runs, ...light]);
     await queue.idle();
+  });
+
+  describe('and trials of rewired networks', () => {
+    /** Trials of one client on networks that are named by a letter: `x` and the letter, then a number. */
+    function rewired(client: string, { trial }: ReturnType<typeof heldWorkers>) {
+      return (...names: string[]) =>
+        names.map((name) => {
+          const wiring = { shuffle: 'weights', seed: name.charCodeAt(0) } as const;
+          // Heavy, and yet soon paid by what it takes.
+          return trial(`${client}${name}`, 5000, { wiring });
+        });
+    }
+    const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+    /** Ends whatever is begun, in its order, until nothing is left. */
+    async function endAll({ begun, queue }: ReturnType<typeof heldWorkers>): Promise<void> {
+      for (let at = 0; at < begun.length; at++) {
+        begun[at]!.end();
+        await settled();
+        await settled();
+      }
+      await queue.idle();
+    }
+
+    it('gives all trials of one network to one worker', async () => {
+      const held = heldWorkers({ keepsWorkerForRuns: false });
+      const all = rewired('x', held)('A1', 'B1', 'A2', 'A3', 'B2', 'A4', 'B3', 'B4', 'C1', 'C2');
+      await settled();
+      await endAll(held);
+      await Promise.all(all);
+      const workers = (network: string) =>
+        new Set(held.begun.filter(({ name }) => name[1] === network).map(({ worker }) => worker));
+      expect(['A', 'B', 'C'].map((network) => workers(network).size)).toEqual([1, 1, 1]);
+      expect(workers('A')).not.toEqual(workers('B'));
+    });
+
+    it('lets a worker without a network help at once, and another one when it has been idle', async () => {
+      const held = heldWorkers({ keepsWorkerForRuns: false });
+      const { begun, names } = held;
+      const all = rewired('x', held)('A1', 'A2', 'A3', 'A4', 'A5');
+      await settled();
+      // The first worker has A2 ahead.
+      expect(names().sort()).toEqual(['xA1 on 1', 'xA3 on 0']);
+      await endAll(held);
+      await Promise.all(all);
+      const before = begun.length;
+      // Now one worker has B, the other one is idle, but not for long.
+      const more = rewired('x', held)('B1', 'B2', 'B3', 'B4', 'B5');
+      await settled();
+      const ofB = () => begun.slice(before).map(({ name }) => name);
+      expect(ofB()).toEqual(['xB1']);
+      await later(60);
+      begun.at(-1)!.end();
+      await settled();
+      await settled();
+      expect(ofB().sort()).toEqual(['xB1', 'xB2', 'xB4']);
+      await endAll(held);
+      await Promise.all(more);
+    });
+
+    it('goes on with a network for a while, whose turn ever it is, and then lets another client in', async () => {
+      const held = heldWorkers();
+      const { begun } = held;
+      const all = [...rewired('x', held)('A1', 'A2', 'A3', 'A4'), ...rewired('y', held)('B1', 'B2')];
+      await settled();
+      const order = () => begun.map(({ name }) => name);
+      begun[0]!.end();
+      await settled();
+      await settled();
+      expect(order()).toEqual(['xA1', 'xA2']);
+      await later(260);
+      begun[1]!.end();
+      await settled();
+      await settled();
+      // One that was queued ahead meanwhile comes before.
+      const next = order().slice(2);
+      expect(next.length).toBe(1);
+      await endAll(held);
+      await Promise.all(all);
+      expect(order().indexOf('yB1')).toBeLessThan(order().indexOf('xA4'));
+    });
   });
 });

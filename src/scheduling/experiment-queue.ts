@@ -23,7 +23,7 @@
  * first and the GPU is busy.
  */
 import { setMaxListeners } from 'node:events';
-import type { TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type { SessionStep, StepReading, TrialReading, TrialTask } from '../experiments/plan/trial.js';
 import { CodedError, queueFull } from '../errors.js';
 import { BatchDispatch } from './batch-dispatch.js';
 import { ClientShares } from './client-shares.js';
@@ -39,6 +39,11 @@ import { WorkerSlot, withdrawJob, type JobKind, type JobWorker } from './worker-
  * the longest trials were measured to take some 4 s of a core.
  */
 const HUNG_TRIAL_MS = 120_000;
+
+/** Time that a worker takes to prepare a rewired network of a whole brain: at least so long. */
+const PREPARATION_MS = 50;
+/** Time from then on in which it goes on with trials of that network, whose turn ever it is. */
+const OUT_OF_TURN_MS = 250;
 
 export interface QueueOptions {
   /** Runs that may be here without a worker having begun them. */
@@ -167,12 +172,21 @@ export class ExperimentQueue {
    * @throws CodedError the failure of the trial; WORKER_LOST when two workers have ended over it; DEADLINE_PASSED when
    *   its worker hung; the reason of the signal
    */
-  async runTrial(task: TrialTask, options: TrialOptions): Promise<TrialReading> {
+  runTrial(task: TrialTask, options: TrialOptions): Promise<TrialReading> {
+    return this.#runTrial(task, options);
+  }
+
+  /** Computes a step of a session in its turn among the trials; as runTrial. */
+  async runStep(task: TrialTask, step: SessionStep, options: TrialOptions): Promise<StepReading> {
+    return (await this.#runTrial(task, options, step)) as StepReading;
+  }
+
+  async #runTrial(task: TrialTask, options: TrialOptions, step?: SessionStep): Promise<TrialReading> {
     const { owner, signal, isBackground = false, onComputed } = options;
     signal?.throwIfAborted();
     const { trialTimeoutMs = HUNG_TRIAL_MS } = this.options;
     const line = isBackground ? this.#backgroundTrials : this.#urgentTrials;
-    const trial = new Trial(task, owner, signal ?? owner, trialTimeoutMs, line);
+    const trial = new Trial(task, owner, signal ?? owner, trialTimeoutMs, line, step);
     const abort = () => this.#abort(trial, signal!.reason);
     if (signal !== undefined) {
       // One for each trial of the experiment.
@@ -293,16 +307,49 @@ export class ExperimentQueue {
   }
 
   #dispatchTrials(trials: WaitingLine<Trial>): void {
-    for (let next = trials.peek(); next !== undefined; next = trials.peek()) {
-      const slot = this.#freeSlotForTrials() ?? this.#slotToPrefetchTrial(next);
-      if (slot === undefined) return;
-      trials.take();
-      next.charge();
-      slot.hand(next);
+    for (let next = this.#pairIn(trials); next !== undefined; next = this.#pairIn(trials)) {
+      const [trial, slot] = next;
+      trials.takeOutOfTurn(trial);
+      trial.charge();
+      slot.hand(trial);
     }
   }
 
-  /** Gives the worker that is kept for runs a light trial of a client for whom no worker computes. */
+  /**
+   * The next trial that finds a worker, and that worker. Preparing a rewired network takes longer than many trials. So its
+   * trials go to the worker that has it, also some out of turn, and to another one that has had nothing else to do for as
+   * long.
+   */
+  #pairIn(trials: WaitingLine<Trial>): readonly [Trial, Slot] | undefined {
+    const next = trials.peek();
+    if (next === undefined) return undefined;
+    const free = this.#freeSlotForTrials();
+    const isOpen = (slot: Slot) => (free !== undefined && slot.isFree) || slot.canPrefetch('v2-trial');
+    for (const slot of this.#slots) {
+      const { network } = slot;
+      if (network === undefined || !isOpen(slot)) continue;
+      const isInTurn = network.owner === next.owner && next.wiring !== undefined;
+      if (!isInTurn && network.ms > OUT_OF_TURN_MS) continue;
+      const own = trials
+        .of(network.owner)
+        .find(({ wiring, losses }) => wiring === network.wiring && (slot.isFree || losses === 0));
+      if (own !== undefined) return [own, slot];
+    }
+    if (next.wiring === undefined) {
+      const slot = free ?? this.#slotToPrefetchTrial(next);
+      return slot && [next, slot];
+    }
+    if (free === undefined) return undefined;
+    const held = new Set(this.#slots.map(({ network }) => network?.wiring));
+    const other = trials.of(next.owner).find(({ wiring }) => wiring === undefined || !held.has(wiring));
+    if (other !== undefined) return [other, free];
+    return free.network === undefined || free.freeMs > PREPARATION_MS ? [next, free] : undefined;
+  }
+
+  /**
+   * Gives the worker that is kept for runs a light step of a session, or a light trial of a client for whom no worker
+   * computes.
+   */
   #dispatchLightTrial(): void {
     if (!this.#keepsWorker || this.#slots.some(hasLightTrial)) return;
     // Otherwise a worker of trials is free, or about to be.
@@ -311,7 +358,7 @@ export class ExperimentQueue {
     if (slot === undefined) return;
     const light = this.#urgentTrials
       .heads()
-      .find((each) => each.isLight && !this.#isComputingFor(each.owner));
+      .find((each) => each.isLight && (each.isStep || !this.#isComputingFor(each.owner)));
     if (light === undefined) return;
     this.#urgentTrials.takeOutOfTurn(light);
     light.isOnReservedWorker = true;
@@ -346,7 +393,9 @@ export class ExperimentQueue {
     for (const { prefetched } of this.#slots) {
       if (prefetched === undefined) continue;
       const idle = prefetched instanceof Run ? this.#freeSlot() : this.#freeSlotForTrials();
-      if (idle === undefined || !withdrawJob(prefetched)) continue;
+      // A rewired network is prepared where it waits.
+      const isBound = prefetched.wiring !== undefined && prefetched.wiring !== idle?.network?.wiring;
+      if (idle === undefined || isBound || !withdrawJob(prefetched)) continue;
       if (prefetched instanceof Trial) prefetched.isOnReservedWorker = false;
       idle.hand(prefetched);
     }

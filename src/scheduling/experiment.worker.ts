@@ -5,17 +5,24 @@ import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import { QUERY_FIELDS } from '../presets/fields.js';
 import { availableStimuli } from '../presets/presets.js';
 import { ExperimentRunner } from '../presets/run-body.js';
-import { trialInParts, trialOf } from '../experiments/run/readout.js';
-import { arraysOfReading, isProgress, type TrialReading, type TrialTask } from '../experiments/plan/trial.js';
+import { sessionSteps, trialInParts, trialOf } from '../experiments/run/readout.js';
+import {
+  arraysOfReading,
+  isProgress,
+  type StepReading,
+  type TrialReading,
+  type TrialTask,
+} from '../experiments/plan/trial.js';
 import { atlasOf } from '../connectome/atlas.js';
 import { encodeAtlas } from '../connectome/atlas-binary.js';
 import type { Connectome } from '../connectome/connectome.js';
 import { viewConnectome } from '../connectome/sections.js';
 import { KernelEngine } from '../simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../simulation/rewiring/rewirable-engine.js';
 import { CodedError, failureOf } from '../errors.js';
 import { compiledDrawing } from '../stimulus/compiled-drawing.js';
-import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS } from '../stimulus/protocol.js';
-import { compileDrawingKernel, compileKernel } from './kernel-file.js';
+import { MAXIMUM_RATE_HZ, MAXIMUM_TRIAL_STEPS, STEPS_PER_MS } from '../stimulus/protocol.js';
+import { compileDrawingKernel, compileKernel, compileRewiringKernel } from './kernel-file.js';
 import { GZIP_LEVEL } from '../gzip.js';
 import { transfer } from './transfer.js';
 import type { AtlasResult, Outcome, Task, V1RunResult, V1RunTask, WorkerData } from './task.js';
@@ -38,11 +45,15 @@ export default start(workerData as WorkerData);
 
 function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const connectome = viewConnectome(buffer);
-  const engine = new KernelEngine(compileKernel(), connectome);
+  const kernel = compileKernel();
+  const engine = new KernelEngine(kernel, connectome);
   const draw = compiledDrawing(compileDrawingKernel());
   const runner = new ExperimentRunner(connectome, engine, draw);
-  const runTrial = trialOf(connectome, engine, draw);
-  const runInParts = trialInParts(connectome, engine, draw);
+  const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
+  const rewirable = new RewirableEngine(engine, connectome, modules);
+  const runTrial = trialOf(connectome, rewirable, draw);
+  const runInParts = trialInParts(connectome, (wiring) => rewirable.engineFor(wiring), draw);
+  const runStep = sessionSteps(connectome, engine, draw);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {
@@ -51,7 +62,15 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
         return transfer(result, [result.body.bytes, result.gzip]);
       }
       case 'v2-trial': {
-        const { trial, simulated, progress } = task;
+        const { trial, simulated, progress, step } = task;
+        if (step !== undefined) {
+          let drives: StepReading['drives'];
+          const durationMs = (step.endStep - step.startStep) / STEPS_PER_MS;
+          const reading = runStep(trial, step, (raster) => {
+            if (step.readsDrives) drives = runner.drives(raster, durationMs);
+          });
+          return transfer({ ...reading, ...(drives && { drives }) }, arraysOfReading(reading));
+        }
         const untilMs = performance.now() + LONGEST_TURN_MS;
         const result =
           trial.protocol.durationSteps > MAXIMUM_TRIAL_STEPS

@@ -79,6 +79,12 @@ export class FairQueue<T> {
     return next && first(next[1]);
   }
 
+  /** All items of an owner, in their order. */
+  of(owner: string): T[] {
+    const waiting = this.#owners.get(owner);
+    return waiting === undefined ? [] : [...waiting.returned, ...waiting.fresh];
+  }
+
   /** The next item of each owner, in the order of their turns. */
   heads(): T[] {
     return this.#inTurn().map(([, waiting]) => first(waiting)!);

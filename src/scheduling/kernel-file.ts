@@ -11,6 +11,11 @@ export function compileDrawingKernel(): WebAssembly.Module {
   return compile('../stimulus/kernel/kernel.wasm');
 }
 
+/** Compiles the kernel that rewires networks. */
+export function compileRewiringKernel(): WebAssembly.Module {
+  return compile('../simulation/rewiring/kernel/kernel.wasm');
+}
+
 function compile(path: string): WebAssembly.Module {
   return new WebAssembly.Module(readFileSync(builtFile(path, import.meta.url)));
 }

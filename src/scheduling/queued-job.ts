@@ -15,6 +15,8 @@ export abstract class QueuedJob<Task extends V1RunTask | V2TrialTask, Result> im
   placement: SlotJob['placement'];
   /** True when a worker is next: it has been to the GPU, simulated or not, or its worker has ended. */
   isPrepared = false;
+  /** The network that its worker has to prepare; undefined for that of the model. */
+  readonly wiring: string | undefined = undefined;
   /** False where a worker has to simulate it, also where the GPU comes first. */
   readonly isForGpu: boolean = true;
   /** How often its worker has ended. It is then not queued ahead again. */

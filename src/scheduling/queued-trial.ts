@@ -2,6 +2,7 @@ import { coreMs, expectedWork } from '../experiments/plan/prices.js';
 import {
   isProgress,
   recordingsOf,
+  type SessionStep,
   type TrialProgress,
   type TrialReading,
   type TrialTask,
@@ -25,6 +26,7 @@ const LIGHT_SYNAPTIC_EVENTS = 750_000;
 export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
   override readonly batchJob: BatchJob;
   override readonly isForGpu: boolean;
+  override readonly wiring: string | undefined;
   /** How long its worker took, and its share of a batch on the GPU. */
   computedMs = 0;
   /** True where it has, or had, the worker that is kept for runs, with a small event budget. */
@@ -36,20 +38,26 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
   #chargedMs = 0;
   #begunMs = 0;
 
-  /** @param group trials of one group are alike */
+  /** @param group trials of one group are alike  @param step where it is one of a session */
   constructor(
     trial: TrialTask,
     owner: string,
     group: object | string,
     timeoutMs: number,
     line: WaitingLine<Trial>,
+    step?: SessionStep,
   ) {
-    super({ kind: 'v2-trial', trial }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
-    this.#expectedMs = coreMs({ ...expectedWork(trial), ...trial.preparation });
-    const isLong = trial.protocol.durationSteps > MAXIMUM_TRIAL_STEPS;
+    super({ kind: 'v2-trial', trial, ...(step && { step }) }, owner, timeoutMs, line, MAX_WORKERS_KILLED);
+    const { durationSteps } = trial.protocol;
+    const share = step === undefined ? 1 : (step.endStep - step.startStep) / durationSteps;
+    this.#expectedMs = share * coreMs({ ...expectedWork(trial), ...trial.preparation });
+    const isLong = step === undefined && durationSteps > MAXIMUM_TRIAL_STEPS;
     this.#isHeavy = isLong || this.#expectedMs > LIGHT_MS;
     this.batchJob = { protocol: trial.protocol, group };
-    this.isForGpu = !isLong && isPlain(trial.protocol) && recordingsOf(trial).length === 0;
+    const { wiring } = trial.protocol;
+    this.wiring = wiring && JSON.stringify(wiring);
+    this.isForGpu =
+      step === undefined && !isLong && isPlain(trial.protocol) && recordingsOf(trial).length === 0;
   }
 
   override get task(): V2TrialTask {
@@ -60,17 +68,25 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     return { ...this.ownTask, trial: { ...trial, protocol } };
   }
 
+  /** True where it is a step of a session, which has to keep up with a clock. */
+  get isStep(): boolean {
+    return this.ownTask.step !== undefined;
+  }
+
   /** True where the worker that is kept for runs may compute it. */
   get isLight(): boolean {
     return !this.#isHeavy && !this.isPrepared && this.losses === 0;
   }
 
   get #triedBudget(): number {
-    return Math.min(LIGHT_SYNAPTIC_EVENTS, this.#ownBudget);
+    return Math.min((this.ownTask.step?.synapticEvents ?? 0) + LIGHT_SYNAPTIC_EVENTS, this.#ownBudget);
   }
 
+  /** What it may have in any of its steps. */
   get #ownBudget(): number {
-    return this.ownTask.trial.protocol.eventBudget ?? Infinity;
+    const { trial, step } = this.ownTask;
+    const { eventBudget = Infinity, eventBudgetPerStep = 0 } = trial.protocol;
+    return Math.max(eventBudget, eventBudgetPerStep * (step?.startStep ?? 0));
   }
 
   override prepare(simulated: SimulatedTrial | undefined, batchMs: number, batchLength: number): void {

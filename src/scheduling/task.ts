@@ -4,7 +4,13 @@
  */
 import type { Experiment, View } from '../presets/experiment.js';
 import type { RunBody } from '../presets/run-body.js';
-import type { TrialProgress, TrialReading, TrialTask } from '../experiments/plan/trial.js';
+import type {
+  SessionStep,
+  StepReading,
+  TrialProgress,
+  TrialReading,
+  TrialTask,
+} from '../experiments/plan/trial.js';
 import type { Trial } from '../simulation/simulation.js';
 import type { Failure } from '../errors.js';
 import type { CancellationFlag } from './cancellation-flag.js';
@@ -36,6 +42,8 @@ export interface V2TrialTask {
   readonly simulated?: Trial;
   /** How far a long trial is: others come between its parts. */
   readonly progress?: TrialProgress;
+  /** There where it is a step of a session. */
+  readonly step?: SessionStep;
   /** Flag of a trial that may be withdrawn. */
   readonly flag?: CancellationFlag;
 }
@@ -69,7 +77,7 @@ export interface AtlasResult {
 
 export interface ResultOf {
   readonly 'v1-run': V1RunResult;
-  readonly 'v2-trial': TrialReading | TrialProgress;
+  readonly 'v2-trial': TrialReading | TrialProgress | StepReading;
   readonly probe: undefined;
   readonly atlas: AtlasResult;
 }

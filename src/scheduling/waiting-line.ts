@@ -60,6 +60,11 @@ export class WaitingLine<Job extends LineJob> {
     return this.#next.take();
   }
 
+  /** All jobs of an owner, in their order. */
+  of(owner: string): Job[] {
+    return this.#next.of(owner);
+  }
+
   /** The next job of each owner, in the order of their turns. */
   heads(): Job[] {
     return this.#next.heads();

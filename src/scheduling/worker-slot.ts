@@ -34,6 +34,9 @@ export interface Loss {
 /** Job of a worker. It is told how it ended, once for each time that it is handed over. */
 export interface SlotJob {
   readonly task: JobTask;
+  readonly owner: string;
+  /** The rewired network that it is a trial of, as text. */
+  readonly wiring: string | undefined;
   /** A worker that computes it for longer is ended; Infinity for no limit. */
   readonly timeoutMs: number;
   /** Set by the slot that has it. */
@@ -44,6 +47,13 @@ export interface SlotJob {
   /** It failed by itself. */
   reject(error: unknown): void;
   lose(loss: Loss): void;
+}
+
+interface RewiredNetwork {
+  readonly wiring: string;
+  /** Client whose trial it was prepared for. */
+  readonly owner: string;
+  readonly sinceMs: number;
 }
 
 interface Placement {
@@ -69,6 +79,8 @@ export class WorkerSlot<Job extends SlotJob> {
   #isSlow = false;
   /** Tells whether the worker was ended because its job took too long. */
   #isEnded = false;
+  #freeSinceMs = -Infinity;
+  #network: RewiredNetwork | undefined;
 
   /**
    * @param onChange is told that the worker may take another job, or that what it was given has changed
@@ -102,6 +114,16 @@ export class WorkerSlot<Job extends SlotJob> {
     return worker.state !== 'starting' && this.kind === kind && this.#places.length === 1 && !this.#isSlow;
   }
 
+  /** The rewired network that its worker has, or will have when it comes to what it was given, and for how long. */
+  get network(): (Omit<RewiredNetwork, 'sinceMs'> & { readonly ms: number }) | undefined {
+    return this.#network && { ...this.#network, ms: performance.now() - this.#network.sinceMs };
+  }
+
+  /** Time for which it has had nothing to do. */
+  get freeMs(): number {
+    return performance.now() - this.#freeSinceMs;
+  }
+
   /** Job that it computes. */
   get current(): Job | undefined {
     return this.#places[0];
@@ -115,6 +137,10 @@ export class WorkerSlot<Job extends SlotJob> {
   hand(job: Job): void {
     const flag = newCancellationFlag();
     job.placement = { slot: this, flag };
+    const { wiring, owner } = job;
+    if (wiring !== undefined && (wiring !== this.#network?.wiring || owner !== this.#network.owner)) {
+      this.#network = { wiring, owner, sinceMs: performance.now() };
+    }
     this.#places.push(job);
     this.#timeFirst();
     const isStillHanded = () => job.placement?.flag === flag;
@@ -162,7 +188,10 @@ export class WorkerSlot<Job extends SlotJob> {
   /** The worker is done with its first place. */
   #advance(): void {
     this.#places.shift();
-    if (this.#places.length === 0) this.#isEnded = false;
+    if (this.#places.length === 0) {
+      this.#isEnded = false;
+      this.#freeSinceMs = performance.now();
+    }
     this.#timeFirst();
     this.onChange();
   }

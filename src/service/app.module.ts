@@ -11,6 +11,7 @@ import { ExperimentsService } from './api/v2/experiments.service.js';
 import { JobsController } from './api/v2/jobs.controller.js';
 import { ModelV2Controller } from './api/v2/model.controller.js';
 import { NeuronsController, NodeSetsController } from './api/v2/neurons.controller.js';
+import { SessionsController } from './api/v2/sessions.controller.js';
 import { ServedJobs } from './api/v2/served-jobs.js';
 import { Environment } from './config/environment.js';
 import { Degradations } from './health/degradations.js';
@@ -29,6 +30,7 @@ import { ModelLoader } from './model-host/model-loader.js';
 import { PagesController } from './pages/pages.controller.js';
 import { ChunkWorker } from '../jobs/chunk-worker.js';
 import { JobsService } from '../jobs/jobs-service.js';
+import { Sessions } from '../sessions/sessions.js';
 
 /** Parts that tests replace. */
 export interface Replacements {
@@ -44,6 +46,7 @@ export interface Replacements {
     RunController,
     ExperimentsController,
     JobsController,
+    SessionsController,
     ModelV2Controller,
     NeuronsController,
     NodeSetsController,
@@ -62,6 +65,7 @@ export interface Replacements {
     RunService,
     ServedJobs,
     { provide: JobsService, inject: [ServedJobs], useFactory: ({ parts }: ServedJobs) => parts.service },
+    { provide: Sessions, inject: [Limits], useFactory: (limits: Limits) => new Sessions(limits) },
     { provide: ChunkWorker, inject: [ServedJobs], useFactory: ({ parts }: ServedJobs) => parts.worker },
   ],
 })

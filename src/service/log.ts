@@ -4,6 +4,7 @@ import { build as pretty } from 'pino-pretty';
 import type { NonBlockingStream } from './standard-streams.js';
 import { clientOf } from './limits/client-address.js';
 import type { FinishedRequest } from './http/request-watch.js';
+import { apiPath } from './http/api-versions.js';
 import { traceSpanOf, type TraceSpan } from './http/trace-context.js';
 import { experimentReportOf, outcomeOf, type ExperimentReport } from './api/v2/experiment-report.js';
 import { reportOf, type RunReport } from './api/v1/run.service.js';
@@ -43,10 +44,11 @@ export function nestLog(log: Logger): LoggerService {
 /** Requested every few seconds by supervisors and load balancers, so logged at level debug only. */
 const PROBED_PATHS = ['/livez', '/readyz'];
 const LONGEST_PATH = 200;
+const SESSIONS_PATH = apiPath('2', 'sessions');
 
 /** Writes one line for a request once it has ended. */
 export function logRequest(log: Logger, { request, status, elapsedMs }: FinishedRequest): void {
-  const path = request.url.split('?', 1)[0]!.slice(0, LONGEST_PATH);
+  const path = pathOf(request);
   const isProbe = PROBED_PATHS.includes(path);
   const level = isProbe ? 'debug' : status >= 500 ? 'warn' : 'info';
   const span = traceSpanOf(request);
@@ -67,6 +69,12 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
     },
     `${request.method} ${path} ${status}`,
   );
+}
+
+/** Of a session the route alone: whoever knows its name can go on with it. */
+function pathOf({ url, routeOptions }: FinishedRequest['request']): string {
+  const { url: route = '' } = routeOptions;
+  return route.startsWith(SESSIONS_PATH) ? route : url.split('?', 1)[0]!.slice(0, LONGEST_PATH);
 }
 
 /** Under the names that OpenTelemetry gives them in logs. */

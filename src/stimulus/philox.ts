@@ -54,7 +54,7 @@ function multiplyHigh(aLow: number, aHigh: number, b: number): number {
 }
 
 /** The purposes of random numbers; each has a separate counter space, so that none repeats another. */
-export const PHILOX_STREAM = { stimulus: 1, synthesis: 2, shuffle: 3, background: 4 } as const;
+export const PHILOX_STREAM = { stimulus: 1, synthesis: 2, shuffle: 3, background: 4, jitter: 5 } as const;
 
 /** A sequence of random words of one key and stream, for drawing without an index at hand. */
 export class PhiloxSequence {

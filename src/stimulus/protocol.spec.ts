@@ -11,6 +11,7 @@ it.each<[string, Partial<Protocol>, boolean]>([
     true,
   ],
   ['constants', { constants: { delaySteps: 1 } }, false],
+  ['a rewiring', { wiring: { seed: 1 } }, false],
   ['overrides', { overrides: [{ ...NEURONS, weight: 0 }] }, false],
   [
     'a window of silence',

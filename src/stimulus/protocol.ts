@@ -30,6 +30,8 @@ export interface Protocol {
   readonly eventBudgetPerStep?: number;
   /** Those that differ from simulation/network.ts. */
   readonly constants?: Partial<NetworkConstants>;
+  /** Applied before overrides. */
+  readonly wiring?: Rewiring;
   /** In the order in which weights that meet at a connection are multiplied. */
   readonly overrides?: readonly ConnectionOverride[];
   /** Those of one neuron may overlap. */
@@ -52,6 +54,22 @@ export interface NetworkConstants {
   /** Added to v by one input event, in mV. */
   readonly inputEventMv: number;
 }
+
+/** Properties of connections that change places; simulation/rewiring/rewired.ts says how. */
+export const SHUFFLES = ['weights', 'targets', 'targets_within_super_class'] as const;
+
+/** Another network of the same neurons. */
+export interface Rewiring {
+  /** Connections of fewer synapses are left out. */
+  readonly minimumSynapses?: number;
+  /** With targets_and_weights, connections change places but for their sources: a control of validation. */
+  readonly shuffle?: (typeof SHUFFLES)[number] | 'targets_and_weights';
+  /** Standard deviation of the logarithm of the factors that synapse counts are multiplied by, 0 to MAXIMUM_JITTER. */
+  readonly jitter?: number;
+  /** 0 to 2^32 - 1. */
+  readonly seed: number;
+}
+export const MAXIMUM_JITTER = 2;
 
 /** Multiplies the weight of every connection from a source to a target. */
 export interface ConnectionOverride {
@@ -150,8 +168,8 @@ export interface GivenTrain {
 const PLAIN_TRAINS: readonly string[] = ['v1', 'poisson', 'spikes'] satisfies Train['kind'][];
 
 /** Tells whether a trial has nothing but such trains and silenced neurons: what it computes is the network as it is. */
-export function isPlain({ inputs, constants, overrides, silencedWindows }: Protocol): boolean {
-  const edits = [constants, overrides, silencedWindows];
+export function isPlain({ inputs, constants, wiring, overrides, silencedWindows }: Protocol): boolean {
+  const edits = [constants, wiring, overrides, silencedWindows];
   return (
     edits.every((each) => each === undefined) &&
     inputs.every(({ train }) => PLAIN_TRAINS.includes(train.kind))

@@ -6,8 +6,7 @@ import { CodedError } from '../errors.js';
 import type { MeanSd } from '../mean-sd.js';
 import { CHANNEL_IDS } from '../presets/populations.js';
 import type { PublishedResult } from './published.js';
-import { PATHWAYS, type Report } from './report.js';
-import { SHUFFLES } from './shuffle.js';
+import { KEPT, PATHWAYS, type Report } from './report.js';
 import type { StimulusDrives, StimulusResponse } from './studies.js';
 
 /** A glomerulus that recruits more neurons than this has triggered a runaway. */
@@ -69,15 +68,12 @@ const TABLES: Readonly<Record<string, (report: Report) => string>> = {
     table(corrected, {
       stimulus: ({ stimulus }) => stimulus,
       responding: ({ responding }) => shown(responding, 0),
-      ...columns(SHUFFLES, (kept) => [
+      ...columns(KEPT, (kept) => [
         `${kept} kept`,
         (_, i) => shown(shuffled[kept].responses[i]!.responding, 0),
       ]),
       'channels (Hz)': channelsOf,
-      ...columns(SHUFFLES, (kept) => [
-        `${kept} kept (Hz)`,
-        (_, i) => channelsOf(shuffled[kept].responses[i]!),
-      ]),
+      ...columns(KEPT, (kept) => [`${kept} kept (Hz)`, (_, i) => channelsOf(shuffled[kept].responses[i]!)]),
     }),
   loom: (report) => lesionTable(report, 'loom'),
   sugar: (report) => lesionTable(report, 'sugar'),
@@ -85,7 +81,7 @@ const TABLES: Readonly<Record<string, (report: Report) => string>> = {
     table(
       [
         { wiring: 'as measured', ...discrimination },
-        ...SHUFFLES.map((kept) => ({ wiring: `shuffled, ${kept} kept`, ...shuffled[kept].discrimination })),
+        ...KEPT.map((kept) => ({ wiring: `shuffled, ${kept} kept`, ...shuffled[kept].discrimination })),
       ],
       {
         wiring: ({ wiring }) => wiring,

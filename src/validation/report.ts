@@ -1,8 +1,8 @@
 /** All studies together, as `npm run validate` runs them, and how thoroughly. */
 import type { ComparedRule } from './subject.js';
 import type { StimulusId } from '../presets/populations.js';
+import { rewired } from '../simulation/rewiring/rewired.js';
 import { publishedResults } from './published.js';
-import { type Shuffle, shuffledWiring } from './shuffle.js';
 import {
   discrimination,
   doseResponses,
@@ -35,10 +35,16 @@ const SEEDS = Array.from({ length: 20 }, (_, i) => i + 1);
 const GLOMERULUS_SEEDS = SEEDS.slice(0, 5);
 /** Types that are silenced one after the other. */
 const LESIONS = 40;
+/**
+ * The property that a neuron keeps, beside its sign and its numbers of inputs and outputs, when targets are shuffled: the
+ * synapses that it gives, or those that it receives, excitatory and inhibitory ones apart.
+ */
+export const KEPT = ['outputs', 'inputs'] as const;
+const SHUFFLES = { outputs: 'targets', inputs: 'targets_and_weights' } as const;
 /** One shuffle may drive by chance what another does not. */
-const OTHER_DEALS = [1, 2, 3, 4];
-/** As many runs over all deals as the intact brain has. */
-const SEEDS_OF_DEAL = SEEDS.slice(0, SEEDS.length / (1 + OTHER_DEALS.length));
+const OTHER_SEEDS = [2, 3, 4, 5];
+/** As many runs over all shuffles as the intact brain has. */
+const SEEDS_OF_SHUFFLE = SEEDS.slice(0, SEEDS.length / (1 + OTHER_SEEDS.length));
 /** Runs of each stimulus for the synthetic brain, as in `validate:synthesis`. */
 const SYNTHESIS_SEEDS = [1, 2, 3, 4];
 
@@ -64,15 +70,15 @@ export function report(
     begin(name);
     return results();
   };
-  const ofShuffle = (kept: Shuffle) => {
+  const ofShuffle = (kept: (typeof KEPT)[number]) => {
     const { connectome } = corrected;
-    const dealt = (deal: number) =>
-      new Subject(connectome, simulators, shuffledWiring(connectome, kept, deal));
-    const [first, ...others] = [dealt(0), ...OTHER_DEALS.map(dealt)] as const;
+    const shuffled = (seed: number) =>
+      new Subject(connectome, simulators, rewired(connectome, { shuffle: SHUFFLES[kept], seed }));
+    const [first, ...others] = [shuffled(1), ...OTHER_SEEDS.map(shuffled)] as const;
     return {
-      /** Over all deals. */
-      responses: stimulusResponses([first, ...others], SEEDS_OF_DEAL),
-      /** In the first deal. */
+      /** Over all shuffles. */
+      responses: stimulusResponses([first, ...others], SEEDS_OF_SHUFFLE),
+      /** In the first one. */
       discrimination: discrimination(first, SEEDS),
     };
   };

@@ -9,7 +9,7 @@ import { describeWith } from '../support/requirements.js';
 import { brightPixels, expectText, untilBrain } from './page-reading.js';
 import { axeFindings, serveFile } from './served-page.js';
 
-/** Of FlyWire alone; gallery and sources of stimuli cite what was found there. */
+/** Names of FlyWire alone; gallery and sources of stimuli cite what was found there. */
 const FLYWIRE = /flywire|fafb|783|codex|Dorkenwald|Schlegel|BY-NC/i;
 const NEURONS = 600;
 /** LC4 and LPLC2 of both sides drive the giant fibres, taste neurons motor neuron 9. */

@@ -465,6 +465,21 @@ describe('npm run experiment with the options of an open experiment', () => {
     expect(rows.length).toBeGreaterThan(10);
   });
 
+  it('writes membrane potentials, every so many ms', async () => {
+    const csv = inDirectory('potentials.csv');
+    const args = ['--stimulate', 'S_sugar@200', '--duration', '50', '--trials', '2'];
+    const { status } = await experiment([...args, '--membrane', 'v=C_proboscis:left@5', '--csv', csv]);
+    expect(status).toBe(0);
+    const [header, ...rows] = readFileSync(csv, 'utf8').trimEnd().split('\r\n');
+    expect(header).toBe('condition,trial,t_ms,root_id,type,side,v_mv');
+    const times = new Set(rows.map((row) => row.split(',')[2]));
+    expect([...times]).toEqual(Array.from({ length: 9 }, (_, at) => String(5 * (at + 1))));
+    expect(new Set(rows.map((row) => row.split(',').slice(4, 6).join()))).toEqual(
+      new Set(['C_proboscis,left']),
+    );
+    expect(rows.length % 18).toBe(0);
+  });
+
   it('has a --help of 80 columns with examples that parse', async () => {
     const { status, stdout } = await experiment(['--help']);
     expect(status).toBe(0);
@@ -484,6 +499,7 @@ describe('npm run experiment with the options of an open experiment', () => {
     [['--stimulate', 'S_suga'], /^The model lacks "S_suga" \(near: S_sugar/],
     [['--report', 'C_walk', '--trials', '0'], /^trials must be .* from 1 to 100, got 0/],
     [['--stimulate', 'S_sugar', '--sweep', 'rate=1:1e9:1'], /rate_hz|to must be .* got 1000000000/],
+    [['--membrane', 'C_walk@0.25'], /^reports\.membrane_C_walk\.dt_ms must be .* got 0\.25/],
     [['--stimulus', 'loom'], /Unknown option '--stimulus'; did you mean --stimulate\?/],
     [['--report', 'C_walk', '--from', '1'], /^from must be the index of a condition, from 0 to 0, got 1/],
     [['--report', 'C_walk', '--from', '-1'], /--from should be a whole number from 0/],

@@ -185,6 +185,40 @@ answer([ended.status, partial.is_partial, len(partial.json['conditions']) >= 2, 
     ]);
   });
 
+  it('goes on with a session, branches it, and replays it from its document', async () => {
+    const script = `
+with lab.session(
+    inputs={"sugar": {"node_set": "S_sugar", "rate_hz": 0}},
+    reports={"spikes": {"node_set": "@all", "type": "spikes"}},
+) as fly:
+    spikes = [fly.step(20, sugar=100)["spikes"], fly.step(100)["spikes"], fly.step(40, silence="S_sugar")["spikes"]]
+    branch = fly.branch(silence=[])
+    spikes.append(fly.step(50)["spikes"])
+    branch.step(50)
+    # As if the service had lost it.
+    lab._open(lab._request("DELETE", fly._path, {})).read()
+    spikes.append(fly.step(50, drive=True)["spikes"])
+    document, other = fly.document, branch.document
+    result = lab.run(**document)
+    print(json.dumps([spikes, fly.t_ms, document, other["silence"], result.json["conditions"][0]["spikes"]["mean"], len(result.json["conditions"][0]["reports"]["spikes"]["trial"])]))
+    branch.end()
+try:
+    fly.step(0)
+except LabError as error:
+    print(error.code)
+`;
+    const { stdout } = await python(script);
+    const [printed, code] = stdout.trim().split('\n');
+    const [spikes, tMs, document, silence, mean, rows] = JSON.parse(printed!);
+    expect(spikes.every((count: number) => count > 0)).toBe(true);
+    const sum = spikes.reduce((a: number, b: number) => a + b, 0);
+    expect({ tMs, mean, rows }).toEqual({ tMs: 260, mean: sum, rows: sum });
+    expect(document.inputs.sugar.rate_hz).toBe(100);
+    expect(document.silence).toEqual([{ node_set: 'S_sugar', start_ms: 120 }]);
+    expect(silence).toEqual([{ node_set: 'S_sugar', start_ms: 120, end_ms: 160 }]);
+    expect(code).toBe('INVALID_PARAMETER');
+  });
+
   it('says what an experiment would cost', async () => {
     expect(await answered(`${RUN}answer(lab.dry_run(**document))`)).toEqual(
       JSON.parse((await posted('format=json&dry_run=true')).toString()),
@@ -865,6 +899,20 @@ for table, columns in {'rates': None, 'histogram': None, 'spikes': ['condition',
   pd.testing.assert_frame_equal(frame, expected, check_dtype=False)
 `;
     await python(script, { interpreter: PANDAS });
+  });
+
+  it('has what controls say as DataFrames', async () => {
+    const script = `${RUN}
+import pandas as pd
+controlled = {**document, 'reports': {'cells': document['reports']['cells']}, 'controls': {'shuffle': 'weights', 'count': 3}}
+result = lab.run(**controlled)
+for table in ('rates', 'controls'):
+  path = lab.download(table + '.csv', table=table, **controlled)
+  expected = pd.read_csv(path, dtype={'root_id': str}, keep_default_na=False)
+  pd.testing.assert_frame_equal(getattr(result, table), expected, check_dtype=False)
+answer([len(result.controls) / len(result.rates), 'control_hz_sd' in result.rates])
+`;
+    expect(await answered(script, { interpreter: PANDAS })).toEqual([3, true]);
   });
 
   it('has no rates where a trial was stopped', async () => {

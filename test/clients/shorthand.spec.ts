@@ -57,6 +57,26 @@ describe('the options of an open experiment', () => {
     expect(documentFrom({ report: [text] })).toEqual({ reports: { [name]: report } });
   });
 
+  it.each([
+    ['DNp01', 'membrane_DNp01', { node_set: 'DNp01', type: 'membrane' }],
+    ['v=DNp01:left,@MN9@0.1', 'v', { node_set: ['DNp01:left', '@MN9'], type: 'membrane', dt_ms: 0.1 }],
+    ['{"type":"LC4"}@5', 'membrane_type_LC4', { node_set: { type: 'LC4' }, type: 'membrane', dt_ms: 5 }],
+  ])('--membrane %s is called %s', (text, name, report) => {
+    expect(documentFrom({ membrane: [text] })).toEqual({ reports: { [name]: report } });
+  });
+
+  it('read rates and membranes of the same neurons, each by its name', () => {
+    const reports = {
+      DNp01: { node_set: 'DNp01' },
+      membrane_DNp01: { node_set: 'DNp01', type: 'membrane' },
+      membrane_DNp012: { node_set: 'DNp01', type: 'membrane', dt_ms: 2 },
+    };
+    expect(documentFrom({ report: ['DNp01'], membrane: ['DNp01', 'DNp01@2'] })).toEqual({ reports });
+    expect(() => documentFrom({ report: ['v=DNp01'], membrane: ['v=LC4'] })).toThrow(
+      '--membrane should have each name once, found "v" twice',
+    );
+  });
+
   it('rates are rows of tables, beside other inputs', () => {
     const rows = [{ node_set: 'ORN_DM1', rate_hz: 41 }];
     const tables = new Map([

@@ -156,9 +156,12 @@ describe('docker/compose.yaml', () => {
   it('has the replicas that nginx and Prometheus know', () => {
     const replicas = Object.keys(services).filter((name) => name.startsWith('replica-'));
     const upstreams = [...readFileSync('docker/nginx.conf', 'utf8').matchAll(/^\s*server (\S+)/gm)];
-    expect(upstreams.map(([, server]) => server).filter((server) => server !== '{')).toEqual(
-      replicas.map((name) => `${name}:${DEFAULTS.PORT}`),
-    );
+    const all = replicas.map((name) => `${name}:${DEFAULTS.PORT}`);
+    // Those of sessions, and of everything else.
+    expect(upstreams.map(([, server]) => server).filter((server) => server !== '{')).toEqual([
+      ...all,
+      ...all,
+    ]);
     const prometheus = parse(readFileSync('docker/prometheus.yml', 'utf8'));
     expect(prometheus.scrape_configs[0].static_configs[0].targets).toEqual(
       replicas.map((name) => `${name}:${DEFAULTS.METRICS_PORT}`),

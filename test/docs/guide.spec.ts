@@ -110,9 +110,11 @@ describe('docs/guide.md', () => {
       'selectors',
       'connections',
       'edits',
+      'controls',
       'screen',
       'spikes',
       'stream',
+      'session',
       'job',
       'open-experiment-command',
       'lesion',
@@ -162,6 +164,16 @@ describe('docs/guide.md', () => {
     expect(guide).toContain('The experiment above costs 7.5.');
   });
 
+  it('session: prints each step, and its document the same spikes as an experiment', async () => {
+    const [first, second, third, ...rest] = (await runShell('session')).split('\n');
+    const steps = [first, second, third].map((line) => JSON.parse(line!));
+    expect(steps.map(({ t_ms: tMs }) => tMs)).toEqual([20, 120, 220]);
+    const { experiment, conditions } = JSON.parse(rest.join('\n').replace(/\}\{"session".*$/s, '}'));
+    expect(experiment.inputs.sugar.rate_hz).toBe(100);
+    expect(experiment.silence).toEqual([{ node_set: '@MN9', start_ms: 120, end_ms: 220 }]);
+    expect(conditions[0].spikes.mean).toBe(steps.reduce((sum, { spikes }) => sum + spikes, 0));
+  });
+
   it('job: prints the table of the immediate answer, once it is done', async () => {
     const table = await runShell('job');
     const document = JSON.parse(/-d '([^]*?)'\)/.exec(codeOf('job'))![1]!) as object;
@@ -208,6 +220,17 @@ describe('docs/guide.md', () => {
     );
     const { synapse_mv: _, ...others } = Object.fromEntries(listed);
     expect(dryRun.resolved.constants).toEqual({ ...others, synapse_mv: 0.3 });
+  });
+
+  it('controls: sugar drives the proboscis more than in any of 20 brains with shuffled weights', async () => {
+    const [header, ...rows] = (await runShell('controls')).trimEnd().split('\r\n');
+    expect(rows).toHaveLength(2);
+    for (const row of rows) {
+      const value = (name: string) => Number(row.split(',')[header!.split(',').indexOf(name)]);
+      expect(value('rate_hz_mean')).toBeGreaterThan(20 * value('control_hz_mean'));
+      // Both sides are the furthest of 21.
+      expect([value('p'), value('q')]).toEqual([1 / 21, 1 / 21]);
+    }
   });
 
   it('screen: the baseline and three lesions of the types that respond most', async () => {

@@ -6,18 +6,11 @@ import { join, resolve } from 'node:path';
 import { RUNAWAY_NEURONS, tablesOf, withTables } from '../../src/validation/document.js';
 import { PATHWAYS, type Report } from '../../src/validation/report.js';
 import type { MeanSd } from '../../src/mean-sd.js';
-import { SHUFFLES, shuffledWiring, type Shuffle } from '../../src/validation/shuffle.js';
-import type { Wiring } from '../../src/connectome/connectome.js';
-import { openConnectome } from '../../src/connectome/format.js';
 import { STIMULUS_IDS, type ChannelId } from '../../src/presets/populations.js';
 import { runBuilt } from '../support/commands.js';
 import { describeWith, TABLES_DIR } from '../support/requirements.js';
-import { smallConnectomeFile } from '../support/small-connectome.js';
 
 const text = readFileSync(resolve('docs/validation.md'), 'utf8');
-function opened(path: string) {
-  return openConnectome(new Uint8Array(readFileSync(path)).buffer);
-}
 
 describe('withTables', () => {
   const place = '<!-- begin a -->\nold\n<!-- end a -->';
@@ -33,56 +26,6 @@ describe('withTables', () => {
     expect(() => withTables(place, {})).toThrow(
       'The document has a place for a, but there is no such table.',
     );
-  });
-});
-
-describe('shuffledWiring', () => {
-  const connectome = opened(smallConnectomeFile());
-  const { neuronCount, connectionCount, signs } = connectome;
-  /** Source, target and synapses of each connection. */
-  const connectionsOf = ({ rowStart, targets, synapseCounts }: Wiring) =>
-    Array.from({ length: neuronCount }, (_, source) =>
-      Array.from(targets.subarray(rowStart[source], rowStart[source + 1]), (target, k) => ({
-        source,
-        target,
-        synapses: synapseCounts[rowStart[source]! + k]!,
-      })),
-    ).flat();
-  type Connection = ReturnType<typeof connectionsOf>[number];
-  const inAnyOrder = (wiring: Wiring, of: (each: Connection) => unknown) =>
-    connectionsOf(wiring)
-      .map((each) => String(of(each)))
-      .sort();
-
-  it.each<[Shuffle, (each: Connection) => unknown]>([
-    ['outputs', ({ source, synapses }) => [source, synapses]],
-    ['inputs', ({ source, target, synapses }) => [signs[source], target, synapses]],
-  ])('deals out new targets and keeps connections in both directions and %s', (kept, ofNeuron) => {
-    const shuffled = shuffledWiring(connectome, kept, 0);
-    expect(shuffled).toMatchObject({ neuronCount, connectionCount });
-    expect(shuffled.rowStart).toEqual(connectome.rowStart);
-    expect(shuffled.signs).toEqual(signs);
-    for (const each of [ofNeuron, ({ target }: Connection) => target]) {
-      expect(inAnyOrder(shuffled, each)).toEqual(inAnyOrder(connectome, each));
-    }
-    const before = new Set(inAnyOrder(connectome, ({ source, target }) => [source, target]));
-    const same = inAnyOrder(shuffled, ({ source, target }) => [source, target]).filter((each) =>
-      before.has(each),
-    );
-    // Dealt out among 152 targets, a twelfth of which is right: 8 % by chance.
-    expect(same.length).toBeLessThan(0.2 * connectionCount);
-    expect(shuffledWiring(connectome, kept, 0)).toEqual(shuffled);
-    expect(shuffledWiring(connectome, kept, 1)).not.toEqual(shuffled);
-  });
-
-  it.each(SHUFFLES)('gives a valid wiring: ascending rows, no neuron reaching itself (%s)', (kept) => {
-    // By chance alone every second row of this network would reach a neuron twice.
-    const { rowStart, targets } = shuffledWiring(connectome, kept, 0);
-    for (let i = 0; i < neuronCount; i++) {
-      const row = [...targets.subarray(rowStart[i], rowStart[i + 1])];
-      expect(row).toEqual([...new Set(row)].sort((a, b) => a - b));
-      expect(row).not.toContain(i);
-    }
   });
 });
 
@@ -212,11 +155,11 @@ describeWith(['tables'], 'docs/validation.md', () => {
       expect(rateIn(outputs.responses, stimulus, channel).mean).toBeLessThan(mean / 20);
       expect(rateIn(inputs.responses, stimulus, channel).mean).toBeLessThan(mean / 20);
     }
-    const { mean, sd } = rateIn(inputs.responses, 'loom', 'turn_right');
+    const { mean, sd } = rateIn(inputs.responses, 'food', 'escape');
     expect(text).toContain(`${mean.toFixed(1)} ± ${sd.toFixed(1)} Hz`);
     for (const [stimulus, channel] of [
-      ['sugar', 'turn_left'],
-      ['touch', 'landing'],
+      ['sugar', 'turn_right'],
+      ['loom', 'turn_right'],
     ] as const) {
       const byChance = rateIn(inputs.responses, stimulus, channel);
       expect(byChance.mean).toBeGreaterThan(1);
@@ -230,9 +173,9 @@ describeWith(['tables'], 'docs/validation.md', () => {
     );
     ratios.sort((a, b) => a.ratio - b.ratio);
     expect(ratios[0]!.stimulus).toBe('heat');
-    expect(Math.abs(ratios[0]!.ratio - 1 / 9)).toBeLessThan(0.01);
-    expect(ratios.at(-1)!.stimulus).toBe('loom');
-    expect(Math.abs(ratios.at(-1)!.ratio - 6 / 5)).toBeLessThan(0.02);
+    expect(Math.abs(ratios[0]!.ratio - 1 / 8)).toBeLessThan(0.01);
+    expect(ratios.at(-1)!.stimulus).toBe('bitter');
+    expect(Math.abs(ratios.at(-1)!.ratio - 7 / 6)).toBeLessThan(0.02);
   });
 
   it('is right about what is silent', () => {

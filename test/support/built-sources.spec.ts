@@ -31,6 +31,7 @@ describe('refuseOldBuild', () => {
 
   it('asks specs beside the sources for a new kernel alone, all others for everything', () => {
     touch('src/simulation/kernel/kernel.ts', 1000);
+    touch('src/simulation/rewiring/kernel/kernel.ts', 1000);
     touch('src/stimulus/kernel/kernel.ts', 1000);
     touch('src/simulation/stimulus.ts', 1000);
     touch('clients/pages/main.ts', 1000);

@@ -7,7 +7,7 @@ const SOURCES = 'src';
 /** The pages, the fly that they bundle, and the client that commands import. */
 const CLIENT_SOURCES = ['clients/pages', 'clients/fly/src', 'clients/typescript/src'];
 /** Sources of the only built files that the specs beside the sources use. */
-const KERNEL_SOURCES = ['src/simulation/kernel', 'src/stimulus/kernel'];
+const KERNEL_SOURCES = ['src/simulation/kernel', 'src/simulation/rewiring/kernel', 'src/stimulus/kernel'];
 
 /**
  * Jest calls this before all tests: what they start (services, workers, commands) comes from dist/, and a test that

@@ -78,11 +78,15 @@ export class NginxServer {
     const prefix = mkdtempSync(join(tmpdir(), 'nginx-'));
     mkdirSync(join(prefix, 'logs'));
     const shipped = readFileSync(resolve('docker/nginx.conf'), 'utf8');
-    const replicas = replicaPorts.map((replica, at) => [`replica-${at + 1}:8080`, `127.0.0.1:${replica}`]);
-    const all = { 'listen 8080': `listen 127.0.0.1:${port}`, ...Object.fromEntries(replicas), ...changes };
+    // Sessions have an upstream of their own.
+    const placed = replicaPorts.reduce(
+      (text, replica, at) => text.replaceAll(`replica-${at + 1}:8080`, `127.0.0.1:${replica}`),
+      shipped,
+    );
+    const all = { 'listen 8080': `listen 127.0.0.1:${port}`, ...changes };
     const replaced = Object.entries<string>(all).reduce(
       (text, change) => replaceOnce(text, ...change),
-      shipped,
+      placed,
     );
     const conf = replaced.replaceAll(' /tmp/', ` ${prefix}/`);
     writeFileSync(join(prefix, 'nginx.conf'), `daemon off;\n${conf}`);

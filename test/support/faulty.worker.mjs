@@ -2,13 +2,14 @@
  * The built worker, only that it fails where a test asks for it: some seeds end it in the middle of a run, some
  * files, while they exist, keep it from starting or from answering.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import answerTask from '../../dist/scheduling/experiment.worker.js';
 import { begin, end } from '../../dist/scheduling/cancellation-flag.js';
 import { isWarmUpSeed } from '../../dist/service/api/v1/warm-up.js';
 
 const { FAULT_DELAY_MS, FAULT_HOLD_RUNS, FAULT_REFUSE_START, FAULT_SILENT_PROBES, FAULT_EXIT_RUNS } =
   process.env;
+const { FAULT_EXIT_AFTER_TRIAL } = process.env;
 const { FAULT_HOLD_TRIALS, FAULT_EXIT_SEED, FAULT_MEMORY_SEED, FAULT_SPIN_SEED, FAULT_THROW_SEED } =
   process.env;
 
@@ -55,7 +56,12 @@ function withFaults(task) {
     // Breaks deep inside, as a defect would.
     if (seed === FAULT_THROW_SEED) task.experiment = task.trial = undefined;
   }
-  return answer(task);
+  const answered = answer(task);
+  if (task.kind === 'v2-trial' && FAULT_EXIT_AFTER_TRIAL && existsSync(FAULT_EXIT_AFTER_TRIAL)) {
+    rmSync(FAULT_EXIT_AFTER_TRIAL);
+    process.exit(9);
+  }
+  return answered;
 }
 
 function seedOfTrial({ protocol: { inputs } }) {

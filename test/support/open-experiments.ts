@@ -1,4 +1,6 @@
+import { CodedError } from '../../src/errors.js';
 import { KernelEngine } from '../../src/simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../../src/simulation/rewiring/rewirable-engine.js';
 import { NodeSetResolver } from '../../src/connectome/node-set-resolver.js';
 import type { Connectome } from '../../src/connectome/connectome.js';
 import { compiledDrawing } from '../../src/stimulus/compiled-drawing.js';
@@ -17,7 +19,11 @@ import type {
 } from '../../src/experiments/run/result.js';
 import type { RunOptions, RunTrial } from '../../src/experiments/run/condition-run.js';
 import { runExperiment, type AnswerExtent } from '../../src/experiments/run/run-experiment.js';
-import { compileDrawingKernel, compileKernel } from '../../src/scheduling/kernel-file.js';
+import {
+  compileDrawingKernel,
+  compileKernel,
+  compileRewiringKernel,
+} from '../../src/scheduling/kernel-file.js';
 
 export const NO_LIMITS: ExperimentLimits = {
   selectedNeurons: Infinity,
@@ -42,6 +48,17 @@ export function planOf(
   return planExperiment(connectome, document, new NodeSetResolver(connectome, document), all);
 }
 
+/** The error that refuses something. */
+export function refusalOf(refused: () => unknown): CodedError {
+  try {
+    refused();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
 /** Trials in this thread. */
 export function localTrials(connectome: Connectome): RunTrial {
   const read = localReadings(connectome);
@@ -49,7 +66,9 @@ export function localTrials(connectome: Connectome): RunTrial {
 }
 
 export function localReadings(connectome: Connectome): (task: TrialTask) => TrialReading {
-  const engine = new KernelEngine(compileKernel(), connectome);
+  const kernel = compileKernel();
+  const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
+  const engine = new RewirableEngine(new KernelEngine(kernel, connectome), connectome, modules);
   return trialOf(connectome, engine, compiledDrawing(compileDrawingKernel()));
 }
 

@@ -12,6 +12,8 @@ export interface Faults {
   readonly FAULT_HOLD_RUNS?: string;
   /** While a file of this name exists, no trial of version 2 ends. */
   readonly FAULT_HOLD_TRIALS?: string;
+  /** The first trial that ends while a file of this name exists takes its worker and the file with it, and is not answered. */
+  readonly FAULT_EXIT_AFTER_TRIAL?: string;
   /** Seed of a run that ends its worker. */
   readonly FAULT_EXIT_SEED?: string;
   /** Seed of a run that fills the memory of its worker. */

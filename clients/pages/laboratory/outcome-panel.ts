@@ -4,6 +4,7 @@ import { drawSvg, PAPER } from '../../../src/experiments/figures/draw.js';
 import { figuresOf } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
+import { haveSameNeurons } from '../../../src/connectome/model-id.js';
 import { eventReports, measuredReports } from '../../../src/experiments/figures/report-figures.js';
 import { eventKindOf } from '../../../src/experiments/kinds/report-kinds.js';
 import { byId, element, grouped } from '../dom.js';
@@ -224,7 +225,8 @@ export class OutcomePanel {
   #found(): Findings | undefined {
     const [head, conditions] = [this.#head, this.#conditions];
     if (head === undefined || conditions.length === 0) return undefined;
-    const neurons = this.#neurons?.model === head.model ? this.#neurons : undefined;
+    const known = this.#neurons;
+    const neurons = known && haveSameNeurons(known.model, head.model) ? known : undefined;
     return findingsOf(head, conditions, this.#totals, neurons);
   }
 
@@ -270,7 +272,7 @@ export class OutcomePanel {
   }
 
   async #identify(model: string): Promise<void> {
-    if (this.#neurons?.model === model) return;
+    if (this.#neurons && haveSameNeurons(this.#neurons.model, model)) return;
     this.#neurons = await fetchNeuronIndex(model);
   }
 

@@ -5,7 +5,12 @@ import { element, grouped } from '../dom.js';
 import type { FoundCondition } from '../../../src/experiments/figures/figure-kind.js';
 import { rounded } from '../../../src/experiments/figures/figure.js';
 import { measuredReports, measureOf } from '../../../src/experiments/figures/report-figures.js';
-import { groupLabel, parameterLabel, valueLabel } from '../../../src/experiments/figures/condition-labels.js';
+import {
+  controlText,
+  groupLabel,
+  parameterLabel,
+  valueLabel,
+} from '../../../src/experiments/figures/condition-labels.js';
 
 /** More rows make a page slow; the files have all. */
 const MOST_ROWS = 300;
@@ -20,7 +25,16 @@ export function fillRatesTable(
   const reports = measuredReports(experiment);
   const values = new Set(reports.map((report) => titleOfValue(experiment, report)));
   const value = values.size === 1 ? [...values][0]! : 'Mean ± population sd';
-  const titles = [...parameters.map(titleOf), 'Report', 'Group', value, 'Responding', 'Neurons'];
+  const ofControls = experiment.controls === undefined ? [] : ['Controls'];
+  const titles = [
+    ...parameters.map(titleOf),
+    'Report',
+    'Group',
+    value,
+    ...ofControls,
+    'Responding',
+    'Neurons',
+  ];
   const valueText = ({ complete }: FoundCondition, report: string, group: GroupResult): string => {
     const { of, unit } = measureOf(experiment, report);
     const found = of(group);
@@ -46,6 +60,7 @@ export function fillRatesTable(
           element('td', {}, report),
           element('td', {}, groupLabel(group)),
           element('td', {}, valueText(condition, report, group)),
+          ...ofControls.map(() => element('td', {}, controlText(group) || '–')),
           element('td', {}, measureOf(experiment, report).respondingOf(group).replace(/\.0$/, '') || '–'),
           element('td', {}, grouped(group.neurons)),
         ),

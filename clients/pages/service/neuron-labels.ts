@@ -1,5 +1,6 @@
 /** Labels of neurons by id, for tables of spikes, which have the ids alone. */
 import { decodeAtlas } from '../../../src/connectome/atlas-binary.js';
+import { haveSameNeurons } from '../../../src/connectome/model-id.js';
 import type { LabelledNeurons } from '../../../src/experiments/formats/tables.js';
 import { fetchAtlas, fetchJson, service, ServiceFailure } from './client.js';
 
@@ -16,7 +17,7 @@ export interface NeuronIndex extends LabelledNeurons {
  */
 export async function fetchNeuronIndex(modelId: string): Promise<NeuronIndex> {
   const { id: model, atlas_url: url, wiring, dataset, release } = await service.model();
-  if (model !== modelId) {
+  if (!haveSameNeurons(model, modelId)) {
     throw new ServiceFailure('failed', 'The service has another model now; run the experiment again.');
   }
   const [{ types, typeIndices, sides }, { id: ids }] = await Promise.all([

@@ -68,6 +68,110 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v2/sessions": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Opens a session: a brain that goes on.
+         * @description The brain is at rest, or where the document ends if it has duration_ms, which is simulated first: so a session is recovered, moved or repeated from its own document.
+         */
+        readonly post: operations["openSession"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/sessions/{session}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Says where a session is.
+         * @description Its time and its rates. Asking does not keep it open.
+         */
+        readonly get: operations["getSession"];
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Ends a session.
+         * @description Gives its memory back, and what was charged and not used.
+         */
+        readonly delete: operations["endSession"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/sessions/{session}/document": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Gives the session so far as an experiment.
+         * @description A document with the rates as they changed and the silences in their windows. POST /api/v2/experiments answers it with the same spikes, POST /api/v2/sessions goes on where it ends. Of a session at its start it has no duration_ms.
+         */
+        readonly get: operations["getSessionDocument"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/sessions/{session}/steps": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Goes on by a step.
+         * @description Simulates from t_ms on. Rates and silences that are given hold from there on, others stay as they are. The last step may be sent again: it is answered as before, and not simulated again.
+         */
+        readonly post: operations["stepSession"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/api/v2/sessions/{session}/branches": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Opens a second session that goes on from where this one is.
+         * @description What is given holds in the second one from there on. The first one stays as it is.
+         */
+        readonly post: operations["branchSession"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v2/model": {
         readonly parameters: {
             readonly query?: never;
@@ -474,6 +578,37 @@ export interface components {
                 readonly input_event_mv?: number;
             };
             /**
+             * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+             * @example {
+             *       "shuffle": "weights",
+             *       "seed": 1
+             *     }
+             */
+            readonly wiring?: {
+                /**
+                 * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                 * @example 10
+                 */
+                readonly minimum_synapses?: number;
+                /**
+                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @example weights
+                 * @enum {string}
+                 */
+                readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                /**
+                 * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                 * @example 0.25
+                 */
+                readonly jitter?: number;
+                /**
+                 * @description Seed of shuffle and jitter.
+                 * @default 1
+                 * @example 1
+                 */
+                readonly seed: number;
+            };
+            /**
              * @description Connections that are cut, weakened, strengthened or turned, by name.
              * @example {
              *       "direct": {
@@ -774,7 +909,7 @@ export interface components {
                 readonly as: string;
             } | {
                 /**
-                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                 * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                  * @example inputs.sugar.rate_hz
                  */
                 readonly set: string;
@@ -803,6 +938,27 @@ export interface components {
                  */
                 readonly step?: number;
             })[];
+            /**
+             * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+             * @example {
+             *       "shuffle": "weights",
+             *       "count": 100
+             *     }
+             */
+            readonly controls?: {
+                /**
+                 * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                 * @example weights
+                 * @enum {string}
+                 */
+                readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                /**
+                 * @description How many. Each counts as a condition in price and limits.
+                 * @default 20
+                 * @example 100
+                 */
+                readonly count: number;
+            };
             /**
              * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
              * @default error
@@ -871,13 +1027,13 @@ export interface components {
         readonly ExperimentAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -962,13 +1118,13 @@ export interface components {
         readonly DryRunAnswer: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1057,13 +1213,13 @@ export interface components {
         readonly ExperimentHead: {
             /** @description 32 hex digits of the SHA-256 of the model and the complete document. */
             readonly id: string;
-            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model. */
+            /** @description Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its wiring where the experiment changed it. */
             readonly model: string;
             /**
-             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it.
+             * @description measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.
              * @enum {string}
              */
-            readonly wiring: "measured" | "synthetic" | "custom";
+            readonly wiring: "measured" | "synthetic" | "custom" | "rewired";
             /** @description Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model. */
             readonly licence?: string;
             /** @description What left and right mean. */
@@ -1246,6 +1402,8 @@ export interface components {
             readonly responding_any: number | null;
             /** @description Mean rate of the neurons of the group. Null where a trial was stopped. */
             readonly rate_hz: components["schemas"]["Rate"] | null;
+            /** @description Of a report of type rate, where the experiment has controls: its mean rate in these. */
+            readonly control?: components["schemas"]["Control"];
             /** @description Of a histogram: mean rate in each bin. */
             readonly bins_hz?: readonly number[] | null;
         };
@@ -1287,6 +1445,21 @@ export interface components {
             readonly sd: number;
             /** @description Of each trial. */
             readonly trials: readonly number[];
+        };
+        /** @description The mean rate of a group in the controls of its condition. */
+        readonly Control: {
+            /** @description Mean of the controls that are complete. */
+            readonly mean: number | null;
+            /** @description Their population standard deviation (ddof 0). */
+            readonly sd: number | null;
+            /** @description In each control, in the order of their seeds, from 1 on; null where a trial was stopped. */
+            readonly values: readonly (number | null)[];
+            /** @description Seeds of the controls in which a trial was stopped. */
+            readonly incomplete: readonly number[];
+            /** @description The share of controls, and of the condition among them, that are as far from the mean of all of them as the condition, or further. A control in which a trial was stopped counts as further. Null where a trial of the condition itself was stopped. */
+            readonly p: number | null;
+            /** @description p corrected for the groups of the report in this condition, after Benjamini and Hochberg (1995). */
+            readonly q: number | null;
         };
         /** @description A table of spikes as columns, by trial, time, neuron. */
         readonly EventTable: {
@@ -1611,9 +1784,49 @@ export interface components {
              * @description For programs.
              * @enum {string}
              */
-            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
+            readonly code: "SYNTHETIC_WIRING" | "PARTIAL_WIRING" | "REWIRED_WIRING" | "FEW_CONTROLS" | "RUNAWAY" | "READOUT_STIMULATED" | "MISSING_SKIPPED" | "SUBSTITUTED" | "SPIKES_TRUNCATED";
             /** @description For people. */
             readonly message: string;
+        };
+        /** @description A brain that goes on, and where it is. */
+        readonly Session: {
+            /** @description Its name, which is random: only those who were told can go on with it. */
+            readonly session: string;
+            /** @description Names the model, as `id` of GET /api/v2/model. */
+            readonly model: string;
+            /** @description Where the session is, in ms from its start. */
+            readonly t_ms: number;
+            /** @description When the session exceeded the limit on synaptic events, which ended it. */
+            readonly stopped_at_ms?: number;
+            /** @description Rates of inputs of module poisson that are one number for all of their neurons. */
+            readonly rates_hz: {
+                readonly [key: string]: number;
+            };
+            /** @description It ends when it has not been asked for a step for so many seconds. */
+            readonly idle_s: number;
+        };
+        /** @description What happened in a step. */
+        readonly StepAnswer: {
+            /** @description Where the session is, in ms from its start. */
+            readonly t_ms: number;
+            /** @description Spikes of all neurons. */
+            readonly spikes: number;
+            /** @description Neurons with at least one spike. */
+            readonly responding_neurons: number;
+            /** @description Events that stimulated neurons got. */
+            readonly input_events: number;
+            /** @description Synaptic events delivered. */
+            readonly synaptic_events: number;
+            /** @description When the session exceeded the limit on synaptic events, which ended it. */
+            readonly stopped_at_ms?: number;
+            /** @description With drive=true: drives of an animated body in the step, as version 1 has them. */
+            readonly drive?: {
+                readonly [key: string]: number;
+            };
+            /** @description What each report read of the step, by its name, as of one trial. Times count from the start of the session. */
+            readonly reports: {
+                readonly [key: string]: readonly components["schemas"]["Group"][] | readonly components["schemas"]["LatencyGroup"][] | components["schemas"]["EventTable"] | components["schemas"]["InputTable"] | components["schemas"]["MembraneTable"];
+            };
         };
         /** @description The body of every failure, from whatever layer. */
         readonly ErrorResponse: {
@@ -1623,7 +1836,7 @@ export interface components {
              * @description The same in one word, for programs.
              * @enum {string}
              */
-            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
+            readonly code: "INVALID_PARAMETER" | "UNKNOWN_NEURONS" | "EMPTY_NODE_SET" | "NO_CONNECTION" | "MALFORMED_REQUEST" | "NOT_FOUND" | "SESSION_ENDED" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "STEP_OUT_OF_ORDER" | "BODY_TOO_LARGE" | "REQUEST_TIMEOUT" | "UNSUPPORTED_MEDIA_TYPE" | "EXPECTATION_FAILED" | "TOO_EXPENSIVE" | "IDEMPOTENCY_KEY_REUSED" | "SESSION_FULL" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "MODEL_LOADING" | "MODEL_FAILED" | "QUEUE_FULL" | "JOBS_UNAVAILABLE" | "DEADLINE_PASSED" | "DRAINING" | "WORKER_LOST";
             /** @description Where in the document the fault is, as a JSON Pointer (RFC 6901); empty for the document as a whole and for the query, but for selectors of the query. */
             readonly path?: string;
             /** @description Names that may have been meant, nearest first. */
@@ -1650,7 +1863,7 @@ export interface operations {
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
@@ -1971,6 +2184,37 @@ export interface operations {
                         readonly input_event_mv?: number;
                     };
                     /**
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "seed": 1
+                     *     }
+                     */
+                    readonly wiring?: {
+                        /**
+                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                         * @example 10
+                         */
+                        readonly minimum_synapses?: number;
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                         * @example 0.25
+                         */
+                        readonly jitter?: number;
+                        /**
+                         * @description Seed of shuffle and jitter.
+                         * @default 1
+                         * @example 1
+                         */
+                        readonly seed?: number;
+                    };
+                    /**
                      * @description Connections that are cut, weakened, strengthened or turned, by name.
                      * @example {
                      *       "direct": {
@@ -2271,7 +2515,7 @@ export interface operations {
                         readonly as: string;
                     } | {
                         /**
-                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, connection_overrides.NAME.weight.
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
                          * @example inputs.sugar.rate_hz
                          */
                         readonly set: string;
@@ -2300,6 +2544,27 @@ export interface operations {
                          */
                         readonly step?: number;
                     })[];
+                    /**
+                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "count": 100
+                     *     }
+                     */
+                    readonly controls?: {
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description How many. Each counts as a condition in price and limits.
+                         * @default 20
+                         * @example 100
+                         */
+                        readonly count?: number;
+                    };
                     /**
                      * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
                      * @default error
@@ -2384,6 +2649,23 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
             /** @description `NOT_ACCEPTABLE`: Accept names no format in which the answer can be given. */
             readonly 406: {
                 headers: {
@@ -2403,6 +2685,23 @@ export interface operations {
             };
             /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
             readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
+            readonly 409: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
                     readonly "Access-Control-Allow-Origin"?: "*";
@@ -2469,7 +2768,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
-            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. */
+            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `IDEMPOTENCY_KEY_REUSED`: The client has begun another experiment with the same Idempotency-Key. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
             readonly 422: {
                 headers: {
                     /** @description Pages of any origin may read the response. */
@@ -2876,7 +3175,7 @@ export interface operations {
                 /** @description Format of the answer. It decides over Accept. */
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
-                readonly table?: "rates" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
+                readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
                 /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
                 readonly names?: "shiu" | "sonata";
             };
@@ -3060,6 +3359,1907 @@ export interface operations {
                 };
             };
             /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `JOBS_UNAVAILABLE`: The store of jobs cannot be reached, or is full. `DEADLINE_PASSED`: The run did not finish within the time allowed. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly openSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** @description The experiment: one trial, without sweep, whose reports have no window. */
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description A name of the experiment, for tables.
+                     * @example Sugar dose response
+                     */
+                    readonly name?: string;
+                    /**
+                     * @description Network that the experiment is meant for, as `network` of GET /api/v2/model; another one refuses it.
+                     * @example malecns-1.0
+                     */
+                    readonly network?: string;
+                    /**
+                     * @description Groups of neurons by name, for use as selectors. A set may name others, but not in a circle; no name is that of a cell type.
+                     * @default {}
+                     * @example {
+                     *       "mn9": [
+                     *         "@MN9"
+                     *       ]
+                     *     }
+                     */
+                    readonly node_sets?: {
+                        readonly [key: string]: components["schemas"]["Selector"];
+                    };
+                    /**
+                     * @description What is stimulated. The random numbers of an input depend on its name.
+                     * @default {}
+                     * @example {
+                     *       "sugar": {
+                     *         "node_set": "@sugar",
+                     *         "rate_hz": 100
+                     *       }
+                     *     }
+                     */
+                    readonly inputs?: {
+                        readonly [key: string]: {
+                            /**
+                             * @description Neurons with their rates; no neuron is in two rows.
+                             * @example [
+                             *       {
+                             *         "node_set": "ORN_DM1",
+                             *         "rate_hz": 41
+                             *       },
+                             *       {
+                             *         "node_set": "ORN_VA2",
+                             *         "rate_hz": 120
+                             *       }
+                             *     ]
+                             */
+                            readonly rates: readonly {
+                                /**
+                                 * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                                 * @example @sugar
+                                 */
+                                readonly node_set: components["schemas"]["Selector"];
+                                /**
+                                 * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                                 * @example 100
+                                 */
+                                readonly rate_hz: number | {
+                                    /**
+                                     * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                     * @example [
+                                     *       0,
+                                     *       100,
+                                     *       300
+                                     *     ]
+                                     */
+                                    readonly times_ms: readonly number[];
+                                    /**
+                                     * @description A rate in Hz for each of these times.
+                                     * @example [
+                                     *       10,
+                                     *       80,
+                                     *       0
+                                     *     ]
+                                     */
+                                    readonly values: readonly number[];
+                                };
+                            }[];
+                            /**
+                             * @description Where events come from.
+                             * @default poisson
+                             * @constant
+                             */
+                            readonly module?: "poisson";
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description Where events come from.
+                             * @default poisson
+                             * @constant
+                             */
+                            readonly module?: "poisson";
+                            /**
+                             * @description Mean input events of each neuron per second, or several such rates that hold in turn.
+                             * @default 150
+                             * @example 100
+                             */
+                            readonly rate_hz?: number | {
+                                /**
+                                 * @description When each rate begins, in ms from the start of the trial: 0, then ascending. It holds until the next one, the last to the end of the trial.
+                                 * @example [
+                                 *       0,
+                                 *       100,
+                                 *       300
+                                 *     ]
+                                 */
+                                readonly times_ms: readonly number[];
+                                /**
+                                 * @description A rate in Hz for each of these times.
+                                 * @example [
+                                 *       10,
+                                 *       80,
+                                 *       0
+                                 *     ]
+                                 */
+                                readonly values: readonly number[];
+                            };
+                            /**
+                             * @description Multiplies the rates of the input. Left out: 1.
+                             * @example 0.5
+                             */
+                            readonly scale?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description Where events come from.
+                             * @constant
+                             */
+                            readonly module: "spikes";
+                            /**
+                             * @description Times in ms from the start of the trial: a list for all neurons, or an object with a list for each root id.
+                             * @example [
+                             *       10,
+                             *       20.5,
+                             *       31
+                             *     ]
+                             */
+                            readonly times_ms: readonly number[] | {
+                                readonly [key: string]: readonly number[];
+                            };
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description Where events come from.
+                             * @constant
+                             */
+                            readonly module: "background";
+                            /**
+                             * @description Mean events of each neuron per second.
+                             * @example 0.5
+                             */
+                            readonly rate_hz: number;
+                            /**
+                             * @description Added to the membrane potential by one event, in mV.
+                             * @default 68.75
+                             * @example 5
+                             */
+                            readonly event_mv?: number;
+                            /**
+                             * @description Start of the window in which events arrive, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly delay_ms?: number;
+                            /**
+                             * @description Length of that window in ms; null or left out: to the end of the trial.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly duration_ms?: number | null;
+                        };
+                    };
+                    /**
+                     * @description Neurons whose outputs are cut: a selector for the whole trial, an object with `node_set` for a window.
+                     * @default []
+                     * @example [
+                     *       "PVLP122b",
+                     *       {
+                     *         "node_set": "LC4",
+                     *         "start_ms": 200,
+                     *         "end_ms": 400
+                     *       }
+                     *     ]
+                     */
+                    readonly silence?: readonly ({
+                        /**
+                         * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                         * @example @sugar
+                         */
+                        readonly node_set: components["schemas"]["Selector"];
+                        /**
+                         * @description Start of the window, in ms from the start of the trial.
+                         * @default 0
+                         * @example 200
+                         */
+                        readonly start_ms?: number;
+                        /**
+                         * @description End of the window, in ms from the start of the trial; null or left out: its end.
+                         * @default null
+                         * @example 300
+                         */
+                        readonly end_ms?: number | null;
+                    } | components["schemas"]["Selector"])[];
+                    /**
+                     * @description Constants of the network that differ from those of the model. Its time constants are fixed.
+                     * @example {
+                     *       "synapse_mv": 0.3
+                     *     }
+                     */
+                    readonly constants?: {
+                        /**
+                         * @description Added to the synaptic drive by one synapse, in mV.
+                         * @example 0.3
+                         */
+                        readonly synapse_mv?: number;
+                        /**
+                         * @description Multiplies the synapses of every excitatory neuron.
+                         * @example 1.2
+                         */
+                        readonly excitatory_scale?: number;
+                        /**
+                         * @description Multiplies the synapses of every inhibitory neuron.
+                         * @example 0.8
+                         */
+                        readonly inhibitory_scale?: number;
+                        /**
+                         * @description A neuron spikes when its potential is above it, in mV; rest is at -52.
+                         * @example -44
+                         */
+                        readonly threshold_mv?: number;
+                        /**
+                         * @description Refractory period in ms; 0 acts as one step of 0.1 ms.
+                         * @example 3
+                         */
+                        readonly refractory_ms?: number;
+                        /**
+                         * @description From a spike to its arrival, in ms.
+                         * @example 1.5
+                         */
+                        readonly delay_ms?: number;
+                        /**
+                         * @description Added to the potential of a stimulated neuron by one input event, in mV.
+                         * @example 50
+                         */
+                        readonly input_event_mv?: number;
+                    };
+                    /**
+                     * @description Another wiring of the same neurons. Steps in this order: the weakest connections are left out, a shuffle, a jitter; overrides come afterwards.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "seed": 1
+                     *     }
+                     */
+                    readonly wiring?: {
+                        /**
+                         * @description Connections of fewer synapses are left out: at least as many as the model has in each connection.
+                         * @example 10
+                         */
+                        readonly minimum_synapses?: number;
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle?: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description Counts of synapses of another individual: each is multiplied by a random factor with the mean 1, of whose logarithm this is the standard deviation.
+                         * @example 0.25
+                         */
+                        readonly jitter?: number;
+                        /**
+                         * @description Seed of shuffle and jitter.
+                         * @default 1
+                         * @example 1
+                         */
+                        readonly seed?: number;
+                    };
+                    /**
+                     * @description Connections that are cut, weakened, strengthened or turned, by name.
+                     * @example {
+                     *       "direct": {
+                     *         "source": "LC4",
+                     *         "target": "DNp01",
+                     *         "weight": 0
+                     *       }
+                     *     }
+                     */
+                    readonly connection_overrides?: {
+                        readonly [key: string]: {
+                            /**
+                             * @description Neurons at which the connections begin.
+                             * @example LC4
+                             */
+                            readonly source: components["schemas"]["Selector"];
+                            /**
+                             * @description Neurons at which they end.
+                             * @example DNp01
+                             */
+                            readonly target: components["schemas"]["Selector"];
+                            /**
+                             * @description Multiplies every connection from a source to a target: 0 cuts it, -1 turns its sign. Of several overrides of one connection the product counts.
+                             * @example 0
+                             */
+                            readonly weight: number;
+                        };
+                    };
+                    /**
+                     * @description Simulated time of one trial in ms.
+                     * @default 1000
+                     * @example 1000
+                     */
+                    readonly duration_ms?: number;
+                    /**
+                     * @description Repetitions of each condition, each from rest and with trains of its own.
+                     * @default 10
+                     * @example 30
+                     */
+                    readonly trials?: number;
+                    /**
+                     * @description Seed of the Poisson trains; the same seed gives the same trains.
+                     * @default 42
+                     * @example 42
+                     */
+                    readonly seed?: number;
+                    /**
+                     * @description What is read. By default the rate of each channel of the model, by side.
+                     * @example {
+                     *       "mn9": {
+                     *         "node_set": "@MN9",
+                     *         "group_by": [
+                     *           "side"
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    readonly reports?: {
+                        readonly [key: string]: {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @default rate
+                             * @constant
+                             */
+                            readonly type?: "rate";
+                            /**
+                             * @description What makes a group; empty: all neurons are one.
+                             * @default []
+                             * @example [
+                             *       "type",
+                             *       "side"
+                             *     ]
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "histogram";
+                            /**
+                             * @description What makes a group; empty: all neurons are one.
+                             * @default []
+                             * @example [
+                             *       "type",
+                             *       "side"
+                             *     ]
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                            /**
+                             * @description Length of a bin in ms; the last one may be shorter.
+                             * @default 10
+                             * @example 25
+                             */
+                            readonly bin_ms?: number;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "spikes";
+                            /**
+                             * @description Empty: a table has a row for each event.
+                             * @default []
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "inputs";
+                            /**
+                             * @description Empty: a table has a row for each event.
+                             * @default []
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "latency";
+                            /**
+                             * @description What makes a group; empty: all neurons are one.
+                             * @default []
+                             * @example [
+                             *       "type",
+                             *       "side"
+                             *     ]
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                        } | {
+                            /**
+                             * @description Which neurons: a name or cell type, an object of labels and ids, or a list of these, which are united.
+                             * @example @sugar
+                             */
+                            readonly node_set: components["schemas"]["Selector"];
+                            /**
+                             * @description What is read.
+                             * @constant
+                             */
+                            readonly type: "membrane";
+                            /**
+                             * @description Empty: a table has a row for each event.
+                             * @default []
+                             */
+                            readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                            /**
+                             * @description Start of what is read, in ms from the start of the trial.
+                             * @default 0
+                             * @example 200
+                             */
+                            readonly start_ms?: number;
+                            /**
+                             * @description End of what is read, in ms from the start of the trial; null or left out: its end.
+                             * @default null
+                             * @example 300
+                             */
+                            readonly end_ms?: number | null;
+                            /**
+                             * @description Time between two samples in ms. A sample is v at the end of the step of 0.1 ms that begins at a multiple of it; 0 has none.
+                             * @default 1
+                             * @example 0.5
+                             */
+                            readonly dt_ms?: number;
+                        };
+                    };
+                    /**
+                     * @description Axes whose product is the conditions; the last one varies fastest.
+                     * @example [
+                     *       {
+                     *         "set": "inputs.sugar.rate_hz",
+                     *         "from": 10,
+                     *         "to": 200,
+                     *         "step": 10
+                     *       }
+                     *     ]
+                     */
+                    readonly sweep?: readonly ({
+                        /**
+                         * @description The neurons that are grouped: a selector, or those that responded in the baseline.
+                         * @example CB*
+                         */
+                        readonly each: {
+                            /**
+                             * @description The condition without any group.
+                             * @constant
+                             */
+                            readonly responders_of: "baseline";
+                            /**
+                             * @description Groups at most.
+                             * @default 200
+                             * @example 200
+                             */
+                            readonly top?: number;
+                        } | components["schemas"]["Selector"];
+                        /**
+                         * @description What makes a group; empty: all neurons are one. By default each neuron is a group.
+                         * @default [
+                         *       "neuron"
+                         *     ]
+                         * @example [
+                         *       "type",
+                         *       "side"
+                         *     ]
+                         */
+                        readonly group_by?: readonly ("neuron" | "type" | "side" | "super_class" | "class" | "sub_class")[];
+                        /**
+                         * @description silence, connection_overrides.NAME.source, connection_overrides.NAME.target or inputs.NAME: each group takes the place of the neurons of that override or input.
+                         * @example silence
+                         */
+                        readonly as: string;
+                    } | {
+                        /**
+                         * @description One of duration_ms, seed, inputs.NAME.scale, inputs.NAME.rate_hz, inputs.NAME.event_mv, inputs.NAME.delay_ms, inputs.NAME.duration_ms, constants.synapse_mv, constants.excitatory_scale, constants.inhibitory_scale, constants.threshold_mv, constants.refractory_ms, constants.delay_ms, constants.input_event_mv, wiring.minimum_synapses, wiring.jitter, wiring.seed, connection_overrides.NAME.weight.
+                         * @example inputs.sugar.rate_hz
+                         */
+                        readonly set: string;
+                        /**
+                         * @description Values of the parameter, each within its bounds.
+                         * @example [
+                         *       10,
+                         *       50,
+                         *       100
+                         *     ]
+                         */
+                        readonly values?: readonly number[];
+                        /**
+                         * @description First value.
+                         * @example 10
+                         */
+                        readonly from?: number;
+                        /**
+                         * @description Last value, included if a step hits it.
+                         * @example 200
+                         */
+                        readonly to?: number;
+                        /**
+                         * @description Distance of two values, above 0.
+                         * @example 10
+                         */
+                        readonly step?: number;
+                    })[];
+                    /**
+                     * @description Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.
+                     * @example {
+                     *       "shuffle": "weights",
+                     *       "count": 100
+                     *     }
+                     */
+                    readonly controls?: {
+                        /**
+                         * @description What changes places among connections. weights: counts of synapses, among the connections of excitatory neurons and among those of inhibitory ones. targets: whom connections reach; every neuron keeps its numbers of inputs and outputs, and no pair is new twice or of a neuron and itself. targets_within_super_class: likewise, among connections between the same two super-classes.
+                         * @example weights
+                         * @enum {string}
+                         */
+                        readonly shuffle: "weights" | "targets" | "targets_within_super_class";
+                        /**
+                         * @description How many. Each counts as a condition in price and limits.
+                         * @default 20
+                         * @example 100
+                         */
+                        readonly count?: number;
+                    };
+                    /**
+                     * @description Ids and types that the model lacks: refuse the experiment, or leave them out and say so.
+                     * @default error
+                     * @example skip
+                     * @enum {string}
+                     */
+                    readonly on_missing?: "error" | "skip";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The session is open. */
+            readonly 201: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
+                    readonly "RateLimit-Limit"?: number;
+                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
+                    readonly "RateLimit-Remaining"?: number;
+                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
+                    readonly "RateLimit-Reset"?: number;
+                    /** @description Where the session is. Its name is random: only those who were told can go on with it. */
+                    readonly Location?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `NO_CONNECTION`: An override of the experiment has no connection. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `BODY_TOO_LARGE`: The request body is larger than 1 MiB. */
+            readonly 413: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
+            readonly 415: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
+            readonly 422: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
+            readonly 429: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly getSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the session: the end of the Location that POST answered with. */
+                readonly session: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Where it is. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly endSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the session: the end of the Location that POST answered with. */
+                readonly session: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Where it was. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly getSessionDocument: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the session: the end of the Location that POST answered with. */
+                readonly session: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The document. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Experiment"];
+                };
+            };
+            /** @description `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly stepSession: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description true: with the drives of an animated body, as version 1 has them. */
+                readonly drive?: "true" | "false";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the session: the end of the Location that POST answered with. */
+                readonly session: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description Where the session is, in ms from its start: the step begins there.
+                     * @example 40
+                     */
+                    readonly t_ms: number;
+                    /**
+                     * @description How long the step is, in ms.
+                     * @example 20
+                     */
+                    readonly duration_ms: number;
+                    /**
+                     * @description Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.
+                     * @example {
+                     *       "sugar": 80
+                     *     }
+                     */
+                    readonly rates_hz?: {
+                        readonly [key: string]: number;
+                    };
+                    /**
+                     * @description Neurons whose outputs are cut from here on, in place of those that were.
+                     * @example [
+                     *       "PVLP122b"
+                     *     ]
+                     */
+                    readonly silence?: readonly components["schemas"]["Selector"][];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description What happened in the step. */
+            readonly 200: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Brain seconds that the experiments of a client may cost in any 60 seconds. */
+                    readonly "RateLimit-Limit"?: number;
+                    /** @description Brain seconds that this client has left, this experiment at its expected price deducted. */
+                    readonly "RateLimit-Remaining"?: number;
+                    /** @description Seconds until the oldest brain seconds that count leave the 60 seconds. */
+                    readonly "RateLimit-Reset"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["StepAnswer"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
+            readonly 409: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB. */
+            readonly 413: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
+            readonly 415: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
+            readonly 422: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
+            readonly 429: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
+            readonly 503: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    readonly branchSession: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description Name of the session: the end of the Location that POST answered with. */
+                readonly session: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /**
+                     * @description Rates from here on, in Hz, of inputs of module poisson, by their names. Those that are not named stay.
+                     * @example {
+                     *       "sugar": 80
+                     *     }
+                     */
+                    readonly rates_hz?: {
+                        readonly [key: string]: number;
+                    };
+                    /**
+                     * @description Neurons whose outputs are cut from here on, in place of those that were.
+                     * @example [
+                     *       "PVLP122b"
+                     *     ]
+                     */
+                    readonly silence?: readonly components["schemas"]["Selector"][];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The second session is open. */
+            readonly 201: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Where the session is. Its name is random: only those who were told can go on with it. */
+                    readonly Location?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Session"];
+                };
+            };
+            /** @description `INVALID_PARAMETER`: A field, a query parameter or the body is not valid. `UNKNOWN_NEURONS`: The model lacks cell types or root ids that the experiment names. `EMPTY_NODE_SET`: A selector of the experiment selects no neuron. `MALFORMED_REQUEST`: The request is not valid HTTP, or its body is not valid JSON. */
+            readonly 400: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `SESSION_ENDED`: There is no such session: it has ended, or another replica has it. */
+            readonly 404: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `REQUEST_TIMEOUT`: The request did not arrive completely within the time allowed. */
+            readonly 408: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `STEP_OUT_OF_ORDER`: The step does not begin where the session is. */
+            readonly 409: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `BODY_TOO_LARGE`: The request body is larger than 8 KiB, or the document of an open experiment than 1 MiB. */
+            readonly 413: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `UNSUPPORTED_MEDIA_TYPE`: The body is not JSON, or it is compressed. */
+            readonly 415: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `EXPECTATION_FAILED`: The Expect header asks for something other than 100-continue. */
+            readonly 417: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `TOO_EXPENSIVE`: The experiment needs more brain seconds or events than one request may have. `SESSION_FULL`: The session cannot go on: its document would exceed a limit, or its activity did. */
+            readonly 422: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `RATE_LIMITED`: The experiments of the client cost more brain seconds in a minute than allowed; Retry-After says when to try again. */
+            readonly 429: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    /** @description Seconds to wait before trying again. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `HEADERS_TOO_LARGE`: The request headers are larger than the server accepts. */
+            readonly 431: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `INTERNAL`: An unexpected error occurred in the service; its log has the details. */
+            readonly 500: {
+                headers: {
+                    /** @description Pages of any origin may read the response. */
+                    readonly "Access-Control-Allow-Origin"?: "*";
+                    /** @description Identifies the request in the log: the X-Request-Id of the request if it has 1 to 64 letters, digits or ._:-, otherwise a new one. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Present if the request has a valid traceparent (W3C Trace Context): the same trace, with the span of this request. */
+                    readonly Traceparent?: string;
+                    /** @description no-store. */
+                    readonly "Cache-Control"?: "no-store";
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description `MODEL_LOADING`: The connectome is still being loaded or the workers are starting. `MODEL_FAILED`: The model cannot be served at present. `QUEUE_FULL`: Too many experiments or jobs are under way, or too many documents are waiting, of all clients or of this one. `DEADLINE_PASSED`: The run did not finish within the time allowed. `DRAINING`: The service is shutting down and accepts no new runs. `WORKER_LOST`: The worker computing the run exited before it finished. */
             readonly 503: {
                 headers: {
                     /** @description Pages of any origin may read the response. */

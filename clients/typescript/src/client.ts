@@ -16,6 +16,7 @@ import {
   type RequestOptions,
 } from './requests.js';
 import { ServiceError } from './service-error.js';
+import { Session } from './session.js';
 
 export { ExperimentJob, type JobState, type WaitOptions } from './experiment-job.js';
 export {
@@ -32,6 +33,7 @@ export {
 } from './experiment-run.js';
 export { linesOf } from './lines.js';
 export { pause, randomKey, type ClientOptions, type RequestOptions } from './requests.js';
+export { Session, type SessionChanges, type StepAnswer, type StepOptions } from './session.js';
 export { ServiceError, type ErrorCode } from './service-error.js';
 export {
   filesOfRates,
@@ -208,6 +210,15 @@ export class NeuralExperimentClient {
   /** A job that was begun before, by its `id`. Nothing is sent. */
   job(id: string): ExperimentJob {
     return new ExperimentJob(this.#requests, id);
+  }
+
+  /**
+   * Opens a session: a brain that goes on, step by step.
+   * @param document one trial; with `duration_ms` that much is simulated first
+   * @throws ServiceError where the service refuses; what fetch throws where nothing answers
+   */
+  openSession(document: ExperimentDocument, options: RequestOptions = {}): Promise<Session> {
+    return Session.open(this.#requests, document, options);
   }
 
   /** Finds neurons by their labels. */

@@ -22,6 +22,8 @@ export interface Shorthand {
   readonly silence?: readonly string[] | undefined;
   /** `[NAME=]WHO[/LABEL,LABEL]` */
   readonly report?: readonly string[] | undefined;
+  /** `[NAME=]WHO[@MS]`: membrane potentials, every so many ms. */
+  readonly membrane?: readonly string[] | undefined;
   /** `WHAT=VALUES` */
   readonly sweep?: readonly string[] | undefined;
   /** ms */
@@ -101,11 +103,11 @@ function inputsOf(
   const own = new Set<string>();
   for (const [at, text] of stimulate.entries()) {
     const { name = freeName(UNNAMED_INPUT, inputs), rest } = namedIn(text);
-    const [, who, rate] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(rest)!;
+    const { who, number } = numberedIn(rest);
     addName('stimulate', name, own);
     inputs.set(name, {
-      node_set: selectorOf(who!),
-      ...(rate !== undefined && { rate_hz: Number(rate) }),
+      node_set: selectorOf(who),
+      ...(number !== undefined && { rate_hz: number }),
       ...windowIn(window.length > 1 ? window[at] : window[0]),
     });
   }
@@ -126,7 +128,7 @@ function windowIn(text: string | undefined): Json {
   return { delay_ms: numberIn('window', parts[1]!), duration_ms: numberIn('window', parts[2]!) };
 }
 
-function reportsOf(document: Json, { report = [], spikes, csv, table }: Shorthand): unknown {
+function reportsOf(document: Json, { report = [], membrane = [], spikes, csv, table }: Shorthand): unknown {
   const reports = entriesOf(document['reports']);
   if (reports === undefined) return document['reports'];
   const own = new Set<string>();
@@ -138,6 +140,17 @@ function reportsOf(document: Json, { report = [], spikes, csv, table }: Shorthan
     reports.set(name, {
       node_set: selectorOf(who),
       ...(groupBy.length > 0 && { group_by: groupBy }),
+    });
+  }
+  for (const text of membrane) {
+    const { name: given, rest } = namedIn(text);
+    const { who, number } = numberedIn(rest);
+    const name = given ?? freeName(nameFrom(`membrane ${who}`), reports);
+    addName('membrane', name, own);
+    reports.set(name, {
+      node_set: selectorOf(who),
+      type: 'membrane',
+      ...(number !== undefined && { dt_ms: number }),
     });
   }
   const hasSpikes = [...reports.values()].some((each) => isObject(each) && each['type'] === 'spikes');
@@ -240,6 +253,12 @@ function eachIn(text: string, as: string): Json {
 function namedIn(text: string): { readonly name?: string; readonly rest: string } {
   const parts = /^([A-Za-z0-9_.-]+)=(.+)$/s.exec(text);
   return parts === null ? { rest: text } : { name: parts[1]!, rest: parts[2]! };
+}
+
+/** `@NUMBER` at the end; other signs of this kind belong to the name of a set, such as @sugar. */
+function numberedIn(text: string): { readonly who: string; readonly number?: number } {
+  const [, who, number] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(text)!;
+  return { who: who!, ...(number !== undefined && { number: Number(number) }) };
 }
 
 /** `/LABEL,LABEL` at the end; other slashes belong to the name of a set, such as @channel/escape. */

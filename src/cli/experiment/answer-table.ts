@@ -4,7 +4,7 @@ import type { ExperimentHead, ExperimentTotals, GroupResult } from '../../experi
 import type { MeanSd } from '../../mean-sd.js';
 import type { FoundCondition } from '../../experiments/figures/figure-kind.js';
 import { measureOf } from '../../experiments/figures/report-figures.js';
-import { groupLabel, valueLabel } from '../../experiments/figures/condition-labels.js';
+import { controlText, groupLabel, valueLabel } from '../../experiments/figures/condition-labels.js';
 import {
   parameterOf,
   parametersText,
@@ -175,7 +175,7 @@ function conditionTable(experiment: ExperimentDocument, condition: FoundConditio
           String(group.neurons).padStart(7),
           respondingOf(group).padStart(10),
           `  ${fitted(spreadText(of(group), condition), VALUE_WIDTH)}`,
-          bar(meanOf(group), scale, BAR_WIDTH),
+          controlText(group) || bar(meanOf(group), scale, BAR_WIDTH),
         ].join(' '),
       ),
       ...moreLines(groups.length - rows.length, 'group', 'less active, '),

@@ -50,11 +50,12 @@ export class LocalExperiment implements ExperimentSource {
 
   async *events(options: SourceOptions): AsyncGenerator<ExperimentEvent, void, void> {
     const { from, model } = this;
-    const workers = Math.min(this.workers, this.#plan.conditions * this.#plan.trials);
+    const workers = Math.min(this.workers, this.#plan.grid.size * this.#plan.trials);
     const pool = await TrialPool.start({ connectome: model.bytes, workers });
     try {
       const runTrial: RunTrial = (task, trial, signal) => pool.runTrial(trialTask(task, trial), signal);
-      yield* runExperiment(this.#plan, runTrial, { ...options, from, inFlight: pool.inFlight });
+      const atOnce = { inFlight: pool.inFlight, wiringsAtOnce: () => workers };
+      yield* runExperiment(this.#plan, runTrial, { ...options, from, ...atOnce });
     } finally {
       await pool.close();
     }

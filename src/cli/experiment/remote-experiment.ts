@@ -1,4 +1,5 @@
 import type { Condition, ExperimentDocument, ExperimentJob, ExperimentLine } from '#client';
+import { haveSameNeurons } from '../../connectome/model-id.js';
 import { eventTableOf, type TableColumns } from '../../experiments/formats/tables.js';
 import type {
   ConditionResult,
@@ -151,7 +152,7 @@ export class RemoteExperiment implements ExperimentSource {
     const read = Object.entries(reports).map(async ([name, report]) => {
       if (Array.isArray(report)) return [name, report as readonly GroupResult[]] as const;
       const neurons = await this.neurons();
-      if (neurons.model !== head.model) this.service.refuseModel(head.model);
+      if (!haveSameNeurons(neurons.model, head.model)) this.service.refuseModel(head.model);
       const indexOf = (id: string) => neurons.indexOf(id);
       return [name, eventTableOf(report as TableColumns, head.experiment, name, indexOf)] as const;
     });

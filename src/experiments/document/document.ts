@@ -20,6 +20,7 @@ import {
 } from '../../schema/json-schema.js';
 import { AXIS_KINDS, type GivenAxis, type SweepAxis } from '../kinds/axis-kinds.js';
 import { EDIT_SCHEMAS } from '../kinds/edit-kinds.js';
+import { SHUFFLE } from '../kinds/edits/wiring.js';
 import { INPUT_KINDS } from '../kinds/input-kinds.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
 import { INPUT_NAME, NODE_SET, SWEPT_OF_DOCUMENT } from './fields.js';
@@ -36,6 +37,21 @@ const SET_NAME = {
 function schemasOf<T>(kinds: Readonly<Record<string, { readonly schema: SchemaOf<T> }>>): SchemaOf<T>[] {
   return Object.values(kinds).map(({ schema }) => schema);
 }
+
+const CONTROLS = object(
+  'Rewired brains on which every condition is run as well, with the same trains: what is left of a rate does not come ' +
+    'from the wiring. Control number n is the brain that `wiring` with this shuffle and the seed n gives.',
+  {
+    shuffle: SHUFFLE,
+    count: integer('How many. Each counts as a condition in price and limits.', {
+      minimum: 1,
+      maximum: 1000,
+      default: 20,
+      examples: [100],
+    }),
+  },
+  { examples: [{ shuffle: 'weights', count: 100 }] },
+);
 
 export const DOCUMENT = object(
   'An experiment: neurons that are stimulated or silenced, repeated trials, and what is read.',
@@ -91,6 +107,7 @@ export const DOCUMENT = object(
         examples: [[{ set: 'inputs.sugar.rate_hz', from: 10, to: 200, step: 10 }]],
       },
     ),
+    'controls?': CONTROLS,
     on_missing: oneOf(
       'Ids and types that the model lacks: refuse the experiment, or leave them out and say so.',
       ['error', 'skip'],

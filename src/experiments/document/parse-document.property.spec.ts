@@ -25,12 +25,7 @@ function valuesOf(own: Schema, depth = 0): fc.Arbitrary<Json> {
   switch ([own['type']].flat()[0]) {
     case 'string':
       if (String(own['pattern']).startsWith('^[1-9]')) return rootIds;
-      return fc.oneof(
-        fc.constantFrom('LC4', 'CB*', 'inputs.a.rate_hz', 'seed', 'silence'),
-        fc.stringMatching(
-          own['pattern'] === undefined ? /^.{1,9}$/ : new RegExp(own['pattern'] as string, 'u'),
-        ),
-      );
+      return stringsOf(own['pattern'] === undefined ? /^.{1,9}$/ : new RegExp(own['pattern'] as string, 'u'));
     case 'integer':
     case 'number':
       return numbersOf(own);
@@ -45,6 +40,11 @@ function valuesOf(own: Schema, depth = 0): fc.Arbitrary<Json> {
     default:
       return objectsOf(own, depth);
   }
+}
+
+function stringsOf(pattern: RegExp): fc.Arbitrary<string> {
+  const known = ['LC4', 'CB*', 'inputs.a.rate_hz', 'seed', 'silence'].filter((name) => pattern.test(name));
+  return fc.oneof(...(known.length > 0 ? [fc.constantFrom(...known)] : []), fc.stringMatching(pattern));
 }
 
 function objectsOf(own: Schema, depth: number): fc.Arbitrary<Json> {
@@ -87,8 +87,10 @@ function numbersOf({
   maximum?: number;
 }) {
   const integers = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
-  const bounds = fc.constantFrom(minimum, maximum, 0, 1);
-  const tenths = fc.integer({ min: 0, max: 20_000 }).map((tenth) => tenth / 10);
+  const bounds = fc.constantFrom(...[minimum, maximum, 0, 1].filter((n) => n >= minimum && n <= maximum));
+  const tenths = fc
+    .integer({ min: Math.ceil(10 * Math.max(0, minimum)), max: Math.floor(10 * Math.min(2000, maximum)) })
+    .map((tenth) => tenth / 10);
   const ends = Array.isArray(type) ? fc.constant(null) : bounds;
   return fc.oneof(integers, bounds, ends, [type].flat()[0] === 'integer' ? integers : tenths);
 }

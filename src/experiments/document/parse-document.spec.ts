@@ -452,6 +452,6 @@ describe('a document is refused', () => {
     const refused = refusal(document);
     expect(refused.path).toBe(path);
     expect(refused.message).toMatch(message);
-    expect(refused.message.length).toBeLessThan(500);
+    expect(refused.message.length).toBeLessThan(550);
   });
 });

@@ -4,6 +4,8 @@ import { completed } from '../../schema/completed.js';
 import { hasMember, isObject } from '../../schema/forms.js';
 import { withEdits } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
+import { groupKindOf, REPORT_KINDS } from '../kinds/report-kinds.js';
+import { invalid, refused } from '../../schema/json-path.js';
 import { MAXIMUM_ROWS } from '../kinds/inputs/pattern.js';
 import { type CheckedDocument, DOCUMENT, type ExperimentDocument } from './document.js';
 import { checkCircles } from './node-set-cycles.js';
@@ -57,6 +59,7 @@ export function parseDocument(
     (input, name) => inputKindOf(input).parsed?.(input, ['inputs', name], counts) ?? input,
   );
   const edited = withEdits({ ...draft, inputs }, (kind, value) => (kind.parsed ? kind.parsed(value) : value));
+  checkControls(edited);
   const sweep = parseSweep(draft.sweep ?? [], edited, limits.conditions);
   checkWindows(edited, sweep.values);
   return {
@@ -65,6 +68,28 @@ export function parseDocument(
     reports: mapped(draft.reports, (report) => completeWindow(report, draft.duration_ms, sweep.values)),
     ...(sweep.axes.length > 0 && { sweep: sweep.axes }),
   };
+}
+
+/** @throws CodedError INVALID_PARAMETER where nothing is compared with controls, or with controls of a control */
+function checkControls({
+  controls,
+  wiring,
+  reports,
+}: Pick<ExperimentDocument, 'controls' | 'wiring' | 'reports'>) {
+  if (controls === undefined) return;
+  if (!Object.values(reports).some((report) => groupKindOf(report)?.controlled)) {
+    const types = Object.keys(REPORT_KINDS).filter((type) => groupKindOf({ type })?.controlled);
+    throw invalid(
+      ['controls'],
+      `controls needs a report of type ${types.join(' or ')}, whose groups are compared with them, got none.`,
+    );
+  }
+  if (wiring?.shuffle === undefined) return;
+  throw refused(
+    ['wiring', 'shuffle'],
+    wiring.shuffle,
+    'left out where there are controls, whose shuffle takes its place',
+  );
 }
 
 /** Adds the channels by side, if nothing is reported: as version 1 has them, but for each side. Drops an empty sweep. */

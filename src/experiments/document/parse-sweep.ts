@@ -76,10 +76,15 @@ function checksOf(schema: Schema): NumberChecks {
 }
 
 /** @param factors where the number comes from; empty where it says so itself */
-export function tooManyConditions(maximum: number, conditions: bigint, factors: string): CodedError {
+export function tooManyConditions(
+  maximum: number,
+  conditions: bigint,
+  factors: string,
+  member: 'sweep' | 'controls' = 'sweep',
+): CodedError {
   return invalid(
-    ['sweep'],
-    `sweep must have at most ${maximum} conditions, got ${describedCount(conditions)}` +
+    [member],
+    `${member} must have at most ${maximum} conditions, got ${describedCount(conditions)}` +
       (factors === '' ? '.' : `: ${factors}.`),
   );
 }

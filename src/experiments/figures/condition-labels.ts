@@ -1,7 +1,8 @@
 /** Names of swept parameters, their values and the groups of reports, on paper and on the page. */
 import { GROUP_LABELS } from '../document/fields.js';
+import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../plan/groups.js';
-import type { ParameterValue } from '../run/result.js';
+import type { GroupResult, ParameterValue } from '../run/result.js';
 
 const INPUT_MEMBERS: Readonly<Record<string, (input: string) => string>> = {
   rate_hz: (input) => `Rate of ${input} (Hz)`,
@@ -34,6 +35,14 @@ export function groupSuffix(group: GroupLabels): string {
     .filter((label) => label !== undefined)
     .map((label) => label || 'untyped')
     .join(' ');
+}
+
+/** Controls of a group in a few characters; empty where it has none. */
+export function controlText(group: GroupResult): string {
+  const { control } = group as { readonly control?: Control };
+  if (control === undefined || control.mean === null || control.sd === null) return '';
+  const chance = control.q === null ? '' : `, q ${Number(control.q.toPrecision(2))}`;
+  return `controls ${control.mean.toFixed(2)} ± ${control.sd.toFixed(2)}${chance}`;
 }
 
 /** The value of a parameter in a few characters: `100`, `CB0889`, `LC4 left`; `none` in the baseline of a screen. */

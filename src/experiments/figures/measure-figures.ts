@@ -6,6 +6,7 @@ import type { SetAxis } from '../kinds/axes/set.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
 import type { TimeCourse, Measure } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
+import type { RateGroup } from '../kinds/reports/rate.js';
 import type { GroupResult } from '../run/result.js';
 import {
   otherSettingsText,
@@ -66,11 +67,18 @@ interface Entry {
   readonly group: GroupResult;
   /** null where there is none. */
   readonly value: ReturnType<Measure['of']>;
+  /** True for the mean of its controls. */
+  readonly isOfControls?: true;
 }
 
 function entriesOf(report: string, measure: Measured, conditions: readonly FoundCondition[]): Entry[] {
   return conditions.flatMap((condition) =>
-    (condition.groups[report] ?? []).map((group) => ({ condition, group, value: measure.of(group) })),
+    (condition.groups[report] ?? []).flatMap((group): Entry[] => {
+      const own = { condition, group, value: measure.of(group) };
+      const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
+      if (mean === null || sd === null) return [own];
+      return [own, { ...own, value: { mean, sd, trials: values }, isOfControls: true }];
+    }),
   );
 }
 
@@ -116,7 +124,7 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
   });
   const mapsOf = (report: string, conditions: readonly FoundCondition[], beside: string) => {
     const entries = entriesOf(report, measure, conditions);
-    const all = [...byName(entries, ({ group }) => nameOf(report, group))].map(([name, own]) => {
+    const all = [...byName(entries, (entry) => nameOf(report, entry))].map(([name, own]) => {
       return { name, own, highest: highestOf(own) };
     });
     const ranked = [...all].sort((a, b) => b.highest - a.highest);
@@ -183,8 +191,9 @@ function curvesFigure({ set: parameter }: SetAxis, measure: Measured, name: stri
   };
 }
 
-function seriesName({ group, condition }: Pick<Entry, 'group' | 'condition'>, ownAxes: readonly string[]) {
-  return [groupLabel(group), otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
+function seriesName({ group, condition, isOfControls }: Omit<Entry, 'value'>, ownAxes: readonly string[]) {
+  const names = [groupLabel(group), isOfControls && 'controls'];
+  return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
 
 export function courseFigure(course: TimeCourse): FigureKind {
@@ -249,7 +258,7 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
       const group = chosen(groupChoice(findings, report));
       const beside = chosen(otherSettingsChoice(findings, [as]));
       const all = entriesOf(report, measure, findings.conditions)
-        .filter((each) => groupLabel(each.group) === group)
+        .filter((each) => groupLabel(each.group) === group && !each.isOfControls)
         .filter(({ condition }) => otherSettingsText(condition.parameters, [as]) === beside)
         .flatMap(({ condition, value }) => {
           const label = valueLabel(condition.parameters[as]!);
@@ -287,13 +296,17 @@ function groupsFigure(measure: Measured): FigureKind {
     ...measure,
     draw({ conditions }) {
       const bars = measure.reports.flatMap((report) =>
-        entriesOf(report, measure, conditions.slice(0, 1)).flatMap(({ group, value }): Bar[] => {
+        entriesOf(report, measure, conditions.slice(0, 1)).flatMap((entry): Bar[] => {
+          const { value } = entry;
           if (value === null) return [];
           const trials = value.trials.filter((each) => each !== null);
-          return [{ label: nameOf(report, group), mean: value.mean, sd: value.sd, trials }];
+          return [{ label: nameOf(report, entry), mean: value.mean, sd: value.sd, trials }];
         }),
       );
       const active = bars.filter(({ mean }) => mean > 0);
+      const hasControls = measure.reports.some((report) =>
+        conditions[0]?.groups[report]?.some((group) => 'control' in group),
+      );
       const shown = (active.length === 0 ? bars : active).slice(0, MAX_BARS);
       if (shown.length === 0) return undefined;
       const silent = active.length === 0 ? 0 : bars.length - active.length;
@@ -303,6 +316,8 @@ function groupsFigure(measure: Measured): FigureKind {
         sections: [wide([barsPanel('', shown, undefined, label, measure.unit)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
+          hasControls &&
+            'Those of controls are means over the controls, and each of their rings is a control.',
           leftOut(silent, 'silent'),
           active.length > shown.length &&
             `${shown.length} of ${active.length} groups are drawn; the table has all.`,
@@ -329,8 +344,8 @@ function ascending(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-function nameOf(report: string, group: GroupResult): string {
-  return `${report} ${groupSuffix(group)}`.trim();
+function nameOf(report: string, { group, isOfControls }: Pick<Entry, 'group' | 'isOfControls'>): string {
+  return `${report} ${groupSuffix(group)}`.trim() + (isOfControls ? ', controls' : '');
 }
 
 function leftOut(groups: number, which: string): string | false {

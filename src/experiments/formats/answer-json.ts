@@ -94,9 +94,9 @@ export function dryRunJson(dryRun: DryRun): Uint8Array<ArrayBuffer> {
   return encoder.encode(JSON.stringify(dryRun));
 }
 
-/** A condition as a JSON object, in pieces of some 64 KiB. */
+/** A condition, or anything else with reports, as a JSON object, in pieces of some 64 KiB. */
 export function* conditionJson(
-  condition: ConditionResult,
+  condition: Pick<ConditionResult, 'reports'>,
   names: NeuronNames,
 ): Generator<string, void, void> {
   let piece = '';
@@ -109,7 +109,10 @@ export function* conditionJson(
   if (piece !== '') yield piece;
 }
 
-function* conditionParts({ reports, ...rest }: ConditionResult, names: NeuronNames): Generator<string> {
+function* conditionParts(
+  { reports, ...rest }: Pick<ConditionResult, 'reports'>,
+  names: NeuronNames,
+): Generator<string> {
   yield `${JSON.stringify(rest).slice(0, -1)},"reports":{`;
   let first = true;
   for (const [name, report] of Object.entries(reports)) {

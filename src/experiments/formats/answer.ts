@@ -67,7 +67,8 @@ export function checkOrder(plan: ExperimentPlan, order: AnswerOrder, limitRows =
   const samplesIn = plan.cost.samplesOf(writtenReports(plan, order));
   for (let index = order.from; index < plan.conditions; index++) {
     const limit = { rows: limitRows, formats: formatsOf(tableIn(plan, order)) };
-    if (samplesIn(index) > limitRows) throw tooManyRows(index, 0, samplesIn(index), limit);
+    const samples = samplesIn(plan.grid.indexOf(index));
+    if (samples > limitRows) throw tooManyRows(index, 0, samples, limit);
   }
 }
 

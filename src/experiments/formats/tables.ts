@@ -167,7 +167,7 @@ function tableFrom<P extends Piece>(
 
 /** A table of groups of neurons: which group a row is of, columns of its own, the number of trials. */
 function groupTable(
-  { name, columnsOf, rowsOfEach = () => 1 }: GroupTable,
+  { name, columnsOf, controlColumns = [], rowsOfEach = () => 1 }: GroupTable,
   experiment: ExperimentDocument,
   reports: readonly string[],
 ): Table {
@@ -184,6 +184,7 @@ function groupTable(
       .map((member) => inEachRow({ name: member, type: 'text' }, ({ group }) => group[member] ?? '')),
     inEachRow({ name: 'neurons', type: 'int32' }, ({ group }) => group.neurons),
     ...columnsOf(documents).map(({ column, valueOf }) => inEachRow(column, valueOf)),
+    ...(experiment.controls ? controlColumns : []).map(({ column, valueOf }) => inEachRow(column, valueOf)),
     inEachRow({ name: 'trials', type: 'int32' }, () => experiment.trials),
   ];
   return tableFrom({ name, isOfEvents: false, reports }, columns, function* (condition) {

@@ -5,15 +5,16 @@ import type { InParts } from '../../parts.js';
 import { isObject } from '../../schema/forms.js';
 import type { JsonPath } from '../../schema/json-path.js';
 import { refusalOf, type Schema, type SchemaOf } from '../../schema/json-schema.js';
-import type { NetworkConstants, Protocol } from '../../stimulus/protocol.js';
+import type { NetworkConstants, Protocol, Rewiring } from '../../stimulus/protocol.js';
 import type { ReportDocument } from '../document/kind-schemas.js';
 import type { AxisValue, Grid } from '../plan/sweep.js';
 import { connectionOverrides } from './edits/connection-overrides.js';
 import { constants } from './edits/constants.js';
 import { silence } from './edits/silence.js';
+import { wiring } from './edits/wiring.js';
 
 /** By the member of the document. */
-export const EDIT_KINDS = { silence, constants, connection_overrides: connectionOverrides };
+export const EDIT_KINDS = { silence, constants, wiring, connection_overrides: connectionOverrides };
 
 type Edits = typeof EDIT_KINDS;
 export type EditName = keyof Edits;
@@ -33,6 +34,8 @@ export interface EditContext {
   readonly grid: Grid;
   /** Ascending neurons of its selectors, by the names of `usesOf`. */
   readonly neurons: ReadonlyMap<string, Uint32Array>;
+  /** True where an edit before it may change which neurons are connected. */
+  readonly isRewired: boolean;
 }
 
 /** Values and groups of a sweep in one condition. */
@@ -44,14 +47,16 @@ export interface ConditionEdits {
   groupOf(parameter: string): Uint32Array | null | undefined;
 }
 
-/** Part of a protocol that edits make; constants are those of `constantsIn`. */
-export type EditedProtocol = Partial<Omit<Protocol, 'inputs' | 'constants'>>;
+/** Part of a protocol that edits make; constants are those of `constantsIn`, the wiring that of `rewiringIn`. */
+export type EditedProtocol = Partial<Omit<Protocol, 'inputs' | 'constants' | 'wiring'>>;
 
 /** An edit of a document on a connectome. */
 export interface PlannedEdit {
   /** Facts for `resolved` in the answer, under the name of its member. */
   readonly resolved?: object;
   constantsIn?(condition: Pick<ConditionEdits, 'valueOf'>): Partial<NetworkConstants>;
+  /** @returns undefined in a condition whose wiring is that of the model */
+  rewiringIn?(condition: Pick<ConditionEdits, 'valueOf'>): Rewiring | undefined;
   /** Its arrays lie in shared memory. */
   protocolIn?(condition: ConditionEdits): EditedProtocol;
   /**

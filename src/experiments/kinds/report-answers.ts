@@ -1,5 +1,16 @@
 /** Parts of the schemas of answers that several kinds of report have. */
-import { count, listOf, number, object, oneOf, ref, type Schema, text } from '../../schema/json-schema.js';
+import {
+  count,
+  listOf,
+  number,
+  object,
+  oneOf,
+  orNull,
+  ref,
+  type Schema,
+  type Static,
+  text,
+} from '../../schema/json-schema.js';
 import type { MeanSd } from '../../mean-sd.js';
 
 export const MEAN_SD = ref<MeanSd>('MeanSd');
@@ -32,6 +43,27 @@ export const RATE = overTrials(
   'Of each trial.',
   number(undefined, { minimum: 0 }),
 );
+
+export const CONTROL = object('The mean rate of a group in the controls of its condition.', {
+  mean: orNull('Mean of the controls that are complete.', number(undefined, { minimum: 0 })),
+  sd: orNull('Their population standard deviation (ddof 0).', number(undefined, { minimum: 0 })),
+  values: listOf(
+    'In each control, in the order of their seeds, from 1 on; null where a trial was stopped.',
+    orNull('The rate in Hz.', number(undefined, { minimum: 0 })),
+  ),
+  incomplete: listOf('Seeds of the controls in which a trial was stopped.', count(undefined, 1)),
+  p: orNull(
+    'The share of controls, and of the condition among them, that are as far from the mean of all of them as the ' +
+      'condition, or further. A control in which a trial was stopped counts as further. Null where a trial of the ' +
+      'condition itself was stopped.',
+    number(undefined, { minimum: 0, maximum: 1 }),
+  ),
+  q: orNull(
+    'p corrected for the groups of the report in this condition, after Benjamini and Hochberg (1995).',
+    number(undefined, { minimum: 0, maximum: 1 }),
+  ),
+});
+export type Control = Static<typeof CONTROL>;
 
 /** @param own columns of the kind, by name */
 export function eventTable<const M extends Readonly<Record<string, Schema>>>(description: string, own: M) {

@@ -143,6 +143,13 @@ export interface GroupKind<
   readonly measure: Measure;
   readonly course?: TimeCourse;
   /** Numbers of one group in the answer, as the limit on rates counts them. */
+  /** The numbers by which groups are compared with controls, where they are. */
+  readonly controlled?: {
+    /** @returns a whole number for each row: of all trials */
+    totalsOf(counts: Counts, trials: number): Float64Array;
+    /** @returns how much of it is one of the unit of the measure */
+    unitOf(neurons: number, window: ReportWindow, trials: number): number;
+  };
   numbersOfGroup(document: ReportDocument, window: ReportWindow, trials: number): number;
   valuesOf(counts: Counts, trials: number): GroupValues<Own>;
 }
@@ -179,6 +186,8 @@ export interface GroupTable {
   readonly name: string;
   /** Columns between the size of a group and the number of trials. */
   columnsOf(reports: readonly ReportDocument[]): readonly GroupColumn[];
+  /** Columns behind these, where the experiment has controls. */
+  readonly controlColumns?: readonly GroupColumn[];
   /** Rows of each group, 1 by default: those of a report in a condition have equally many. */
   rowsOfEach?(groups: GroupResults): number;
 }

@@ -8,7 +8,7 @@ it('has each kind under the type that a document gives it', () => {
 });
 
 it('has a table for every kind', () => {
-  expect(TABLES).toEqual(['rates', 'histogram', 'spikes', 'inputs', 'latency', 'membrane']);
+  expect(TABLES).toEqual(['rates', 'controls', 'histogram', 'spikes', 'inputs', 'latency', 'membrane']);
   for (const type of Object.keys(REPORT_KINDS)) {
     for (const table of tablesFilledBy(type)) expect(typesThatFill(table)).toContain(type);
   }

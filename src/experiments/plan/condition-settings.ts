@@ -46,6 +46,16 @@ export interface Settings {
   valueOf(parameter: string): number | undefined;
 }
 
+/** @returns the value of a parameter in a condition, undefined where no axis sets it */
+export function valuesAt(index: number, grid: Grid): Settings['valueOf'] {
+  const places = grid.placesOf(index);
+  return (parameter) => {
+    const at = grid.axisOf(parameter);
+    const axis = grid.axes[at];
+    return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
+  };
+}
+
 /** Asked for every condition before anything is run. */
 export function settingsAt(
   index: number,
@@ -54,19 +64,15 @@ export function settingsAt(
   grid: Grid,
 ): Settings {
   const places = grid.placesOf(index);
-  const valueOn = (at: number): number | undefined => {
-    const axis = grid.axes[at];
-    return axis?.kind === 'values' ? axis.values[places[at]!] : undefined;
-  };
-  const valueOf = (parameter: string) => valueOn(grid.axisOf(parameter));
+  const valueOf = valuesAt(index, grid);
   const durationMs = valueOf('duration_ms') ?? document.duration_ms;
   return {
     places,
     valueOf,
     durationMs,
     seed: valueOf('seed') ?? document.seed,
-    inputs: inputs.map(({ input: given, swept }) => {
-      const values = swept.map(([member, axis]) => [member, valueOn(axis)]);
+    inputs: inputs.map(({ name, input: given, swept }) => {
+      const values = swept.map(([member]) => [member, valueOf(`inputs.${name}.${member}`)]);
       const input = { ...given, ...(Object.fromEntries(values) as Partial<InputDocument>) };
       const { delay_ms: delayMs, duration_ms: windowMs } = input;
       const startStep = stepsOf(delayMs);

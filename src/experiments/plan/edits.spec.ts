@@ -1,6 +1,6 @@
 /** Edits of the network in a plan: the protocols of conditions, what the answer says of them, what they cost. */
 import fc from 'fast-check';
-import { planOf } from '../../../test/support/open-experiments.js';
+import { planOf, refusalOf } from '../../../test/support/open-experiments.js';
 import { smallBrain } from '../../../test/support/small-brain.js';
 import { populationsOf } from '../../../test/support/tables.js';
 import { layOut } from '../../compiler/lay-out.js';
@@ -37,7 +37,7 @@ const connectome = openConnectome(
 const [A, B, C, D] = [0, 1, 2, 3] as const;
 const ALL = { source: '@all', target: '@all', weight: 0.5 };
 
-const plan = (document: object) => planOf(connectome, { duration_ms: 500, ...document });
+const plan = (document: object, limits = {}) => planOf(connectome, { duration_ms: 500, ...document }, limits);
 
 /** The edited part of the protocol of a condition, with arrays as lists. */
 function editedIn(own: ExperimentPlan, index = 0): object {
@@ -234,6 +234,25 @@ describe('overrides', () => {
       editedConditions: 2,
       editedPairs: 2,
     });
+  });
+
+  it('may name so many connections in a condition, those of each override', () => {
+    const both = { connection_overrides: { all: ALL, self: { source: 'B', target: 'B', weight: 0 } } };
+    expect(() => plan(both, { overriddenPairs: 7 })).not.toThrow();
+    expect(refusalOf(() => plan(both, { overriddenPairs: 6 }))).toMatchObject({
+      code: 'TOO_EXPENSIVE',
+      path: '/connection_overrides',
+      message:
+        'The overrides of condition 0 name 7 connections; at most 6 are allowed. With smaller sets of neurons they would ' +
+        'fit; constants change the weights of all connections.',
+    });
+    // The types A, B and D have two connections each, and each condition those of one.
+    const as = 'connection_overrides.all.source';
+    const sweep = [{ each: '@all', group_by: ['type'], as }];
+    expect(() => plan({ ...both, sweep }, { overriddenPairs: 3 })).not.toThrow();
+    expect(refusalOf(() => plan({ ...both, sweep }, { overriddenPairs: 2 })).message).toMatch(
+      /of condition 1 name 3/,
+    );
   });
 
   it('take groups at both ends: pairs of groups without a connection are not run', () => {

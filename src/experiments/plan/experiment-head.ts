@@ -13,12 +13,15 @@ export function experimentHead(
   connectome: Connectome,
   document: ExperimentDocument,
   resolved: ExperimentHead['resolved'],
+  isRewired: boolean,
 ): ExperimentHead {
+  const { metadata, digest } = connectome;
+  const wiring = isRewired ? 'rewired' : metadata.wiring;
   return {
-    id: experimentId(connectome.digest, document),
-    model: modelId(connectome),
-    wiring: connectome.metadata.wiring,
-    ...(connectome.metadata.licence && { licence: connectome.metadata.licence.spdx }),
+    id: experimentId(digest, document),
+    model: modelId({ metadata: { ...metadata, wiring }, digest }),
+    wiring,
+    ...(metadata.licence && { licence: metadata.licence.spdx }),
     side_convention: sideConvention(connectome),
     experiment: document,
     resolved,

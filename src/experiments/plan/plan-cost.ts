@@ -14,7 +14,7 @@ import { allNeurons, groupsOf } from './groups.js';
 import type { PlannedInput } from './condition-settings.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import type { ExperimentPlan } from './plan.js';
-import { addWork, preparationOf, recordedWork, type Work } from './prices.js';
+import { addWork, recordedWork, type Work } from './prices.js';
 import type { ResponderAxis } from './sweep.js';
 
 const MS_PER_SECOND = 1000;
@@ -24,13 +24,21 @@ const NUMBERS_OF_ROW = 10;
 /** The parts of a plan that costs depend on. */
 export type PlannedParts = Pick<
   ExperimentPlan,
-  'grid' | 'trials' | 'inputs' | 'reports' | 'settingsAt' | 'constantsAt' | 'pairsAt' | 'isIdleAt'
+  | 'grid'
+  | 'trials'
+  | 'inputs'
+  | 'reports'
+  | 'settingsAt'
+  | 'constantsAt'
+  | 'pairsAt'
+  | 'preparationAt'
+  | 'isIdleAt'
 >;
 
 export class PlanCost {
   /** Numbers of the groups of the whole answer, as they are counted for its limit. */
   readonly groupNumbers: number;
-  /** Conditions that are run, at most. */
+  /** Conditions that are run, with their controls, at most. */
   readonly #conditions: number;
   /** Duration of one trial of each condition of the grid; 0 of one that is not run. */
   readonly #durationsMs: Float64Array;
@@ -46,7 +54,7 @@ export class PlanCost {
     private readonly parts: PlannedParts,
   ) {
     const { grid, reports } = parts;
-    let conditions = 0;
+    let [conditions, answered] = [0, 0];
     this.#durationsMs = new Float64Array(grid.size);
     this.#inputEvents = new Float64Array(grid.size);
     this.#trains = new Float64Array(grid.size);
@@ -57,6 +65,7 @@ export class PlanCost {
     for (let index = 0; index < grid.size; index++) {
       if (parts.isIdleAt(index)) continue;
       conditions++;
+      const isControl = grid.controlOf(index) > 0;
       const { durationMs, inputs: settings, places } = parts.settingsAt(index);
       this.#durationsMs[index] = durationMs;
       settings.forEach((own, at) => {
@@ -69,30 +78,34 @@ export class PlanCost {
         this.#trains[index]! += trains;
         this.#synapticEvents[index]! += synapticEvents;
       });
+      if (isControl) continue;
       let own = numbersOf.get(durationMs);
       if (own === undefined) numbersOf.set(durationMs, (own = this.#numbersOf(durationMs, reports)));
       numbers += own;
+      answered++;
     }
     this.#conditions = conditions;
-    this.groupNumbers = numbers + conditions * groupsIn(reports) * NUMBERS_OF_ROW;
+    this.groupNumbers = numbers + answered * groupsIn(reports) * NUMBERS_OF_ROW;
   }
 
   /**
    * Simulated time of all that an answer from a condition on has to run, at most: whole milliseconds.
    * @param fromTrial of this condition, the first that is run
+   * @param reports of the answer
    */
-  brainMs(from = 0, fromTrial = 0): number {
+  brainMs(from = 0, fromTrial = 0, reports = this.parts.reports): number {
     const { grid, trials } = this.parts;
-    const needed = grid.neededFrom(from);
+    const needed = grid.neededFrom(from, haveControls(reports));
     const durationMs = this.#durationsMs.reduce((sum, ms, index) => sum + needed[index]! * ms, 0);
-    return durationMs * trials - grid.firstTrial(from, fromTrial) * this.#durationsMs[from]!;
+    const first = grid.indexOf(from);
+    return durationMs * trials - grid.firstTrial(first, fromTrial) * this.#durationsMs[first]!;
   }
 
   brainSeconds(from = 0): number {
     return this.brainMs(from) / MS_PER_SECOND;
   }
 
-  /** Simulated time of all trials of a condition, in ms. */
+  /** Simulated time of all trials of a condition, or control, in ms. */
   brainMsOf(index: number): number {
     return this.#durationsMs[index]! * this.parts.trials;
   }
@@ -113,7 +126,7 @@ export class PlanCost {
   work(from = 0, fromTrial = 0, reports = this.parts.reports): Work {
     const { grid, trials } = this.parts;
     const work: Work = {
-      brainMs: this.brainMs(from, fromTrial),
+      brainMs: this.brainMs(from, fromTrial, reports),
       trials: 0,
       trains: 0,
       inputEvents: 0,
@@ -121,26 +134,32 @@ export class PlanCost {
     };
     const samples = this.samplesOf(reports);
     const written = { groups: 0, groupNumbers: 0, samples: 0, tableRows: 0 };
-    grid.neededFrom(from).forEach((isNeeded, index) => {
+    const first = grid.indexOf(from);
+    grid.neededFrom(from, haveControls(reports)).forEach((isNeeded, index) => {
       if (isNeeded === 0 || this.#durationsMs[index] === 0) return;
-      const own = trials - (index === from ? grid.firstTrial(index, fromTrial) : 0);
+      const own = trials - (index === first ? grid.firstTrial(index, fromTrial) : 0);
       addWork(work, {
         trials: own,
         trains: own * this.#trains[index]!,
         inputEvents: own * this.#inputEvents[index]!,
         synapticEvents: own * this.#synapticEvents[index]!,
-        ...preparationOf(this.parts.pairsAt(index)),
+        ...this.parts.preparationAt(index),
       });
+      if (grid.controlOf(index) > 0) return;
       const recorded = own * samples(index);
       addWork(written, { samples: recorded, tableRows: recorded });
-      if (index >= from) addWork(written, this.writtenOf(index, reports));
+      if (index >= first) addWork(written, this.writtenOf(grid.conditionOf(index), reports));
     });
     return { ...work, ...written };
   }
 
   /** Work of writing a condition, but for the rows of tables. */
-  writtenOf(index: number, reports = this.parts.reports): Required<Pick<Work, 'groups' | 'groupNumbers'>> {
-    return { groups: groupsIn(reports), groupNumbers: this.#numbersOf(this.#durationsMs[index]!, reports) };
+  writtenOf(
+    condition: number,
+    reports = this.parts.reports,
+  ): Required<Pick<Work, 'groups' | 'groupNumbers'>> {
+    const durationMs = this.#durationsMs[this.parts.grid.indexOf(condition)]!;
+    return { groups: groupsIn(reports), groupNumbers: this.#numbersOf(durationMs, reports) };
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
@@ -167,6 +186,7 @@ export class PlanCost {
         '/reports',
       );
     }
+    this.#checkOverrides(limits);
     this.#checkRecordings(limits);
   }
 
@@ -185,6 +205,19 @@ export class PlanCost {
       `With ${share(maximum, events)} of the neurons, of the rates or of the duration it would fit.`,
       '/inputs',
     );
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE */
+  #checkOverrides({ overriddenPairs = Infinity }: ExperimentLimits): void {
+    for (let index = 0; index < this.parts.grid.size; index++) {
+      const pairs = this.parts.pairsAt(index);
+      if (pairs <= overriddenPairs) continue;
+      throw tooExpensive(
+        `The overrides of condition ${index} name ${pairs} connections; at most ${overriddenPairs} are allowed.`,
+        'With smaller sets of neurons they would fit; constants change the weights of all connections.',
+        '/connection_overrides',
+      );
+    }
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
@@ -215,12 +248,12 @@ export class PlanCost {
     );
   }
 
-  /** @returns membrane potentials that are recorded in one trial of a condition */
+  /** @returns membrane potentials that are recorded in one trial of a condition; none in its controls */
   samplesOf(reports: readonly PlannedReport[]): (index: number) => number {
     const known = new Map<number, number>();
     return (index) => {
       const durationMs = this.#durationsMs[index]!;
-      if (durationMs === 0) return 0;
+      if (durationMs === 0 || this.parts.grid.controlOf(index) > 0) return 0;
       const tasks = () => reports.map((report) => reportTask(report, durationMs, Infinity));
       const samples = known.get(durationMs) ?? recordedWork({ reports: tasks() }).samples;
       known.set(durationMs, samples);
@@ -228,12 +261,14 @@ export class PlanCost {
     };
   }
 
-  /** Numbers of a condition of this duration: one for each group, trial and bin. */
+  /** Numbers of a condition of this duration: one for each group, trial and bin, and one for each group and control. */
   #numbersOf(durationMs: number, reports: readonly PlannedReport[]): number {
+    const { trials, grid } = this.parts;
     return reports.reduce((sum, { document, groups }) => {
       const window = windowOf(document, durationMs);
-      const numbers = groupKindOf(document)?.numbersOfGroup(document, window, this.parts.trials) ?? 0;
-      return sum + groups.count * numbers;
+      const kind = groupKindOf(document);
+      const numbers = kind?.numbersOfGroup(document, window, trials) ?? 0;
+      return sum + groups.count * (numbers + (kind?.controlled ? grid.controls : 0));
     }, 0);
   }
 }
@@ -345,7 +380,8 @@ function rowsOfReport(
   );
   const alwaysStimulated = neurons.reduce((count, neuron) => count + isStimulated[neuron]!, 0);
   let rows = 0;
-  for (let index = from; index < grid.size; index++) {
+  for (let condition = from; condition < grid.conditions; condition++) {
+    const index = grid.indexOf(condition);
     if (isIdleAt(index)) continue;
     const { places, durationMs, inputs: settings } = settingsAt(index);
     const { refractorySteps = REFRACTORY_STEPS } = constantsAt(index);
@@ -369,6 +405,11 @@ function rowsOfReport(
     });
   }
   return trials * rows;
+}
+
+/** Tells whether any of these reports is compared with controls, where there are some. */
+export function haveControls(reports: readonly Pick<PlannedReport, 'document'>[]): boolean {
+  return reports.some(({ document }) => groupKindOf(document)?.controlled !== undefined);
 }
 
 /** Tells whether an input takes the refractory period of its neurons away. */

@@ -1,8 +1,7 @@
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { CodedError } from '../../errors.js';
 import type { ConnectomeMetadata } from '../../connectome/connectome.js';
-import { answerOf, localTrials, planOf, tableIn } from '../../../test/support/open-experiments.js';
+import { answerOf, localTrials, planOf, refusalOf, tableIn } from '../../../test/support/open-experiments.js';
 import { dryRunJson } from '../formats/answer-json.js';
 
 function connectomeWith(metadata: Partial<ConnectomeMetadata> = {}, further: object = {}) {
@@ -14,16 +13,7 @@ function connectomeWith(metadata: Partial<ConnectomeMetadata> = {}, further: obj
 const connectome = connectomeWith();
 const INPUT = { s: { node_set: 'S_sugar', rate_hz: 100 } };
 
-/** @returns the error that refuses a request */
-function refusal(request: object, limits = {}): CodedError {
-  try {
-    planOf(connectome, request, limits);
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+const refusal = (request: object, limits = {}) => refusalOf(() => planOf(connectome, request, limits));
 
 describe('what an experiment costs', () => {
   it('is known beforehand: conditions x trials x duration, and the expected input events', () => {

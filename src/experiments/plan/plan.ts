@@ -12,12 +12,18 @@ import { axisKindOf } from '../kinds/axis-kinds.js';
 import { EDIT_KINDS, type EditedProtocol, type EditKind, type PlannedEdit } from '../kinds/edit-kinds.js';
 import { inputKindOf } from '../kinds/input-kinds.js';
 import type { PlannedReport, ReportTask } from '../kinds/report-kind.js';
-import { eventKindOf } from '../kinds/report-kinds.js';
+import { eventKindOf, groupKindOf } from '../kinds/report-kinds.js';
 import { sharedArray } from '../kinds/shared-array.js';
-import { type NetworkConstants, STEPS_PER_MS } from '../../stimulus/protocol.js';
+import { type NetworkConstants, type Rewiring, STEPS_PER_MS } from '../../stimulus/protocol.js';
 import { stepsOf } from '../document/fields.js';
 import type { ConditionParameters, DryRun, ExperimentHead, ExperimentWarning } from '../run/result.js';
-import { plannedInputs, settingsAt, type PlannedInput, type Settings } from './condition-settings.js';
+import {
+  plannedInputs,
+  settingsAt,
+  type PlannedInput,
+  type Settings,
+  valuesAt,
+} from './condition-settings.js';
 import { citationsOf, experimentHead } from './experiment-head.js';
 import type { ExperimentLimits } from './experiment-limits.js';
 import { groupsOf } from './groups.js';
@@ -66,11 +72,13 @@ export function* planInParts(
   limits: ExperimentLimits,
 ): InParts<ExperimentPlan> {
   const resolved = yield* resolveDocument(connectome, document, resolver, limits);
-  const grid = new Grid(axesOf(connectome, document, resolved));
+  const grid = new Grid(axesOf(connectome, document, resolved), document.controls?.count);
   checkConditions(grid, limits);
+  const { neurons } = resolved;
   const edits: (readonly [name: string, edit: PlannedEdit])[] = [];
   for (const [name, kind] of Object.entries(EDIT_KINDS) as [keyof typeof EDIT_KINDS, EditKind][]) {
-    edits.push([name, yield* kind.planned({ connectome, grid, neurons: resolved.neurons }, document[name])]);
+    const isRewired = edits.some(([, edit]) => edit.rewiringIn !== undefined);
+    edits.push([name, yield* kind.planned({ connectome, grid, neurons, isRewired }, document[name])]);
   }
   return new ExperimentPlan(connectome, document, resolved, limits, grid, edits);
 }
@@ -98,18 +106,17 @@ export class ExperimentPlan {
     /** By the members of the document. */
     private readonly edits: readonly (readonly [name: string, edit: PlannedEdit])[],
   ) {
+    const isRewired = edits.some(([, edit]) => edit.rewiringIn !== undefined);
     const facts = edits.flatMap(([name, edit]) => (edit.resolved ? [[name, edit.resolved] as const] : []));
-    this.head = experimentHead(connectome, document, {
-      ...resolved.sets,
-      ...(Object.fromEntries(facts) as object),
-    });
+    const allResolved = { ...resolved.sets, ...(Object.fromEntries(facts) as object) };
+    this.head = experimentHead(connectome, document, allResolved, isRewired);
     this.trials = document.trials;
     this.inputs = plannedInputs(document, resolved, this.grid);
     this.inputNames = this.inputs.map(({ name }) => name);
     this.reports = plannedReports(connectome, document, resolved);
     this.cost = new PlanCost(connectome, this);
     this.cost.check(limits);
-    this.warnings = warningsBefore(connectome, resolved, this);
+    this.warnings = warningsBefore(connectome, resolved, { ...this, isRewired });
     this.cite = citationsOf(connectome, resolved.sources);
   }
 
@@ -121,11 +128,24 @@ export class ExperimentPlan {
     return Object.assign({}, ...this.edits.map(([, edit]) => edit.constantsIn?.(settings)));
   };
 
-  /** Connections that a worker prepares for a condition, at most. */
+  /** The wiring of a condition, or control, where it is not that of the model. */
+  readonly rewiringAt = (index: number): Rewiring | undefined => {
+    const { edits, grid } = this;
+    const [own] = edits.flatMap(([, edit]) => edit.rewiringIn?.({ valueOf: valuesAt(index, grid) }) ?? []);
+    const { controls } = this.document;
+    const seed = grid.controlOf(index);
+    return controls === undefined || seed === 0 ? own : { ...own, shuffle: controls.shuffle, seed };
+  };
+
+  /** Connections of the model that the overrides of a condition, or control, name, at most. */
   readonly pairsAt = (index: number): number => {
     const places = this.grid.placesOf(index);
     return this.edits.reduce((sum, [, edit]) => sum + (edit.pairsAt?.(places) ?? 0), 0);
   };
+
+  /** Work of a worker before the first trial of a condition, or control, at most. */
+  readonly preparationAt = (index: number): Work =>
+    preparationOf(this.pairsAt(index), this.rewiringAt(index) ? this.connectome.connectionCount : 0);
 
   /**
    * Tells whether a condition is its baseline, because edits by its groups change nothing.
@@ -136,8 +156,9 @@ export class ExperimentPlan {
     return this.edits.some(([, edit]) => edit.isIdleAt?.(places, values) === true);
   };
 
+  /** Conditions of the answer; controls are none of their own. */
   get conditions(): number {
-    return this.grid.size;
+    return this.grid.conditions;
   }
 
   /** @throws CodedError INVALID_PARAMETER where an answer cannot begin with this condition */
@@ -149,6 +170,12 @@ export class ExperimentPlan {
     );
   }
 
+  /** The reports that a condition reads, or one of its controls. */
+  reportsOf(index: number, reports: readonly PlannedReport[]): readonly PlannedReport[] {
+    if (this.grid.controlOf(index) === 0) return reports;
+    return reports.filter(({ document }) => groupKindOf(document)?.controlled !== undefined);
+  }
+
   /** Rows of tables that one answer may have; of a job, that one condition may have. */
   get tableRows(): number {
     return this.limits.tableRows;
@@ -157,20 +184,21 @@ export class ExperimentPlan {
   /** Rows that each table of a condition has at most, where an answer is cut at its limit. */
   rowsOfTable(tableRows = this.tableRows): number {
     const tables = this.reports.filter(({ document }) => eventKindOf(document) !== undefined).length;
-    return Math.max(1, Math.floor(tableRows / Math.max(1, this.grid.size * tables)));
+    return Math.max(1, Math.floor(tableRows / Math.max(1, this.conditions * tables)));
   }
 
   /** The answer from a condition on, without results. Of an axis of responders only the baseline is known. */
   dryRun(from = 0): DryRun {
-    const { axes, size } = this.grid;
+    const { axes } = this.grid;
     const conditions: ConditionParameters[] = [];
     const unchanged: ConditionParameters['parameters'][] = [];
-    for (let index = from; index < size; index++) {
+    for (let condition = from; condition < this.conditions; condition++) {
+      const index = this.grid.indexOf(condition);
       const places = this.grid.placesOf(index);
       if (places.some((place, at) => place > 0 && axes[at]!.kind === 'responders')) continue;
       const parameters = this.parametersOf(places.map((place, at) => valueAt(axes[at]!, place)));
       if (this.isIdleAt(index)) unchanged.push(parameters);
-      else conditions.push({ index, parameters });
+      else conditions.push({ index: condition, parameters });
     }
     return {
       ...this.head,
@@ -217,7 +245,8 @@ export class ExperimentPlan {
       ([, edit]) => edit.protocolIn?.({ durationMs, valueOf, groupOf }) ?? {},
     );
     const constants = this.constantsAt(index);
-    const pairs = this.pairsAt(index);
+    const wiring = this.rewiringAt(index);
+    const preparation = this.preparationAt(index);
     const durationSteps = stepsOf(durationMs);
     const maximumRows = cutsTables ? this.rowsOfTable() : this.tableRows;
     const reports = read.map((report) => reportTask(report, durationMs, maximumRows));
@@ -233,12 +262,13 @@ export class ExperimentPlan {
         silenced: NO_NEURONS,
         ...Object.assign({}, ...edited),
         ...(Object.keys(constants).length > 0 && { constants }),
+        ...(wiring && { wiring }),
         durationSteps,
         ...(eventBudget !== Infinity && { eventBudget }),
         ...(eventBudgetPerStep * durationSteps > eventBudget && { eventBudgetPerStep }),
       },
       ...(!cutsTables && { maximumRows }),
-      ...(pairs > 0 && { preparation: preparationOf(pairs) }),
+      ...(Object.keys(preparation).length > 0 && { preparation }),
     };
   }
 }
@@ -276,7 +306,7 @@ function axesOf(
 }
 
 /** @throws CodedError INVALID_PARAMETER; how many groups there are, only the connectome says */
-function checkConditions({ axes, size }: Grid, limits: ExperimentLimits): void {
+function checkConditions({ axes, size, controls }: Grid, limits: ExperimentLimits): void {
   if (size <= limits.conditions) return;
   const factors = axes.map((axis) => {
     const length = lengthOf(axis);
@@ -284,5 +314,12 @@ function checkConditions({ axes, size }: Grid, limits: ExperimentLimits): void {
     const groups = `${length - 1} groups + 1 without any`;
     return axes.length > 1 ? `(${groups})` : groups;
   });
-  throw tooManyConditions(limits.conditions, BigInt(size), factors.join(' x '));
+  if (controls > 0)
+    factors.push(`${factors.length > 0 ? '(' : ''}${controls} controls + 1${factors.length > 0 ? ')' : ''}`);
+  throw tooManyConditions(
+    limits.conditions,
+    BigInt(size),
+    factors.join(' x '),
+    axes.length > 0 ? 'sweep' : 'controls',
+  );
 }

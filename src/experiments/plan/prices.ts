@@ -5,7 +5,7 @@
  */
 import { STEPS_PER_MS, type Input } from '../../stimulus/protocol.js';
 import { backgroundWork, steadyWork, type TrainWork, trainsOf, varyingWork } from '../kinds/train-work.js';
-import { isEventReading } from '../kinds/reports/event-table.js';
+import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
 import {
   recordingsOf,
   type ConditionInput,
@@ -29,6 +29,8 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   /** Conditions whose connections are overridden: 10 ms each, and 1 us for each connection, as several workers prepare them. */
   editedConditions: 2,
   editedPairs: 20_000,
+  /** Connections of conditions that are rewired: 45 ns each, as one worker prepares a wiring. */
+  rewiredConnections: 440_000,
   /** Membrane potentials that are recorded: 10 ns each. Their rows count as others do. */
   samples: 2_000_000,
   /** Groups that are written, for each condition and report. */
@@ -66,9 +68,15 @@ export function addWork(sum: Work, added: Work): void {
   }
 }
 
-/** Work of a worker before the first trial of a condition. @param pairs connections that are edited */
-export function preparationOf(pairs: number): Work {
-  return pairs === 0 ? {} : { editedConditions: 1, editedPairs: pairs };
+/**
+ * Work of a worker before the first trial of a condition.
+ * @param pairs connections that are edited  @param connections those of a network that is rewired
+ */
+export function preparationOf(pairs: number, connections: number): Work {
+  return {
+    ...(pairs > 0 && { editedConditions: 1, editedPairs: pairs }),
+    ...(connections > 0 && { rewiredConnections: connections }),
+  };
 }
 
 /** Input of a trial, or of all trials of a condition. */
@@ -106,7 +114,7 @@ export function foundWork(reading: TrialReading, { inputEvents = 0, tableRows = 
 
 /** Rows of tables that a worker has returned. */
 export function tableRowsOf({ reports }: TrialReading): number {
-  return reports.reduce((rows, report) => rows + (isEventReading(report) ? report.steps.length : 0), 0);
+  return reports.reduce((rows, report) => rows + (isEventReading(report) ? rowsHere(report) : 0), 0);
 }
 
 /** Events of one input in one trial, on average. */

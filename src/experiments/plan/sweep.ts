@@ -3,6 +3,9 @@
  * place in this grid, which the document alone decides. So a number means the same condition in every answer, whichever
  * conditions are run: an axis of responders has `top` places behind its baseline, and where fewer groups responded, or
  * a lesion changes nothing, the numbers of those places stay unused.
+ *
+ * Where a document has controls, each of its conditions has several indices here: its own, then those of its controls,
+ * which are run like conditions. Answers number conditions without them.
  */
 import type { GroupLabel } from '../document/document.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
@@ -45,17 +48,40 @@ export type Axis = ValueAxis | GroupAxis | ResponderAxis;
 export type AxisValue = number | SweptGroup | null;
 
 export class Grid {
-  /** Conditions at most. */
+  /** Conditions at most, with their controls. */
   readonly size: number;
-  /** How far apart, in the numbers of conditions, two neighbours on an axis are. */
+  /** How far apart, in indices, two neighbours on an axis are. */
   readonly strides: readonly number[];
 
-  constructor(readonly axes: readonly Axis[]) {
+  /** @param controls of each condition */
+  constructor(
+    readonly axes: readonly Axis[],
+    readonly controls = 0,
+  ) {
     const lengths = axes.map(lengthOf);
-    this.strides = lengths.map((_, axis) =>
-      lengths.slice(axis + 1).reduce((product, length) => product * length, 1),
-    );
-    this.size = lengths.reduce((product, length) => product * length, 1);
+    const product = (from: number) => lengths.slice(from).reduce((sum, length) => sum * length, 1 + controls);
+    this.strides = lengths.map((_, axis) => product(axis + 1));
+    this.size = product(0);
+  }
+
+  /** Conditions at most, as answers number them. */
+  get conditions(): number {
+    return this.size / (1 + this.controls);
+  }
+
+  /** The condition that an index belongs to. */
+  conditionOf(index: number): number {
+    return Math.floor(index / (1 + this.controls));
+  }
+
+  /** @returns 0 for a condition itself, the number of a control from 1 on */
+  controlOf(index: number): number {
+    return index % (1 + this.controls);
+  }
+
+  /** The index of a condition itself. */
+  indexOf(condition: number): number {
+    return condition * (1 + this.controls);
   }
 
   /** The places of a condition on the axes, each from 0. */
@@ -98,6 +124,7 @@ export class Grid {
 
   /** Tells whether the spikes of a condition decide on others. */
   decidesOthers(index: number): boolean {
+    if (this.controlOf(index) > 0) return false;
     return this.placesOf(index).some((place, axis) => place === 0 && this.isDecidedByBaseline(axis));
   }
 
@@ -122,16 +149,20 @@ export class Grid {
         }
       });
     };
-    collect(index);
+    // Controls are run where their conditions are.
+    collect(index - this.controlOf(index));
     return [...deciders].sort((a, b) => a - b);
   }
 
   /**
-   * The conditions from a number on, and those before it whose spikes decide which of these are run: all 1, others 0.
+   * The conditions from one on with their controls, and those before it whose spikes decide which of these are run: all 1,
+   * others 0.
+   * @param hasControls whether controls are needed
    */
-  neededFrom(from: number): Uint8Array {
+  neededFrom(condition: number, hasControls = true): Uint8Array {
     const needed = new Uint8Array(this.size);
-    needed.fill(1, from);
+    const from = this.indexOf(condition);
+    for (let index = from; index < this.size; index += hasControls ? 1 : 1 + this.controls) needed[index] = 1;
     if (from === 0) return needed;
     for (let index = from; index < this.size; index++) {
       for (const decider of this.decidersOf(index)) needed[decider] = 1;

@@ -70,7 +70,32 @@ export interface TrialProgress {
 }
 
 export function isProgress(result: TrialReading | TrialProgress): result is TrialProgress {
-  return 'state' in result;
+  return 'reading' in result;
+}
+
+/** A step of a session: the part of its trial from startStep up to, not including, endStep. Plain data that crosses threads. */
+export interface SessionStep {
+  readonly startStep: number;
+  readonly endStep: number;
+  /** Steps are told apart by their numbers: a worker that computed the one before may still have its state. */
+  readonly number: number;
+  readonly after: number | undefined;
+  /** The state before, none at rest. It stays as it is, so that the step can be repeated. */
+  readonly from: SharedArrayBuffer | undefined;
+  /** Where the state after it goes; the worker makes room where there is none. */
+  readonly to: SharedArrayBuffer | undefined;
+  readonly places: TrainPlaces | undefined;
+  /** Synaptic events before. */
+  readonly synapticEvents: number;
+  readonly readsDrives: boolean;
+}
+
+/** Its synaptic events are those of the whole trial so far. */
+export interface StepReading extends TrialReading {
+  readonly state: SharedArrayBuffer;
+  readonly places: TrainPlaces;
+  /** As in an answer of version 1, by name. */
+  readonly drives?: Readonly<Record<string, number>>;
 }
 
 /** The reading of two parts of a trial, as if they had been read at once. */

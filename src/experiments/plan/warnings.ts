@@ -14,11 +14,18 @@ const RELEASE = { release: 783, minimumSynapses: 5, pairs: 2_700_513 };
 export const RUNAWAY_NEURONS = 5000;
 const LISTED_AT_MOST = 10;
 
+interface RewiredOrNot {
+  readonly isRewired: boolean;
+}
+
+/** The highest q that is taken for a finding, as a rule. */
+const MAXIMUM_Q = 0.05;
+
 /** The warnings that need no trial, in the order of WARNING_CODES. */
 export function warningsBefore(
   { metadata, neuronCount }: Connectome,
   { missing, substituted }: ResolvedDocument,
-  { inputs, reports, grid }: Pick<PlannedParts, 'inputs' | 'reports' | 'grid'>,
+  { inputs, reports, grid, isRewired }: Pick<PlannedParts, 'inputs' | 'reports' | 'grid'> & RewiredOrNot,
 ): ExperimentWarning[] {
   const warnings: ExperimentWarning[] = [];
   if (metadata.wiring === 'synthetic') {
@@ -31,6 +38,22 @@ export function warningsBefore(
   }
   const partial = partialWiring(metadata);
   if (partial !== undefined) warnings.push({ code: 'PARTIAL_WIRING', message: partial });
+  if (isRewired) {
+    warnings.push({
+      code: 'REWIRED_WIRING',
+      message:
+        'The experiment changes the wiring of the model: what it finds is a control, or a bound on what does not depend ' +
+        'on the wiring, and nothing that the brain of the data set does.',
+    });
+  }
+  if (grid.controls > 0 && 1 + grid.controls <= 1 / MAXIMUM_Q) {
+    warnings.push({
+      code: 'FEW_CONTROLS',
+      message:
+        `The count of controls, ${grid.controls}, is too small for any q below ${MAXIMUM_Q}: p is 1/${1 + grid.controls} at ` +
+        `least. ${1 / MAXIMUM_Q} controls make one possible, and more are needed where a few of many groups differ.`,
+    });
+  }
 
   // Where groups take the place of an input's neurons, these are never stimulated.
   const stimulated = markedNeurons({ neuronCount }, [

@@ -41,6 +41,12 @@ export class Baselines {
   /** To be asked once what decides is known (Grid.decidersOf), or in ascending order of the index. */
   decide(index: number): Decision {
     const { grid, isIdleAt } = this.plan;
+    const control = grid.controlOf(index);
+    if (control > 0) {
+      const decision = this.decide(index - control);
+      // Controls of what is not run are none.
+      return decision.kind === 'unchanged' ? { kind: 'absent' } : decision;
+    }
     const places = grid.placesOf(index);
     const values: AxisValue[] = [];
     for (const [at, axis] of grid.axes.entries()) {

@@ -4,15 +4,19 @@ import type { GroupCounts, GroupValues, PlannedReport } from '../kinds/report-ki
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { roundedMeanSd } from '../kinds/rounded.js';
 import type { Groups } from '../plan/groups.js';
+import type { Control } from '../kinds/report-answers.js';
+import { controlOf } from './controls.js';
 import type { ConditionResult, GroupResult, GroupResults } from './result.js';
 import type { ConditionCounts } from './condition-counts.js';
 
-/** @param reports of the plan */
+/** @param reports of the plan  @param controls of the condition, in their order */
 export function conditionResult(
   counts: ConditionCounts,
   reports: readonly Pick<PlannedReport, 'name' | 'document' | 'groups'>[],
+  controls: readonly ConditionCounts[] = [],
 ): ConditionResult {
   const { index, parameters, stoppedAtStep } = counts;
+  const controlled = reports.filter(({ document }) => groupKindOf(document)?.controlled);
   const complete = stoppedAtStep === undefined;
   return {
     index,
@@ -28,11 +32,25 @@ export function conditionResult(
     responding_any: complete ? counts.respondingInAny : null,
     synaptic_events: counts.synapticEvents,
     reports: Object.fromEntries(
-      reports.map(({ name, document, groups }, at) => {
+      reports.map((planned, at) => {
+        const { name, document, groups } = planned;
         const report = counts.reports[at]!;
         if ('table' in report) return [name, report];
-        const values = groupKindOf(document)!.valuesOf(report, counts.spikes.length);
-        return [name, new CountedGroups(groups, report, values, complete)];
+        const kind = groupKindOf(document)!;
+        const values = kind.valuesOf(report, counts.spikes.length);
+        const place = controlled.indexOf(planned);
+        const control =
+          place >= 0 && controls.length > 0
+            ? controlOf({
+                kind: kind.controlled!,
+                groups,
+                counts: report,
+                isComplete: complete,
+                controls,
+                place,
+              })
+            : undefined;
+        return [name, new CountedGroups(groups, report, values, complete, control)];
       }),
     ),
   };
@@ -53,6 +71,7 @@ class CountedGroups implements GroupResults {
     counts: GroupCounts,
     private readonly values: GroupValues<object>,
     private readonly complete: boolean,
+    private readonly control: ((group: number) => Control) | undefined,
   ) {
     this.length = groups.count;
     this.#rowOf = new Uint32Array(groups.count);
@@ -62,7 +81,8 @@ class CountedGroups implements GroupResults {
   at(group: number): GroupResult | undefined {
     if (group >= this.length) return undefined;
     const neurons = this.groups.sizes[group]!;
-    return { ...this.groups.labelsOf(group), neurons, ...this.#valuesOf(group, neurons) };
+    const control = this.control && { control: this.control(group) };
+    return { ...this.groups.labelsOf(group), neurons, ...this.#valuesOf(group, neurons), ...control };
   }
 
   *[Symbol.iterator](): Generator<GroupResult, void, void> {

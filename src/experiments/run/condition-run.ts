@@ -1,4 +1,5 @@
 /** Runs conditions of a plan, trials of several at once. */
+import { groupKindOf } from '../kinds/report-kinds.js';
 import { isEventReading } from '../kinds/reports/event-table.js';
 import type { Condition, ConditionExtent, ExperimentPlan } from '../plan/plan.js';
 import type { ConditionTask, TrialReading } from '../plan/trial.js';
@@ -19,6 +20,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Trials that are under way at once, at least 1; a function where that changes. */
   readonly inFlight: number | (() => number);
+  /** Rewired networks whose trials are under way at once: as many as workers, each of which prepares its own; by default 1. */
+  readonly wiringsAtOnce?: () => number;
   /** Called whenever a trial begins or ends, or what is wanted becomes less. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
   /** Readings are added up in turns of the thread. */
@@ -47,7 +50,13 @@ interface OpenCondition {
   readonly task: ConditionTask;
   readonly sum: ConditionSum;
   nextTrial: number;
+  /** Trials that are under way. */
+  running: number;
+  /** When all its trials are summed up. */
+  outcome?: RunOutcome;
 }
+
+type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
 
 interface OpenTrial {
   readonly open: OpenCondition;
@@ -70,7 +79,10 @@ export class ConditionRun {
   #wake = () => {};
   /** Place of the next condition among the indices. */
   #next = 0;
-  #current: OpenCondition | undefined;
+  /** Conditions whose outcomes were not given, in their order. */
+  readonly #opened: OpenCondition[] = [];
+  /** Those with trials that were not begun, which take turns. */
+  #current: OpenCondition[] = [];
   #trials: number;
   #trialsBegun = 0;
   #trialsDone = 0;
@@ -111,11 +123,13 @@ export class ConditionRun {
         }
         this.#openTrials.shift();
         const { reading } = oldest;
-        const outcome = await turn(() => this.#sumUp(oldest, reading));
-        if (this.extent.rows?.endsBefore?.(oldest.open.condition.index)) return;
-        if (outcome === undefined) continue;
-        this.#begin();
-        yield [outcome.counts.index, outcome];
+        await turn(() => this.#sumUp(oldest, reading));
+        if (this.#isBehindPage(oldest.open.condition.index)) return;
+        while (this.#opened[0]?.outcome !== undefined) {
+          const { outcome, condition } = this.#opened.shift()!;
+          this.#begin();
+          yield [condition.index, outcome!];
+        }
       }
       if (this.#next < this.indices.length && !this.#isFull) {
         throw new Error(`condition ${this.indices[this.#next]} was to be run before those that decide on it`);
@@ -143,27 +157,52 @@ export class ConditionRun {
       this.#running < this.#inFlight &&
       this.#openTrials.length < AHEAD * this.#inFlight
     ) {
-      this.#current ??= this.#open();
-      if (this.#current === undefined) return;
-      const openTrial: OpenTrial = { open: this.#current, trial: this.#current.nextTrial++ };
-      if (this.#current.nextTrial === this.plan.trials) this.#current = undefined;
+      const open = this.#inTurn();
+      if (open === undefined) return;
+      const openTrial: OpenTrial = { open, trial: open.nextTrial++ };
+      if (open.nextTrial === this.plan.trials) this.#current = this.#current.filter((each) => each !== open);
       this.#trialsBegun++;
       this.#openTrials.push(openTrial);
       void this.#run(openTrial);
     }
   }
 
+  /**
+   * The condition of the next trial. A worker has one rewired network at a time, so several of these are under way at once:
+   * next is the one with the fewest trials, whose worker waits for more.
+   */
+  #inTurn(): OpenCondition | undefined {
+    while (this.#current.length < this.#openAtOnce) {
+      const opened = this.#open();
+      if (opened === undefined) break;
+      this.#opened.push(opened);
+      this.#current.push(opened);
+    }
+    const [first, ...others] = this.#current;
+    return others.reduce((fewest, each) => (each.running < fewest!.running ? each : fewest), first);
+  }
+
+  get #openAtOnce(): number {
+    const isOfGroups = this.extent.reports.every(({ document }) => groupKindOf(document) !== undefined);
+    // Rows of events come in the order of conditions.
+    const isRewired = isOfGroups && this.#current.some(({ task }) => task.protocol.wiring !== undefined);
+    return isRewired ? (this.options.wiringsAtOnce?.() ?? 1) : 1;
+  }
+
   /** @returns undefined where there is none, or where it depends on a baseline that is under way */
   #open(): OpenCondition | undefined {
     const { plan, extent } = this;
-    for (; this.#next < this.indices.length && !this.#isFull; this.#next++) {
+    for (; this.#next < this.indices.length; this.#next++) {
       const index = this.indices[this.#next]!;
+      // A full page still wants the controls of its last condition.
+      if (this.#isFull && (plan.grid.controlOf(index) === 0 || this.#isBehindPage(index))) return undefined;
       const decision = this.baselines.decide(index);
       if (decision.kind === 'undecided') return undefined;
       if (decision.kind === 'run') {
         this.#next++;
         const countsAll = plan.grid.decidesOthers(index);
-        const condition = plan.condition(index, decision.values, extent);
+        const read = plan.reportsOf(index, extent.reports);
+        const condition = plan.condition(index, decision.values, { ...extent, reports: read });
         const { protocol, reports, maximumRows, preparation } = condition;
         return {
           condition,
@@ -174,8 +213,9 @@ export class ConditionRun {
             ...(maximumRows !== undefined && { maximumRows }),
             ...(preparation !== undefined && { preparation }),
           },
-          sum: new ConditionSum(plan, condition, extent.reports, countsAll),
+          sum: new ConditionSum(plan, condition, read, countsAll),
           nextTrial: this.#firstTrial(index),
+          running: 0,
         };
       }
       this.#trials -= plan.trials;
@@ -191,12 +231,19 @@ export class ConditionRun {
 
   #firstTrial(index: number): number {
     const { fromTrial = 0 } = this.extent;
-    return fromTrial > 0 && index === this.extent.from ? this.plan.grid.firstTrial(index, fromTrial) : 0;
+    const { grid } = this.plan;
+    const isFirst = fromTrial > 0 && index === grid.indexOf(this.extent.from ?? 0);
+    return isFirst ? grid.firstTrial(index, fromTrial) : 0;
+  }
+
+  #isBehindPage(index: number): boolean {
+    return this.extent.rows?.endsBefore?.(this.plan.grid.conditionOf(index)) === true;
   }
 
   /** Never rejects. */
   async #run(openTrial: OpenTrial): Promise<void> {
     this.#running++;
+    openTrial.open.running++;
     this.#tell();
     try {
       openTrial.reading = await this.runTrial(openTrial.open.task, openTrial.trial, this.#stop.signal);
@@ -205,6 +252,7 @@ export class ConditionRun {
       this.#fail(error);
     } finally {
       this.#running--;
+      openTrial.open.running--;
     }
     if (this.#failure !== undefined) return;
     this.#tell();
@@ -213,28 +261,28 @@ export class ConditionRun {
   }
 
   #tell(): void {
-    const rest = this.#current === undefined ? 0 : this.plan.trials - this.#current.nextTrial;
+    const rest = this.#current.reduce((sum, { nextTrial }) => sum + this.plan.trials - nextTrial, 0);
     const trials = this.#isFull ? this.#trialsBegun + rest : this.#trials;
     this.options.onProgress?.({ trials, trialsDone: this.#trialsDone });
   }
 
-  /** @returns the outcome of its condition, where it was the last of its trials, or the last that is wanted */
-  #sumUp(
-    { open, trial }: OpenTrial,
-    reading: TrialReading,
-  ): (ConditionOutcome & { kind: 'run' }) | undefined {
+  /** Gives its condition an outcome where it was the last of its trials, or the last that is wanted. */
+  #sumUp({ open, trial }: OpenTrial, reading: TrialReading): void {
     const { rows, fromTrial } = this.extent;
     const { index } = open.condition;
-    open.sum.add(trial, reading, rows?.keeps(index, trial, rowsIn(reading)) ?? true);
+    const { grid } = this.plan;
+    const condition = grid.conditionOf(index);
+    const keepsRows = grid.controlOf(index) > 0 || (rows?.keeps(condition, trial, rowsIn(reading)) ?? true);
+    open.sum.add(trial, reading, keepsRows);
     // A full page wants only the rest of this condition.
     if (this.#isFull) {
-      if (this.#current !== open) this.#current = undefined;
+      this.#current = this.#current.filter((each) => grid.conditionOf(each.condition.index) === condition);
       this.#tell();
     }
-    if (trial < this.plan.trials - 1 && !(this.#isFull && fromTrial !== undefined)) return undefined;
+    if (trial < this.plan.trials - 1 && !(this.#isFull && fromTrial !== undefined)) return;
     const outcome = open.sum.outcome();
     if (outcome.spikesOfAll !== undefined) this.baselines.conclude(index, outcome.spikesOfAll);
-    return outcome;
+    open.outcome = outcome;
   }
 
   #fail(reason: unknown): void {

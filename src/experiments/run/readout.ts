@@ -5,20 +5,22 @@ import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
 import { newPlaces } from '../../stimulus/compiled-drawing.js';
 import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/input-events.js';
-import { MAXIMUM_PART_STEPS } from '../../stimulus/protocol.js';
+import { MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
-import { isEventReading } from '../kinds/reports/event-table.js';
+import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
 import {
   joinedReading,
   recordingsOf,
+  type SessionStep,
+  type StepReading,
   type TrialProgress,
   type TrialReading,
   type TrialTask,
 } from '../plan/trial.js';
 
 /** An engine that simulates trials in parts. */
-export type PartEngine = Pick<KernelEngine, 'newState' | 'load' | 'advance' | 'save'>;
+export type PartEngine = Pick<KernelEngine, 'newState' | 'opened' | 'load' | 'advance' | 'save'>;
 
 /** Work of a worker on a task: draws its input events, simulates unless that is done, reads. One trial at a time. */
 export function trialOf(
@@ -47,7 +49,7 @@ export interface TrialPart {
  */
 export function trialInParts(
   connectome: Connectome,
-  engine: PartEngine,
+  engineFor: (wiring: Rewiring | undefined) => PartEngine,
   draw: DrawInputEvents,
 ): (
   task: TrialTask,
@@ -56,14 +58,15 @@ export function trialInParts(
 ) => TrialReading | TrialProgress {
   const reader = new TrialReader(connectome, draw);
   return (task, progress, isTimeUp) => {
-    const { durationSteps, constants, inputs } = task.protocol;
+    const { durationSteps, constants, wiring, inputs } = task.protocol;
+    const engine = engineFor(wiring);
     const state = engine.newState(constants, progress?.state);
     const places = progress?.places ?? newPlaces(inputs);
     let reading = progress?.reading;
     engine.load(state);
     for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
       const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
-      const own = reader.part(task, { startStep, endStep }, engine, places);
+      const [own] = reader.part(task, { startStep, endStep }, engine, places);
       reading = reading === undefined ? own : joinedReading(task, reading, own);
       if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
       if (isTimeUp()) {
@@ -71,6 +74,34 @@ export function trialInParts(
         return { step: endStep, state: state.buffer, places, reading };
       }
     }
+  };
+}
+
+/**
+ * Work of a worker on a step of a session. The state after it is written elsewhere than that before it, which is read only
+ * where the engine does not have it still.
+ * @param look at the raster before it is overwritten
+ */
+export function sessionSteps(
+  connectome: Connectome,
+  engine: PartEngine,
+  draw: DrawInputEvents,
+): (task: TrialTask, step: SessionStep, look: (raster: EventsInTime) => void) => StepReading {
+  const reader = new TrialReader(connectome, draw);
+  let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
+  return (task, step, look) => {
+    const { constants, inputs } = task.protocol;
+    const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
+    last = undefined;
+    if (!isLoaded) engine.load(engine.newState(constants, step.from));
+    const places = step.places ?? newPlaces(inputs);
+    const [reading, raster] = reader.part(task, step, engine, places);
+    look(raster);
+    const state = engine.newState(constants, step.to);
+    engine.save(state);
+    // A step that a smaller budget ended is repeated.
+    if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
+    return { ...reading, state: state.buffer, places };
   };
 }
 
@@ -102,7 +133,12 @@ export class TrialReader {
   }
 
   /** Simulates and reads a part of the trial that the engine has loaded. */
-  part(task: TrialTask, part: TrialPart, engine: PartEngine, places: TrainPlaces): TrialReading {
+  part(
+    task: TrialTask,
+    part: TrialPart,
+    engine: PartEngine,
+    places: TrainPlaces,
+  ): readonly [reading: TrialReading, raster: EventsInTime] {
     const { startStep, endStep } = part;
     const own = { startStep, durationSteps: endStep - startStep };
     const events = this.drawEvents({ ...task.protocol, ...own }, this.#neuronId, places);
@@ -112,13 +148,9 @@ export class TrialReader {
     const simulated = { startStep, endStep: stoppedAtStep + 1 };
     const eventsOfInputs = this.#eventsOfInputs(task, simulated);
     const raster = inTrial(trial, startStep);
-    return this.#readout.read(
-      task,
-      eventsBefore(events, simulated.endStep - startStep),
-      { ...trial, ...raster },
-      eventsOfInputs,
-      simulated,
-    );
+    const before = eventsBefore(events, simulated.endStep - startStep);
+    const reading = this.#readout.read(task, before, { ...trial, ...raster }, eventsOfInputs, simulated);
+    return [reading, raster];
   }
 
   /**
@@ -201,7 +233,7 @@ export class TrialReadout {
           ...{ raster: trial, eventsOfInputs, marks: this.#marks, samples, rowsLeft, countsIn },
         };
         const reading = kind.read(report, view);
-        if (isEventReading(reading)) rowsLeft -= reading.steps.length;
+        if (isEventReading(reading)) rowsLeft -= rowsHere(reading);
         return reading;
       }),
       ...(countsAll ? { counts: all } : { responders: all.neurons }),

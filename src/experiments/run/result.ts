@@ -21,7 +21,7 @@ import {
 } from '../../schema/json-schema.js';
 import type { ExperimentDocument } from '../document/document.js';
 import { RESOLVED_OF_EDITS } from '../kinds/edit-kinds.js';
-import { MEAN_SD, RATE } from '../kinds/report-answers.js';
+import { CONTROL, MEAN_SD, RATE } from '../kinds/report-answers.js';
 import type { ReportKind } from '../kinds/report-kind.js';
 import { REPORT_KINDS } from '../kinds/report-kinds.js';
 import type { EventColumn } from '../kinds/table-column.js';
@@ -56,11 +56,14 @@ const RESOLVED_SET = object('The neurons that a selector stands for.', {
 
 const HEAD = {
   id: ID,
-  model: text('Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model.'),
+  model: text(
+    'Names the model down to the bytes of its wiring, as `id` of GET /api/v1/model; with rewired in the place of its ' +
+      'wiring where the experiment changed it.',
+  ),
   wiring: oneOf(
     'measured: every connection is one of the data set. synthetic: sampled, so single neurons mean nothing. custom: as ' +
-      'whoever compiled the model gave it.',
-    WIRINGS,
+      'whoever compiled the model gave it. rewired: as `wiring` of the experiment changed it.',
+    [...WIRINGS, 'rewired'],
   ),
   'licence?': text('Licence of the data set (SPDX), where it is not FlyWire: see GET /api/v2/model.'),
   side_convention: text('What left and right mean.'),
@@ -90,6 +93,8 @@ export const WARNING = object('Something to bear in mind about the results.', {
   code: oneOf('For programs.', [
     'SYNTHETIC_WIRING',
     'PARTIAL_WIRING',
+    'REWIRED_WIRING',
+    'FEW_CONTROLS',
     'RUNAWAY',
     'READOUT_STIMULATED',
     'MISSING_SKIPPED',
@@ -212,6 +217,7 @@ export const RESULT_SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   ...(Object.assign({}, ...ANSWERS_OF_GROUPS) as Readonly<Record<string, Schema>>),
   Rate: RATE,
+  Control: CONTROL,
   ...(Object.assign({}, ...ANSWERS_OF_EVENTS) as Readonly<Record<string, Schema>>),
   Cost: COST,
 };

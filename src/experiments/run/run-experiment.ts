@@ -1,6 +1,7 @@
 /** From the outcomes of conditions to the events of an answer: the head, conditions, totals. */
 import { CodedError } from '../../errors.js';
 import type { ConditionExtent, ExperimentPlan } from '../plan/plan.js';
+import { haveControls } from '../plan/plan-cost.js';
 import { runawayWarning, truncatedWarning } from '../plan/warnings.js';
 import { Baselines } from './baselines.js';
 import { conditionResult } from './condition-result.js';
@@ -22,9 +23,12 @@ export interface AnswerExtent extends ConditionExtent {
   readonly fromTrial?: number;
 }
 
-/** The conditions whose outcomes an answer needs, ascending. */
-export function neededIndices(plan: ExperimentPlan, from: number): number[] {
-  const needed = plan.grid.neededFrom(from);
+/**
+ * The conditions and controls whose outcomes an answer needs, ascending.
+ * @param reports of the answer
+ */
+export function neededIndices(plan: ExperimentPlan, from: number, reports = plan.reports): number[] {
+  const needed = plan.grid.neededFrom(from, haveControls(reports));
   return Array.from(needed.keys()).filter((index) => needed[index] === 1);
 }
 
@@ -43,7 +47,14 @@ export function runExperiment(
   const extent = { ...options, from, reports, ...(page && { rows: page }) };
   const baselines = new Baselines(plan);
   const run = () =>
-    new ConditionRun(plan, baselines, neededIndices(plan, from), runTrial, options, extent).outcomes();
+    new ConditionRun(
+      plan,
+      baselines,
+      neededIndices(plan, from, reports),
+      runTrial,
+      options,
+      extent,
+    ).outcomes();
   return eventsOf(plan, run, extent, { turn });
 }
 
@@ -53,7 +64,7 @@ interface EventOptions {
   /** Tells that some of the conditions that the answer needs may be missing. */
   readonly isPartial?: boolean;
   /** Takes from an outcome what the extent has of it. */
-  readonly cut?: (outcome: RunOutcome['counts']) => RunOutcome['counts'];
+  readonly cut?: (outcome: RunOutcome['counts'], isOfControl: boolean) => RunOutcome['counts'];
 }
 
 type RunOutcome = ConditionOutcome & { readonly kind: 'run' };
@@ -75,9 +86,11 @@ export function eventsOfOutcomes(
   },
 ): AsyncGenerator<ExperimentEvent, void, void> {
   const { reports, page, cutsTables, tableRows, isPartial, turn } = extent;
-  const isRead = plan.reports.map((report) => reports.includes(report));
-  const cut: EventOptions['cut'] = (counts) => {
-    const read = { ...counts, reports: counts.reports.filter((_, at) => isRead[at]) };
+  const controlled = plan.reports.filter((report) => haveControls([report]));
+  const cut: EventOptions['cut'] = (counts, isOfControl) => {
+    const kept = isOfControl ? controlled : plan.reports;
+    const read = { ...counts, reports: counts.reports.filter((_, at) => reports.includes(kept[at]!)) };
+    if (isOfControl) return read;
     if (page !== undefined) return page.cut(read, plan.trials);
     return cutsTables ? firstRows(read, tableRows) : read;
   };
@@ -93,10 +106,16 @@ async function* eventsOf(
 ): AsyncGenerator<ExperimentEvent, void, void> {
   yield { kind: 'head', head: plan.head };
   let [brainMs, inputEvents, synapticEvents] = [0, 0, 0];
+  const { grid } = plan;
+  const controlsOfEach = haveControls(reports) ? grid.controls : 0;
+  /** A condition that was run, and its controls so far. */
+  let open:
+    { readonly measured: RunOutcome['counts']; readonly controls: RunOutcome['counts'][] } | undefined;
   const unchanged: ConditionParameters[] = [];
   const runaways: number[] = [];
   const truncated: number[] = [];
-  for await (const [index, outcome] of begin()) {
+  for await (const [place, outcome] of begin()) {
+    const [index, control] = [grid.conditionOf(place), grid.controlOf(place)];
     // The job was ended, or had to make room for others, after its results began to be read.
     if (outcome === undefined && !isPartial) {
       throw new CodedError('NOT_FOUND', 'The results of the job were removed while they were being read.');
@@ -107,19 +126,22 @@ async function* eventsOf(
     }
     if (outcome?.kind !== 'run') continue;
     const { counts, cost } = outcome;
-    const condition = await turn(() => {
-      if (!isAnswered) return undefined;
-      const read = cut(counts);
-      return page?.endsBefore(index) === true ? undefined : conditionResult(read, reports);
-    });
+    if (control > 0) open?.controls.push(cut(counts, true));
+    else
+      open = isAnswered
+        ? { measured: await turn(() => cut({ ...counts, index }, false)), controls: [] }
+        : undefined;
     if (page?.endsBefore(index) === true) break;
     if (page?.counts(index) !== false) {
       brainMs += cost.brainMs;
       inputEvents += cost.inputEvents;
       synapticEvents += cost.synapticEvents;
-      if (cost.isRunaway && isAnswered) runaways.push(index);
+      if (cost.isRunaway && isAnswered && control === 0) runaways.push(index);
     }
-    if (condition === undefined) continue;
+    // A part of a job's results may lack controls.
+    if (open?.measured.index !== index || open.controls.length < controlsOfEach) continue;
+    const { measured, controls } = open;
+    const condition = await turn(() => conditionResult(measured, reports, controls));
     if (Object.values(condition.reports).some((report) => 'table' in report && report.truncated)) {
       truncated.push(index);
     }

@@ -1,8 +1,9 @@
 import { planOf } from '../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../connectome/format.js';
-import { compileDrawingKernel, compileKernel } from '../../scheduling/kernel-file.js';
+import { compileDrawingKernel, compileKernel, compileRewiringKernel } from '../../scheduling/kernel-file.js';
 import { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
+import { RewirableEngine } from '../../simulation/rewiring/rewirable-engine.js';
 import { compiledDrawing } from '../../stimulus/compiled-drawing.js';
 import {
   isProgress,
@@ -15,9 +16,12 @@ import { trialInParts, trialOf } from './readout.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const workers = [1, 2].map(() => {
-  const engine = new KernelEngine(compileKernel(), connectome);
+  const simulation = compileKernel();
+  const modules = () => ({ simulation, rewiring: compileRewiringKernel() });
+  const engine = new RewirableEngine(new KernelEngine(simulation, connectome), connectome, modules);
   const draw = compiledDrawing(compileDrawingKernel());
-  return { whole: trialOf(connectome, engine, draw), inParts: trialInParts(connectome, engine, draw) };
+  const inParts = trialInParts(connectome, (wiring) => engine.engineFor(wiring), draw);
+  return { whole: trialOf(connectome, engine, draw), inParts };
 });
 
 const REPORTS = {
@@ -47,8 +51,8 @@ function task(document: object, limits = {}): TrialTask {
 }
 
 /** Parts go to the workers in turn, and each computes other trials between them. */
-function inTurns(trial: TrialTask): { reading: TrialReading; turns: number } {
-  const other = task({ ...DOCUMENT, seed: 7, duration_ms: 30, inputs: {}, silence: [], reports: {} });
+function inTurns(trial: TrialTask, wiring = {}): { reading: TrialReading; turns: number } {
+  const other = task({ ...DOCUMENT, wiring, seed: 7, duration_ms: 30, inputs: {}, silence: [], reports: {} });
   let progress: TrialProgress | undefined;
   for (let turns = 1; ; turns++) {
     const { whole, inParts } = workers[turns % 2]!;
@@ -68,6 +72,13 @@ describe('a trial in parts', () => {
     expect(reading).toEqual(expected);
     expect(expected.reports.map((report) => ('rows' in report ? report.rows : 1))).not.toContain(0);
     expect(expected.spikes).toBeGreaterThan(1000);
+  });
+
+  it('of a rewired network goes on with it where another one was prepared meanwhile', () => {
+    const trial = task({ ...DOCUMENT, wiring: { shuffle: 'targets' } });
+    const expected = workers[0]!.whole(trial);
+    expect(inTurns(trial, { shuffle: 'weights', seed: 2 }).reading).toEqual(expected);
+    expect(expected.spikes).not.toBe(workers[0]!.whole(task(DOCUMENT)).spikes);
   });
 
   it('ends where the event budget ends it, which grows in the long run', () => {

@@ -90,8 +90,16 @@ export interface OutcomePiece {
   readonly brainMs: number;
 }
 
-/** Trials that are asked for together; the task is that of the trial before where it is not given. */
-export type TrialBundle = readonly { readonly task?: ConditionTask; readonly trial: number }[];
+/** Trials that are asked for together; the task of a condition that was sent before is not sent again. */
+export type TrialBundle = readonly {
+  /** A number that stands for the condition from then on. */
+  readonly condition: number;
+  readonly task?: ConditionTask;
+  readonly trial: number;
+}[];
+
+/** Conditions whose tasks are remembered, of which those that were used longest ago are forgotten. */
+export const KNOWN_CONDITIONS = 32;
 
 /** Outcomes of a job's conditions; undefined where there is none. */
 export type Outcomes = readonly (Uint8Array | undefined)[];

@@ -5,6 +5,7 @@ import type { ExperimentDocument } from '../../experiments/document/document.js'
 import { parseDocument } from '../../experiments/document/parse-document.js';
 import type { ExperimentLimits } from '../../experiments/plan/experiment-limits.js';
 import { planInParts, type ExperimentPlan } from '../../experiments/plan/plan.js';
+import { parseSessionDocument, planSession, type SessionPlan } from '../../experiments/plan/session-plan.js';
 import { ConditionsApart } from '../../experiments/run/run-chunk.js';
 import { inTurns, type Turn } from '../../experiments/run/turn.js';
 import { parseJson } from '../../json-text.js';
@@ -33,17 +34,22 @@ export class Planner {
 
   constructor(private readonly connectome: Connectome) {}
 
+  /** As plan, of a session. */
+  planSession(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<SessionPlan> {
+    return this.afterOthers(work.client, async () => {
+      const parsed = await this.#parsed(work, text, (document, channels) =>
+        parseSessionDocument(document, limits, channels),
+      );
+      return inTurns(work.turn, planSession(this.connectome, parsed, limits));
+    });
+  }
+
   /** @param text undefined where every default is wanted */
   plan(work: PlanningWork, text: string | undefined, limits: DocumentLimits): Promise<ExperimentPlan> {
-    const { turn } = work;
     return this.afterOthers(work.client, async () => {
-      let document: unknown = {};
-      if (text !== undefined) {
-        document = await turn(() => parseJson(text));
-        await turn(() => refuseRepeatedMember(text));
-      }
-      const channels = this.connectome.metadata.channels.map(({ id }) => id);
-      const parsed = await turn(() => parseDocument(document, limits, channels));
+      const parsed = await this.#parsed(work, text, (document, channels) =>
+        parseDocument(document, limits, channels),
+      );
       return this.#planOf(work, parsed, limits);
     });
   }
@@ -65,14 +71,30 @@ export class Planner {
     return planning;
   }
 
-  async #planOf(
+  async #parsed<T>(
     { turn }: PlanningWork,
+    text: string | undefined,
+    parse: (document: unknown, channels: readonly string[]) => T,
+  ): Promise<T> {
+    let document: unknown = {};
+    if (text !== undefined) {
+      document = await turn(() => parseJson(text));
+      await turn(() => refuseRepeatedMember(text));
+    }
+    const channels = this.connectome.metadata.channels.map(({ id }) => id);
+    return turn(() => parse(document, channels));
+  }
+
+  #planOf(
+    work: PlanningWork,
     document: ExperimentDocument,
     limits: ExperimentLimits,
   ): Promise<ExperimentPlan> {
     const { connectome } = this;
-    const resolver = new NodeSetResolver(connectome, document);
-    return inTurns(turn, planInParts(connectome, document, resolver, limits));
+    return inTurns(
+      work.turn,
+      planInParts(connectome, document, new NodeSetResolver(connectome, document), limits),
+    );
   }
 
   /** Begins when all that this client began before is done. */

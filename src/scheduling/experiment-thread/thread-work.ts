@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { CodedError, failureOf } from '../../errors.js';
 import type { AnswerHead, AnswerPiece } from '../../experiments/formats/answer.js';
 import { addWork, expectedWork, foundWork, type Work } from '../../experiments/plan/prices.js';
@@ -8,7 +9,14 @@ import {
   type TrialReading,
   type TrialTask,
 } from '../../experiments/plan/trial.js';
-import type { AcceptedJob, OutcomePiece, Outcomes, ResultsOrder, TrialBundle } from './messages.js';
+import {
+  KNOWN_CONDITIONS,
+  type AcceptedJob,
+  type OutcomePiece,
+  type Outcomes,
+  type ResultsOrder,
+  type TrialBundle,
+} from './messages.js';
 import {
   Transferred,
   type Given,
@@ -29,6 +37,11 @@ export interface TrialRunner {
   runTrial(task: TrialTask, signal: AbortSignal): Promise<TrialReading>;
 }
 
+interface KnownCondition {
+  readonly task: ConditionTask;
+  readonly expected: Work;
+}
+
 /** Gives outcomes of a job's conditions. */
 type ReadOutcomes = (indices: readonly number[]) => Promise<Outcomes>;
 
@@ -39,8 +52,8 @@ type ReadOutcomes = (indices: readonly number[]) => Promise<Outcomes>;
 export class ThreadWork {
   #runner: TrialRunner | undefined;
   #readOutcomes: ReadOutcomes | undefined;
-  /** Condition of the trial that was begun last, and the work that is expected of each of its trials. */
-  #condition: { readonly task: ConditionTask; readonly expected: Work } | undefined;
+  /** Conditions by their numbers, with the work that is expected of each of their trials. */
+  readonly #conditions = new LRUCache<number, KnownCondition>({ max: KNOWN_CONDITIONS });
   #withdrawal = new AbortController();
   /** Rejects the calls that wait for the thread. */
   readonly #waiting = new Set<(reason: Error) => void>();
@@ -141,13 +154,13 @@ export class ThreadWork {
   async runTrials(bundle: TrialBundle, trialsInAll: number): Promise<Transferred<readonly TrialReading[]>> {
     this.#trials = trialsInAll || this.#trials;
     const readings = await Promise.all(
-      bundle.map(({ task, trial }) => {
+      bundle.map(({ condition, task, trial }) => {
         if (task !== undefined) {
-          this.#condition = { task, expected: expectedWork(task) };
+          this.#conditions.set(condition, { task, expected: expectedWork(task) });
           addWork(this.#work, task.preparation ?? {});
         }
-        const condition = this.#condition!;
-        return this.#runTrial(trialTask(condition.task, trial), condition.expected);
+        const known = this.#conditions.get(condition)!;
+        return this.#runTrial(trialTask(known.task, trial), known.expected);
       }),
     );
     return new Transferred(readings, readings.flatMap(arraysOfReading));

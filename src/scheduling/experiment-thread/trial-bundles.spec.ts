@@ -33,8 +33,8 @@ async function lengthsAfter(task: ConditionTask, reading: TrialReading): Promise
   });
   await bundles.run(task, 0);
   await Promise.all(Array.from({ length: 16 }, (_, trial) => bundles.run(task, trial)));
-  expect(sent[0]).toEqual([{ task, trial: 0 }]);
-  expect(sent[1]![0]).toEqual({ trial: 0 });
+  expect(sent[0]).toEqual([{ condition: 0, task, trial: 0 }]);
+  expect(sent[1]![0]).toEqual({ condition: 0, trial: 0 });
   return sent.slice(1).map(({ length }) => length);
 }
 

@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { coreMs, expectedWork, foundWork, tableRowsOf, type Work } from '../../experiments/plan/prices.js';
 import type { ConditionTask, TrialReading } from '../../experiments/plan/trial.js';
-import type { TrialBundle } from './messages.js';
+import { KNOWN_CONDITIONS, type TrialBundle } from './messages.js';
 
 /** Time of a core that the trials of a bundle take, as far as those before them tell. */
 const BUNDLE_MS = 6;
@@ -23,8 +24,9 @@ export class TrialBundles {
   #length = 1;
   /** Work that is expected of a trial of each condition. */
   readonly #expected = new WeakMap<ConditionTask, Work>();
-  /** Task of the last trial that was sent. */
-  #lastTask: ConditionTask | undefined;
+  /** Numbers of tasks that were sent. */
+  readonly #sent = new LRUCache<ConditionTask, number>({ max: KNOWN_CONDITIONS });
+  #conditions = 0;
   /** Rows of tables of all trials so far. */
   tableRows = 0;
 
@@ -44,10 +46,18 @@ export class TrialBundles {
   }
 
   #sendAsked(): void {
-    const asked = this.#asked;
+    // Those of a rewired network go to one worker: others do not wait for them.
+    const parts = new Map<ConditionTask | undefined, Asked[]>();
+    for (const each of this.#asked) {
+      const key = each.task.protocol.wiring && each.task;
+      if (!parts.has(key)) parts.set(key, []);
+      parts.get(key)!.push(each);
+    }
     this.#asked = [];
-    for (let at = 0; at < asked.length; at += this.#length)
-      void this.#send(asked.slice(at, at + this.#length));
+    for (const asked of parts.values()) {
+      for (let at = 0; at < asked.length; at += this.#length)
+        void this.#send(asked.slice(at, at + this.#length));
+    }
   }
 
   async #send(trials: readonly Asked[]): Promise<void> {
@@ -73,8 +83,10 @@ export class TrialBundles {
   }
 
   #withTask(task: ConditionTask, trial: number): TrialBundle[number] {
-    if (task === this.#lastTask) return { trial };
-    this.#lastTask = task;
-    return { task, trial };
+    const known = this.#sent.get(task);
+    if (known !== undefined) return { condition: known, trial };
+    const condition = this.#conditions++;
+    this.#sent.set(task, condition);
+    return { condition, task, trial };
   }
 }

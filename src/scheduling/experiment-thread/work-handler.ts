@@ -18,6 +18,7 @@ import { TABLE_FORMATS, type Format } from '../../experiments/formats/formats.js
 import { phasesOf } from '../../experiments/plan/phases.js';
 import type { ExperimentPlan } from '../../experiments/plan/plan.js';
 import { priceMs } from '../../experiments/plan/prices.js';
+import type { SessionPlan } from '../../experiments/plan/session-plan.js';
 import { decodeOutcome, encodeOutcome, type ConditionOutcome } from '../../experiments/run/outcomes.js';
 import { pageText } from '../../experiments/run/pages.js';
 import type { ConditionsApart } from '../../experiments/run/run-chunk.js';
@@ -47,6 +48,10 @@ import { TrialBundles } from './trial-bundles.js';
 
 /** A message costs some 20 us, whatever its size. */
 const PIECE_BYTES = 64 * 1024;
+/** Trials that a worker has. */
+const TRIALS_OF_WORKER = 2;
+/** Workers, where many more trials are asked for at once, for a GPU, which computes none of a rewired network. */
+const MAXIMUM_WIRINGS_AT_ONCE = 16;
 /** Outcomes that are asked for at once. */
 const READ_AT_ONCE = 32;
 
@@ -142,7 +147,12 @@ export class WorkHandler {
     this.#begin = () => {
       const { signal } = this.#stop;
       const onProgress = ({ trials }: { readonly trials: number }) => (this.#trials = trials);
-      const options = { signal, inFlight: this.#inFlight, onProgress };
+      const options = {
+        signal,
+        inFlight: this.#inFlight,
+        wiringsAtOnce: this.#wiringsAtOnce,
+        onProgress,
+      };
       return answerOfRun(plan, this.#runTrial, order, options, { turn: this.turn, pieceBytes: PIECE_BYTES });
     };
     // The trials before a page of a table are not run; JSON has what all trials of its conditions say.
@@ -165,6 +175,10 @@ export class WorkHandler {
     });
   }
 
+  planSession(text: string | undefined, limits: DocumentLimits): Promise<SessionPlan> {
+    return this.parts.planner.planSession(this, text, limits);
+  }
+
   /** @returns the conditions of each phase */
   async openJob(job: AcceptedJob): Promise<number[][]> {
     const { plan } = await this.parts.planner.planOfJob(this, job);
@@ -184,7 +198,7 @@ export class WorkHandler {
     }
     this.#plan = plan;
     this.#begin = () => {
-      const outcomes = this.#readOutcomes(neededIndices(plan, order.from));
+      const outcomes = this.#readOutcomes(neededIndices(plan, order.from, writtenReports(plan, order)));
       return answerOfOutcomes(plan, outcomes, order, order, { turn: this.turn, pieceBytes: PIECE_BYTES });
     };
   }
@@ -238,7 +252,7 @@ export class WorkHandler {
     const plan = this.#plan;
     if (plan === undefined || this.#stop.signal.aborted) return 0;
     const { trains = 0 } = plan.cost.work();
-    return plan.conditions + trains / plan.trials + plan.cost.groupNumbers + this.#bundles.tableRows;
+    return plan.grid.size + trains / plan.trials + plan.cost.groupNumbers + this.#bundles.tableRows;
   }
 
   /** Ends it because the thread has too little memory, and drops what it holds. */
@@ -266,6 +280,10 @@ export class WorkHandler {
   /** Trials that are asked for at once. */
   readonly #inFlight = (): number => this.#bundles.inFlight(this.#atOnce);
 
+  /** Each worker has one trial that it computes and one ahead. */
+  readonly #wiringsAtOnce = (): number =>
+    Math.min(MAXIMUM_WIRINGS_AT_ONCE, Math.ceil(this.#atOnce / TRIALS_OF_WORKER));
+
   /** Outcomes of a job that the service keeps, a bounded number at once. */
   async *#readOutcomes(
     indices: readonly number[],
@@ -290,7 +308,12 @@ export class WorkHandler {
       throw new CodedError('RUN_CANCELLED', 'The job has ended.');
     };
     const { turn } = this;
-    const options = { signal: this.#stop.signal, inFlight: this.#inFlight, turn };
+    const options = {
+      signal: this.#stop.signal,
+      inFlight: this.#inFlight,
+      wiringsAtOnce: this.#wiringsAtOnce,
+      turn,
+    };
     for await (const [index, outcome] of conditions.run(indices, load, this.#runTrial, options)) {
       // In memory of its own: a slice of Node's buffer pool cannot be transferred.
       const bytes = Uint8Array.from(await encodeOutcome(outcome, turn));
@@ -315,7 +338,7 @@ function plannedOf(
   return {
     id: plan.head.id,
     conditions: plan.conditions - from,
-    brainMs: plan.cost.brainMs(from, fromTrial),
+    brainMs: plan.cost.brainMs(from, fromTrial, written),
     priceMs: priceMs(plan.cost.work(from, fromTrial, written)),
   };
 }

@@ -14,10 +14,14 @@ export const EXAMPLE_MESSAGES = {
     'connection_overrides.direct must have a connection from one of its 104 source neurons to one of its 4 target neurons, found none.',
   MALFORMED_REQUEST: 'The body is not valid JSON: "{\\"stimulus\\": loom}".',
   NOT_FOUND: 'There is nothing at "/api/v2/run".',
+  SESSION_ENDED:
+    'There is no such session: it has ended, or another replica has it. To go on, send its document to POST ' +
+    '/api/v2/sessions: with its duration_ms the new session begins where that one was.',
   METHOD_NOT_ALLOWED: 'The method at "/api/v1/run" must be one of OPTIONS, POST, got "GET".',
   NOT_ACCEPTABLE:
     'Accept must allow application/json, application/x-ndjson, text/csv, application/vnd.apache.arrow.stream or ' +
     'application/vnd.apache.parquet, got "image/png".',
+  STEP_OUT_OF_ORDER: 't_ms must be 60, where the session is, got 40.',
   BODY_TOO_LARGE: bodyTooLargeMessage(BODY_LIMIT_BYTES),
   REQUEST_TIMEOUT: ERRORS.REQUEST_TIMEOUT.meaning,
   UNSUPPORTED_MEDIA_TYPE: 'Content-Type must be application/json in UTF-8, got "text/plain".',
@@ -27,6 +31,9 @@ export const EXAMPLE_MESSAGES = {
   IDEMPOTENCY_KEY_REUSED:
     'Idempotency-Key must be a new one for each experiment; with this one the experiment ' +
     '0f343b0931126a20f133d67c2b018a3b was begun.',
+  SESSION_FULL:
+    'After this step the document of the session would last longer than 600000 ms. The session stays where it is; its ' +
+    'document can be read.',
   RATE_LIMITED: 'At most 30 runs a minute are allowed for each client; try again in 60 s.',
   HEADERS_TOO_LARGE: 'The request headers are larger than this server accepts.',
   INTERNAL: ERRORS.INTERNAL.meaning,
@@ -53,5 +60,8 @@ const SINCE_VERSION_2: readonly PublicErrorCode[] = [
   'TOO_EXPENSIVE',
   'IDEMPOTENCY_KEY_REUSED',
   'JOBS_UNAVAILABLE',
+  'SESSION_ENDED',
+  'STEP_OUT_OF_ORDER',
+  'SESSION_FULL',
 ];
 export const ERROR_CODES_OF_V1 = PUBLIC_ERROR_CODES.filter((code) => !SINCE_VERSION_2.includes(code));

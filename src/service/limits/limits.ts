@@ -47,6 +47,8 @@ export class Limits {
   /** A trial that exceeds it is stopped, in the first step in which the seconds so far have no more either. */
   readonly synapticEventsPerTrial: number = 50_000_000;
   readonly synapticEventsPerBrainSecond: number = 25_000_000;
+  /** Connections that the overrides of a condition name together. */
+  readonly overriddenPairs: number = 1_000_000;
   /** Numbers of groups in an answer: for each condition and group 10, and one per trial and bin. */
   readonly groupNumbers: number = 10_000_000;
   /** Membrane potentials in an answer, on all of its pages. */
@@ -55,6 +57,11 @@ export class Limits {
   readonly jsonRows: number = 200_000;
   /** The same of CSV, Arrow and Parquet, and of a condition of a job. */
   readonly tableRows: number = 2_000_000;
+  readonly sessionsPerClient: number = 8;
+  /** For each worker that computes trials: a session takes some 5 MB of a whole brain. */
+  readonly sessionsPerWorker: number = 40;
+  /** A session that is not asked for a step for so long ends. */
+  readonly sessionIdleMs: number = 60_000;
   readonly experimentsPerClient: number;
   /** Documents that wait to be checked and planned, of one client and of all. */
   readonly waitingDocumentsPerClient: number;

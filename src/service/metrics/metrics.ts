@@ -7,6 +7,7 @@ import { apiPath } from '../http/api-versions.js';
 import type { FinishedRequest } from '../http/request-watch.js';
 import { Admission } from '../limits/admission.js';
 import { experimentReportOf, outcomeOf } from '../api/v2/experiment-report.js';
+import { Sessions } from '../../sessions/sessions.js';
 import { CHUNK_OUTCOMES, ChunkWorker } from '../../jobs/chunk-worker.js';
 import { JobsService } from '../../jobs/jobs-service.js';
 import { ModelLoader } from '../model-host/model-loader.js';
@@ -44,6 +45,8 @@ const COUNTERS = {
   ],
   nes_experiment_trials_total: ['Trials simulated for open experiments'],
   nes_experiment_brain_seconds_total: ['Simulated time of the trials that were begun for open experiments'],
+  nes_session_steps_total: ['Steps of sessions that were answered'],
+  nes_session_steps_late_total: ['Of these, the ones that took longer than the time that they simulate'],
   nes_job_trials_total: ['Trials that this process simulated for jobs'],
   nes_job_chunks_total: [
     'Chunks of jobs that this process computed, by outcome: done, ended with their job, retried or failed',
@@ -57,6 +60,7 @@ const DURATIONS = {
     'Time from the beginning of a chunk to its end, including what its trials waited for workers',
     CHUNK_BUCKETS_S,
   ],
+  nes_session_step_duration_seconds: ['Time from the arrival of a step to its answer', STEP_BUCKETS_S],
   nes_run_duration_seconds: [
     'Time from the arrival of a run to the last byte of its response, successful runs only',
     TOTAL_BUCKETS_S,
@@ -104,7 +108,13 @@ export class Metrics {
     private readonly admission: Admission,
     private readonly jobs: JobsService,
     private readonly chunks: ChunkWorker,
+    private readonly sessions: Sessions,
   ) {
+    sessions.steps.subscribe(({ durationMs, tookMs }) => {
+      this.#counters.nes_session_steps_total.inc();
+      this.#counters.nes_session_steps_late_total.inc(tookMs > durationMs ? 1 : 0);
+      this.#durations.nes_session_step_duration_seconds.observe(tookMs / 1000);
+    });
     runs.simulated.subscribe((simulation) => this.#countSimulation(simulation));
     // Zero from the start: a rate needs a first value.
     for (const outcome of CHUNK_OUTCOMES) this.#counters.nes_job_chunks_total.inc({ outcome }, 0);
@@ -233,6 +243,7 @@ export class Metrics {
       ],
       nes_cache_bytes: ['Size of the result cache', () => runs.cacheBytes],
       nes_cache_entries: ['Results in the cache', () => runs.cacheEntries],
+      nes_sessions: ['Sessions that are open', () => this.sessions.count],
       nes_experiments_running: ['Open experiments under way', () => this.admission.underWay],
       nes_log_lines_dropped_total: [
         'Log lines dropped because the reader did not keep up',

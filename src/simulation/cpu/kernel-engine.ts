@@ -55,27 +55,42 @@ const STEPS_BETWEEN_REVIEWS = 8;
 type Neurons = Muting['neurons'];
 
 export class KernelEngine implements SimulationEngine {
-  readonly #kernel: Kernel;
-  readonly #overridden: OverriddenConnections;
+  #kernel: Kernel;
+  #overridden: OverriddenConnections;
   #constants: NetworkConstants | undefined;
+  /** Words that the kernel has room for. */
+  #room!: Words;
   /** The trial whose state is in the kernel, where one was begun and no other was simulated since. */
   #open: OpenTrial | undefined;
 
   /**
    * @param module dist/simulation/kernel/kernel.wasm, compiled; engines of several threads can share it
-   * @param wiring is copied
+   * @param wiring has to stay as it is, until the engine is rewired
+   * @param share makes room for other wirings, of so many times the words; memory that is never written takes no space
    * @throws RangeError where the wiring does not fit
    */
   constructor(
-    module: WebAssembly.Module,
-    private readonly wiring: Wiring,
+    private readonly module: WebAssembly.Module,
+    private wiring: Wiring,
+    private readonly share = 1,
   ) {
     if (wiring.neuronCount > MAXIMUM_NEURONS) {
       throw new RangeError(`the kernel takes up to ${MAXIMUM_NEURONS} neurons, not ${wiring.neuronCount}`);
     }
-    this.#kernel = new WebAssembly.Instance(module, { env: { abort: brokenInvariant } }).exports as Kernel;
-    this.#setConstants(USUAL_CONSTANTS);
+    this.#layOut();
     this.#writeWiring();
+    this.#overridden = new OverriddenConnections(this.#kernel, wiring);
+  }
+
+  /** Takes another wiring of the same neurons in the place of the one before; see the constructor. */
+  rewire(wiring: Wiring): void {
+    this.#open = undefined;
+    this.#overridden.apply({});
+    this.wiring = wiring;
+    if (!this.#writeWiring()) {
+      this.#layOut();
+      this.#writeWiring();
+    }
     this.#overridden = new OverriddenConnections(this.#kernel, wiring);
   }
 
@@ -92,6 +107,11 @@ export class KernelEngine implements SimulationEngine {
       historyStepsOf({ ...USUAL_CONSTANTS, ...constants }),
       buffer,
     );
+  }
+
+  /** The trial whose next part can be simulated: another object after each part, undefined after any other trial. */
+  get opened(): OpenTrial | undefined {
+    return this.#open;
   }
 
   /** Takes up a trial. It can be told between any two trials, or parts, of this engine. */
@@ -291,31 +311,57 @@ export class KernelEngine implements SimulationEngine {
     return viewOf(this.#kernel, Uint32Array, 'rows', ROW_WORDS * (this.wiring.neuronCount + 1));
   }
 
-  #writeWiring(): void {
+  /** Memory of WebAssembly never shrinks, so a wiring that does not fit gets another one. */
+  #layOut(): void {
+    const words = countWords(this.wiring);
+    const room = (count: number) => Math.ceil(this.share * count);
+    this.#room = { ofAll: room(words.ofAll), ofLongestRow: room(words.ofLongestRow) };
+    this.#kernel = new WebAssembly.Instance(this.module, { env: { abort: brokenInvariant } })
+      .exports as Kernel;
+    this.#constants = undefined;
+    this.#setConstants(USUAL_CONSTANTS);
+    const { ofAll, ofLongestRow } = this.#room;
+    this.#kernel.layOutNetwork(
+      this.wiring.neuronCount,
+      ofAll,
+      ofLongestRow,
+      MAXIMUM_TRIAL_STEPS,
+      MAXIMUM_PART_STEPS,
+    );
+  }
+
+  /** @returns whether it fits: what is beyond the end of the words is not written */
+  #writeWiring(): boolean {
     const { neuronCount, rowStart, targets, synapseCounts, signs } = this.wiring;
-    const [wordCount, wordsOfLongestRow] = countWords(this.wiring);
     const kernel = this.#kernel;
-    kernel.layOutNetwork(neuronCount, wordCount, wordsOfLongestRow, MAXIMUM_TRIAL_STEPS, MAXIMUM_PART_STEPS);
     const rows = this.#rows();
-    const words = viewOf(kernel, Int32Array, 'connections', wordCount);
-    const addressOf = (word: number): number => (kernel.connections.value as number) + WORD_BYTES * word;
+    const words = viewOf(kernel, Int32Array, 'connections', this.#room.ofAll);
+    const address = kernel.connections.value as number;
     let end = 0;
+    let longest = 0;
     for (let i = 0; i < neuronCount; i++) {
       const sign = signs[i]!;
       const count = connectionsOf(this.wiring, i);
-      rows[ROW_WORDS * i] = addressOf(end);
-      for (let c = rowStart[i]!; c < rowStart[i]! + count; c++) {
-        for (let rest = synapseCounts[c]!; rest > 0; rest -= SYNAPSES_PER_WORD) {
-          const synapses = sign * Math.min(rest, SYNAPSES_PER_WORD);
-          words[end++] = (synapses << ADDRESS_BITS) | (targets[c]! << ADDRESS_SHIFT);
+      const begin = end;
+      const first = rowStart[i]!;
+      const last = first + count;
+      for (let c = first; c < last; c++) {
+        const target = targets[c]! << ADDRESS_SHIFT;
+        let rest = synapseCounts[c]!;
+        for (; rest > SYNAPSES_PER_WORD; rest -= SYNAPSES_PER_WORD) {
+          words[end++] = ((sign * SYNAPSES_PER_WORD) << ADDRESS_BITS) | target;
         }
+        words[end++] = ((sign * rest) << ADDRESS_BITS) | target;
       }
       if (end % 2 !== 0) words[end++] = neuronCount << ADDRESS_SHIFT;
-      rows[ROW_WORDS * i + ROW_END] = addressOf(end);
+      if (end - begin > longest) longest = end - begin;
+      rows[ROW_WORDS * i] = address + WORD_BYTES * begin;
+      rows[ROW_WORDS * i + ROW_END] = address + WORD_BYTES * end;
       rows[ROW_WORDS * i + ROW_CONNECTION_COUNT] = count;
       rows[ROW_WORDS * i + ROW_MARKS] = sign > 0 ? EXCITATORY : 0;
     }
-    rows[ROW_WORDS * neuronCount] = addressOf(end);
+    rows[ROW_WORDS * neuronCount] = address + WORD_BYTES * end;
+    return end <= this.#room.ofAll && longest <= this.#room.ofLongestRow;
   }
 }
 
@@ -324,11 +370,14 @@ function connectionsOf({ rowStart, signs }: Wiring, neuron: number): number {
   return signs[neuron] === 0 ? 0 : rowStart[neuron + 1]! - rowStart[neuron]!;
 }
 
-/**
- * Words of all connections; each row has an even number of them.
- * @throws RangeError for a connection of more synapses than a connectome may have
- */
-function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): [total: number, ofLongestRow: number] {
+/** Words of the connections of a wiring; each row has an even number of them. */
+interface Words {
+  readonly ofAll: number;
+  readonly ofLongestRow: number;
+}
+
+/** @throws RangeError for a connection of more synapses than a connectome may have */
+function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): Words {
   let count = 0;
   let longest = 0;
   for (let i = 0; i < neuronCount; i++) {
@@ -345,7 +394,7 @@ function countWords({ neuronCount, rowStart, synapseCounts }: Wiring): [total: n
     count += count % 2;
     longest = Math.max(longest, count - before);
   }
-  return [count, longest];
+  return { ofAll: count, ofLongestRow: longest };
 }
 
 /** Steps after which a spike has arrived and its neuron is not refractory any more; the kernel knows no period of 0. */

@@ -33,7 +33,7 @@ const ENDS = ['source', 'target'] as const;
 type EndName = (typeof ENDS)[number];
 
 const COUNTS = object(
-  'The connections of an override; where a sweep takes groups in turn, of all together.',
+  'The connections of an override in the wiring of the model; where a sweep takes groups in turn, of all together.',
   {
     pairs: count('Connections: ordered pairs of neurons.'),
     synapses: count('Their synapses.'),
@@ -86,7 +86,9 @@ export const connectionOverrides = {
         return own.length > 0 ? { overrides: own } : {};
       },
       pairsAt: (places) => overrides.reduce((sum, override) => sum + override.pairsAt(places), 0),
-      isIdleAt: (places, values) => overrides.some((override) => override.isIdleAt(places, values)),
+      // Rewired, they may have connections that the model lacks.
+      isIdleAt: (places, values) =>
+        !context.isRewired && overrides.some((override) => override.isIdleAt(places, values)),
     };
   },
 } satisfies EditKind<Static<typeof SCHEMA>>;
@@ -163,7 +165,7 @@ function* countedPairs(
 
 /** @throws CodedError INVALID_PARAMETER, NO_CONNECTION */
 function* plannedOverride(
-  { connectome, grid }: EditContext,
+  { connectome, grid, isRewired }: EditContext,
   name: string,
   weight: number,
   [source, target]: readonly [source: End, target: End],
@@ -179,7 +181,7 @@ function* plannedOverride(
     );
   }
   const counted = yield* countedPairs(connectome, source, target);
-  if (swept.length === 0 && counted.pairs === 0) {
+  if (swept.length === 0 && counted.pairs === 0 && !isRewired) {
     const path = ['connection_overrides', name];
     throw new CodedError(
       'NO_CONNECTION',

@@ -1,21 +1,11 @@
 /** Documents that are refused for an edit of the network, each beside a neighbour that is taken. */
-import { planOf } from '../../../../test/support/open-experiments.js';
+import { planOf, refusalOf } from '../../../../test/support/open-experiments.js';
 import { smallConnectome } from '../../../../test/support/small-connectome.js';
 import { encodeConnectome, openConnectome } from '../../../connectome/format.js';
-import { CodedError } from '../../../errors.js';
+import type { CodedError } from '../../../errors.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const plan = (document: object) => planOf(connectome, document, { conditions: 100 });
-
-function refusal(document: object): CodedError {
-  try {
-    plan(document);
-  } catch (error) {
-    if (error instanceof CodedError) return error;
-    throw error;
-  }
-  throw new Error(`accepted: ${JSON.stringify(document)}`);
-}
 
 const constants = (members: object) => ({ constants: members });
 const set = (parameter: string, ...values: unknown[]) => ({ sweep: [{ set: parameter, values }] });
@@ -34,6 +24,9 @@ const RESPONDERS = { responders_of: 'baseline', top: 2 };
 const silence = (...items: unknown[]) => ({ duration_ms: 500, silence: items });
 const timed = (members: object) => silence({ node_set: 'S_sugar', start_ms: 100, end_ms: 200, ...members });
 const durations = (...values: number[]) => set('duration_ms', ...values);
+
+const wiring = (members: object) => ({ wiring: members });
+const controls = (members: object) => ({ controls: { shuffle: 'weights', ...members } });
 
 type Code = CodedError['code'];
 const INVALID: Code = 'INVALID_PARAMETER';
@@ -502,9 +495,149 @@ it.each<[what: string, taken: object, refused: object, code: Code, path: string,
     '/silence/0/end_ms',
     /the shortest trial, 199 ms/,
   ],
+  // Wiring and controls.
+  [
+    'a threshold below that of the model',
+    wiring({ minimum_synapses: 5 }),
+    wiring({ minimum_synapses: 4 }),
+    INVALID,
+    '/wiring/minimum_synapses',
+    /at least 5: the model lacks connections of fewer synapses, got 4/,
+  ],
+  [
+    'a swept threshold below that of the model',
+    set('wiring.minimum_synapses', 5, 10),
+    set('wiring.minimum_synapses', 10, 4),
+    INVALID,
+    '/sweep/0/values/1',
+    /at least 5/,
+  ],
+  [
+    'a threshold above all counts',
+    wiring({ minimum_synapses: 8191 }),
+    wiring({ minimum_synapses: 8192 }),
+    INVALID,
+    '/wiring/minimum_synapses',
+    /got 8192/,
+  ],
+  [
+    'half a synapse',
+    wiring({ minimum_synapses: 10 }),
+    wiring({ minimum_synapses: 10.5 }),
+    INVALID,
+    '/wiring/minimum_synapses',
+    /a whole number|an integer/,
+  ],
+  [
+    'an unknown shuffle',
+    wiring({ shuffle: 'targets_within_super_class' }),
+    wiring({ shuffle: 'target' }),
+    INVALID,
+    '/wiring/shuffle',
+    /weights, targets, targets_within_super_class, got "target"/,
+  ],
+  [
+    'a shuffle of validation alone',
+    wiring({ shuffle: 'targets' }),
+    wiring({ shuffle: 'targets_and_weights' }),
+    INVALID,
+    '/wiring/shuffle',
+    /got "targets_and_weights"/,
+  ],
+  ['jitter below', wiring({ jitter: 0 }), wiring({ jitter: -0.1 }), INVALID, '/wiring/jitter', /from 0 to 2/],
+  ['jitter above', wiring({ jitter: 2 }), wiring({ jitter: 2.1 }), INVALID, '/wiring/jitter', /got 2\.1/],
+  [
+    'a seed above',
+    wiring({ seed: 2 ** 32 - 1 }),
+    wiring({ seed: 2 ** 32 }),
+    INVALID,
+    '/wiring/seed',
+    /got 4294967296/,
+  ],
+  ['an unknown member', wiring({}), wiring({ seeds: 1 }), INVALID, '/wiring/seeds', /near: seed/],
+  [
+    'wiring as a word',
+    wiring({ shuffle: 'weights' }),
+    { wiring: 'weights' },
+    INVALID,
+    '/wiring',
+    /a JSON object/,
+  ],
+  [
+    'a swept jitter out of bounds',
+    set('wiring.jitter', 0, 2),
+    set('wiring.jitter', 0, 3),
+    INVALID,
+    '/sweep/0/values/1',
+    /got 3/,
+  ],
+  [
+    'a swept shuffle, which is no number',
+    set('wiring.seed', 1, 2),
+    set('wiring.shuffle', 1, 2),
+    INVALID,
+    '/sweep/0/set',
+    /wiring\.seed/,
+  ],
+  [
+    'no control',
+    controls({ count: 1 }),
+    controls({ count: 0 }),
+    INVALID,
+    '/controls/count',
+    /from 1 to 1000/,
+  ],
+  [
+    'half a control',
+    controls({ count: 20 }),
+    controls({ count: 1.5 }),
+    INVALID,
+    '/controls/count',
+    /got 1\.5/,
+  ],
+  [
+    'controls without a shuffle',
+    controls({}),
+    { controls: { count: 2 } },
+    INVALID,
+    '/controls/shuffle',
+    /must have the member shuffle/,
+  ],
+  [
+    'more controls than conditions',
+    controls({ count: 99 }),
+    controls({ count: 100 }),
+    INVALID,
+    '/controls',
+    /at most 100 conditions, got 101: 100 controls \+ 1/,
+  ],
+  [
+    'controls of a sweep that are too many',
+    { ...controls({ count: 49 }), ...set('seed', 1, 2) },
+    { ...controls({ count: 50 }), ...set('seed', 1, 2) },
+    INVALID,
+    '/sweep',
+    /got 102: 2 values x \(50 controls \+ 1\)/,
+  ],
+  [
+    'controls of a control',
+    { ...controls({}), ...wiring({ jitter: 0.1 }) },
+    { ...controls({}), ...wiring({ shuffle: 'targets' }) },
+    INVALID,
+    '/wiring/shuffle',
+    /left out where there are controls/,
+  ],
+  [
+    'controls of nothing',
+    { ...controls({}), reports: { a: { node_set: 'C_walk' } } },
+    { ...controls({}), reports: { a: { node_set: 'C_walk', type: 'spikes' } } },
+    INVALID,
+    '/controls',
+    /a report of type rate/,
+  ],
 ])('%s', (_, taken, refused, code, path, message) => {
   expect(() => plan(taken)).not.toThrow();
-  const error = refusal(refused);
+  const error = refusalOf(() => plan(refused));
   expect([error.code, error.path]).toEqual([code, path]);
   expect(error.message).toMatch(message);
   expect(error.message.length).toBeLessThan(600);

@@ -88,9 +88,11 @@ const BINS: GroupTable = {
   rowsOfEach: (groups) => (groups.at(0) as RateGroup | undefined)?.bins_hz?.length ?? 0,
 };
 
+const { controlled: _, ...uncontrolled } = rate;
+
 /** As a rate, and the rate in each bin. */
 export const histogram = {
-  ...rate,
+  ...uncontrolled,
   schema: reportSchema('histogram', 'Mean rate of each group in each bin.', GROUPS, {
     bin_ms: number('Length of a bin in ms; the last one may be shorter.', {
       multipleOf: TIME_STEP_MS,

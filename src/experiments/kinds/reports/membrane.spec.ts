@@ -6,6 +6,7 @@ import {
   localReadings,
   localTrials,
   planOf,
+  refusalOf,
   rowsOf,
   tableIn,
   type Answer,
@@ -14,7 +15,6 @@ import { smallBrain } from '../../../../test/support/small-brain.js';
 import { populationsOf } from '../../../../test/support/tables.js';
 import { layOut } from '../../../compiler/lay-out.js';
 import { encodeConnectome, openConnectome } from '../../../connectome/format.js';
-import type { CodedError } from '../../../errors.js';
 import { ReferenceEngine } from '../../../simulation/reference-engine.js';
 import { sampledSteps } from '../../../simulation/simulation.js';
 import { drawInputEvents } from '../../../stimulus/input-events.js';
@@ -55,14 +55,7 @@ const KICKED = {
 const pair = (own: object = {}) => ({ pair: { node_set: ['A', 'B'], type: 'membrane', ...own } });
 const run = (request: object, limits = {}): Promise<Answer> =>
   answerOf(planOf(connectome, request, limits), runTrial);
-const refusal = (request: object, limits = {}): CodedError => {
-  try {
-    planOf(connectome, request, limits);
-  } catch (error) {
-    return error as CodedError;
-  }
-  throw new Error('it was not refused');
-};
+const refusal = (request: object, limits = {}) => refusalOf(() => planOf(connectome, request, limits));
 
 describe('a report of membrane potentials', () => {
   it('has v at the end of steps, as worked out by hand', async () => {
@@ -392,6 +385,34 @@ describe('a document with membrane potentials', () => {
       '/reports/r/group_by/0',
       /sub_class/,
       { ...KICKED, reports: { r: { node_set: 'A', group_by: ['sub_class', 'class'] } } },
+    ],
+    [
+      'a label of groups twice',
+      { ...KICKED, reports: { r: { node_set: 'A', group_by: ['class', 'class'] } } },
+      '/reports/r/group_by/1',
+      /item 0 is the same/,
+      { ...KICKED, reports: { r: { node_set: 'A', group_by: ['class', 'sub_class'] } } },
+    ],
+    [
+      'a class that is no list',
+      { ...KICKED, reports: { r: { node_set: 'A', group_by: 'class' } } },
+      '/reports/r/group_by',
+      /a list .*got "class"/,
+      { ...KICKED, reports: { r: { node_set: 'A', group_by: ['class'] } } },
+    ],
+    [
+      'sub-classes of a sweep in the plural',
+      { ...KICKED, sweep: [{ each: 'A', group_by: ['sub_classes'], as: 'silence' }] },
+      '/sweep/0/group_by/0',
+      /sub_class/,
+      { ...KICKED, sweep: [{ each: 'A', group_by: ['sub_class'], as: 'silence' }] },
+    ],
+    [
+      'what answers say of the whole brain',
+      { ...KICKED, reports: { r: { node_set: 'A', responding_any: true } } },
+      '/reports/r/responding_any',
+      /got "responding_any"/,
+      { ...KICKED, reports: { r: { node_set: 'A' } } },
     ],
   ])('is refused with %s, and its neighbour is not', (_, document, path, message, neighbour) => {
     expect(refusal(document)).toMatchObject({

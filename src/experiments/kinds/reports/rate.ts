@@ -1,8 +1,9 @@
 import { count, listOf, number, orNull, ref, type Static } from '../../../schema/json-schema.js';
 import { STEPS_PER_MS } from '../../../stimulus/protocol.js';
 import { GROUPS, reportSchema } from '../../document/kind-schemas.js';
-import { groupSchema, MEAN_SD, type RATE } from '../report-answers.js';
+import { type Control, groupSchema, MEAN_SD, type RATE } from '../report-answers.js';
 import type {
+  GroupColumn,
   GroupCounts,
   GroupKind,
   GroupTable,
@@ -31,6 +32,10 @@ const VALUES = {
     'Mean rate of the neurons of the group. Null where a trial was stopped.',
     ref<Static<typeof RATE>>('Rate'),
   ),
+  'control?': ref<Control>(
+    'Control',
+    'Of a report of type rate, where the experiment has controls: its mean rate in these.',
+  ),
   'bins_hz?': orNull(
     'Of a histogram: mean rate in each bin.',
     listOf(undefined, number(undefined, { minimum: 0 })),
@@ -44,6 +49,15 @@ const GROUP = groupSchema(
 /** A group as an answer has it. */
 export type RateGroup = Static<typeof GROUP>;
 export type RateValues = Pick<RateGroup, 'responding' | 'responding_any' | 'rate_hz' | 'bins_hz'>;
+
+/** Rows of a group in the table of controls. */
+const OF_CONTROLS: readonly GroupColumn[] = [
+  { column: { name: 'control', type: 'int32' }, valueOf: ({ at }) => at + 1 },
+  {
+    column: { name: 'rate_hz_mean', type: 'double', nullable: true },
+    valueOf: ({ group, at }) => (group as RateGroup).control?.values[at] ?? NaN,
+  },
+];
 
 export type RateReading = ReportReading & RespondingNeurons;
 
@@ -121,7 +135,23 @@ const COLUMNS = [
 ];
 
 /** One row a condition, report and group. */
-export const RATES: GroupTable = { name: 'rates', columnsOf: () => COLUMNS };
+export const RATES: GroupTable = {
+  name: 'rates',
+  columnsOf: () => COLUMNS,
+  controlColumns: [
+    numberColumn<RateGroup>('control_hz_mean', ({ control }) => control?.mean),
+    numberColumn<RateGroup>('control_hz_sd', ({ control }) => control?.sd),
+    numberColumn<RateGroup>('p', ({ control }) => control?.p),
+    numberColumn<RateGroup>('q', ({ control }) => control?.q),
+  ],
+};
+
+/** One row a condition, report, group and control. */
+const CONTROLS: GroupTable = {
+  name: 'controls',
+  columnsOf: () => OF_CONTROLS,
+  rowsOfEach: (groups) => (groups.at(0) as RateGroup | undefined)?.control?.values.length ?? 0,
+};
 
 /** Spikes of each group per neuron and second. */
 export const rate = {
@@ -129,7 +159,7 @@ export const rate = {
   schema: reportSchema('rate', 'Mean rate of each group.', GROUPS),
   answer: { Group: GROUP },
   label: 'mean rate',
-  tables: [RATES],
+  tables: [RATES, CONTROLS],
   measure: {
     label: 'Mean rate',
     unit: 'Hz',
@@ -140,6 +170,13 @@ export const rate = {
   join: (_, first, second) => ({ type: 'rate', ...joinedNeurons(first, second) }),
   sum: (task, options) => rateSum(task, options),
   isReadout: () => true,
+  controlled: {
+    totalsOf: ({ groups, spikes }, trials) =>
+      Float64Array.from(groups, (_, row) =>
+        spikes.subarray(row * trials, (row + 1) * trials).reduce((sum, each) => sum + each, 0),
+      ),
+    unitOf: (neurons, { startStep, endStep }, trials) => trials * neuronSeconds(neurons, endStep - startStep),
+  },
   numbersOfGroup: (_document, _window, trials) => trials,
   valuesOf: rateValues,
 } satisfies GroupKind<ReportTask, RateReading, RateCounts, RateValues>;

@@ -5,6 +5,7 @@ import { PUBLIC_ERROR_CODES, type PublicErrorCode } from '../../http/error-examp
 import { RESULT_SCHEMAS, WARNING } from '../../../experiments/run/result.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 import { count, listOf, mapOf, object, oneOf, ref, type Schema, text } from '../../../schema/json-schema.js';
+import { SESSION_SCHEMAS } from '../../../sessions/step.js';
 import { JOB_STATUS, LINK } from './job-status.js';
 import { MODEL_V2_SCHEMAS } from './model.controller.js';
 
@@ -76,6 +77,7 @@ export const ANSWER_SCHEMAS: Readonly<Record<string, Schema>> = {
   JobStatus: JOB_STATUS,
   Link: LINK,
   Warning: WARNING,
+  ...SESSION_SCHEMAS,
 };
 
 /** The one of version 1 with two more members, and more codes. */

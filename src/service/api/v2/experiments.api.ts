@@ -16,7 +16,7 @@ import { IDEMPOTENCY_KEY } from '../../http/request-headers.js';
 import { FORMATS } from '../../../experiments/formats/formats.js';
 import EXAMPLES from './openapi-examples.json' with { type: 'json' };
 
-const BUDGET_HEADERS: HeaderDescriptions = {
+export const BUDGET_HEADERS: HeaderDescriptions = {
   'RateLimit-Limit': countHeader(
     'Brain seconds that the experiments of a client may cost in any 60 seconds.',
     1,

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import type { AnswerHead, AnswerOrder, AnswerPiece } from '../../../experiments/formats/answer.js';
 import { TABLE_FORMATS, type Format } from '../../../experiments/formats/formats.js';
+import type { SessionPlan } from '../../../experiments/plan/session-plan.js';
 import { progressLine } from '../../../experiments/formats/answer-json.js';
 import { Environment } from '../../config/environment.js';
 import { Limits } from '../../limits/limits.js';
@@ -78,6 +79,16 @@ export class ExperimentsService {
     });
   }
 
+  /** A session that was found good; of its document, or of another one. */
+  async planSession(request: FastifyRequest, text = textOf(request)): Promise<SessionPlan> {
+    const work = this.health.modelForRuns().experiments.openDocument(siteOf(request), text);
+    return this.#ask(request, work, async () => {
+      const plan = await work.call('planSession', text, this.#limitsOf('json'));
+      work.end();
+      return plan;
+    });
+  }
+
   /**
    * The results of a job, as far as it is.
    * @throws CodedError also NOT_FOUND where they are there no longer, and the failure of the job
@@ -150,6 +161,7 @@ export class ExperimentsService {
       inputEventsPerBrainSecond: limits.inputEventsPerBrainSecond,
       synapticEventsPerTrial: limits.synapticEventsPerTrial,
       synapticEventsPerBrainSecond: limits.synapticEventsPerBrainSecond,
+      overriddenPairs: limits.overriddenPairs,
     };
     const ofDocument = { selectedNeurons, ...perTrial, samples, groupNumbers, ids };
     return { ...ofDocument, conditions, brainSeconds, tableRows };

@@ -28,6 +28,11 @@ when no other request needs the workers. They cost no brain seconds of the minut
 client are bounded together. A job is kept for a day after its end. A POST that begins a job may be repeated if it has an
 \`Idempotency-Key\`, such as a random UUID: the same key and document begin the job once, for a day.
 
+**Sessions.** A trial that goes on for minutes, up to 600 s, in steps of 1 to 1000 ms: POST /api/v2/sessions opens it, POST
+to its /steps simulates what comes next, with rates and silences that change from step to step. Its /document is the
+experiment so far, which replays it spike for spike, and from which it can be opened again. It ends 60 s after its last
+step. Brain seconds of steps are charged a second ahead.
+
 **Neurons.** A selector is the name of a node set of the document, a published one (@sugar, see /api/v2/node-sets), a
 cell type (* stands for any text; :left, :right and :center choose a side), an object of labels, or a list of these. An
 object may also ask for the neurons up to three connections downstream or upstream of others. Find cell types with
@@ -51,6 +56,7 @@ export const DESCRIPTION_OF_V2: VersionDescription = {
   tags: {
     'Open experiments': 'Experiments on any neurons.',
     Jobs: 'Experiments that nobody waits for.',
+    Sessions: 'Brains that go on, step by step.',
     Neurons: 'What a selector can name, and how these are connected.',
     Descriptions: 'How the interface works.',
   },

@@ -1,0 +1,99 @@
+/** Rates beside those of controls: how far a condition is from itself in brains that were rewired by chance. */
+import { meanSd } from '../../mean-sd.js';
+import type { Control } from '../kinds/report-answers.js';
+import type { GroupCounts, GroupKind } from '../kinds/report-kind.js';
+import { rounded } from '../kinds/rounded.js';
+import type { Groups } from '../plan/groups.js';
+import type { ConditionCounts } from './condition-counts.js';
+
+/**
+ * The number of values that are at least as far as one of them from the mean of all. They are whole, and multiplied by how
+ * many they are, so that nothing is rounded and equal distances are equal.
+ * @param others the values but for that one
+ */
+export function countAsFar(own: number, others: Float64Array): number {
+  const sum = others.reduce((all, each) => all + each, own);
+  const distance = (value: number) => Math.abs((1 + others.length) * value - sum);
+  return others.reduce((count, each) => count + (distance(each) >= distance(own) ? 1 : 0), 0);
+}
+
+/**
+ * The false discovery rate q of each p, after Benjamini and Hochberg (1995): the least, over all p that are not lower, of p
+ * times the number of tests over the number of tests whose p is not higher.
+ * @param counts how many tests have each rank: p times the highest rank, from 1 on
+ * @returns q of each rank
+ */
+export function falseDiscoveryRates(counts: Uint32Array): Float64Array {
+  const highest = counts.length - 1;
+  const tests = counts.reduce((sum, count) => sum + count, 0);
+  const rates = new Float64Array(counts.length);
+  let notHigher = tests;
+  let least = 1;
+  for (let rank = highest; rank > 0; rank--) {
+    if (counts[rank]! > 0) least = Math.min(least, (rank * tests) / (highest * notHigher));
+    rates[rank] = least;
+    notHigher -= counts[rank]!;
+  }
+  return rates;
+}
+
+/** A report of groups in a condition, and the same in its controls. */
+interface ControlledReport {
+  readonly kind: NonNullable<GroupKind['controlled']>;
+  readonly groups: Groups;
+  readonly counts: GroupCounts;
+  /** False where a trial of the condition was stopped. */
+  readonly isComplete: boolean;
+  /** In the order of their seeds, from 1 on. */
+  readonly controls: readonly ConditionCounts[];
+  /** Place among the reports of the controls. */
+  readonly place: number;
+}
+
+/** @returns what controls say of each group */
+export function controlOf({
+  kind,
+  groups,
+  counts,
+  isComplete,
+  controls,
+  place,
+}: ControlledReport): (group: number) => Control {
+  const trials = controls[0]!.spikes.length;
+  const isStopped = controls.map(({ stoppedAtStep }) => stoppedAtStep !== undefined);
+  const incomplete = isStopped.flatMap((stopped, at) => (stopped ? [at + 1] : []));
+  const complete = controls.filter((_, at) => !isStopped[at]);
+  /** Totals of groups that spiked in the condition or in any complete control: its own, then those of the controls. */
+  const totals = new Map<number, Float64Array>();
+  [counts, ...complete.map(({ reports }) => reports[place] as GroupCounts)].forEach((each, at) => {
+    const ofRows = kind.totalsOf(each, trials);
+    each.groups.forEach((group, row) => {
+      let own = totals.get(group);
+      if (own === undefined) totals.set(group, (own = new Float64Array(1 + complete.length)));
+      own[at] = ofRows[row]!;
+    });
+  });
+  const silent = new Float64Array(1 + complete.length);
+  const ofAll = 1 + controls.length;
+  const rankOf = (own: Float64Array) => 1 + incomplete.length + countAsFar(own[0]!, own.subarray(1));
+  const tests = new Uint32Array(1 + ofAll);
+  for (const own of totals.values()) tests[rankOf(own)]!++;
+  tests[ofAll]! += groups.count - totals.size;
+  const rates = falseDiscoveryRates(tests);
+  return (group) => {
+    const own = totals.get(group) ?? silent;
+    const unit = kind.unitOf(groups.sizes[group]!, counts, trials);
+    const found = own.subarray(1);
+    const { mean, sd } = meanSd(found);
+    const rank = rankOf(own);
+    let next = 0;
+    return {
+      mean: complete.length > 0 ? rounded(mean / unit) : null,
+      sd: complete.length > 0 ? rounded(sd / unit) : null,
+      values: isStopped.map((stopped) => (stopped ? null : rounded(found[next++]! / unit))),
+      incomplete,
+      p: isComplete ? rank / ofAll : null,
+      q: isComplete ? rates[rank]! : null,
+    };
+  };
+}
