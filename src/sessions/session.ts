@@ -102,6 +102,11 @@ export class Session {
     return session;
   }
 
+  /** Tells whether a step is being computed. */
+  get isUnderWay(): boolean {
+    return this.#isUnderWay;
+  }
+
   get tMs(): number {
     return this.timeline.tMs;
   }

@@ -56,7 +56,10 @@ export class Sessions {
 
   /** @param onEnd told once it has ended, however that was */
   keep(session: Session, onEnd: () => void): void {
-    const idle = setTimeout(() => this.end(session), this.bounds.sessionIdleMs).unref();
+    const idle = setTimeout(() => {
+      if (session.isUnderWay) idle.refresh();
+      else this.end(session);
+    }, this.bounds.sessionIdleMs).unref();
     this.#kept.set(session.name, { session, idle, onEnd });
   }
 
