@@ -207,9 +207,17 @@ class Result:
 
         `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
         (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials,
-        population sd) and `trials`, their number.
+        population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
+        `control_hz_sd` (over the controls), `p` and `q`.
         """
         labels = self._labels(("rate", "histogram"))
+        controlled = "controls" in self.document
+
+        def of_controls(group: Json) -> Json:
+            control = group.get("control")
+            values = [control and control[member] for member in ("mean", "sd", "p", "q")] if controlled else []
+            return dict(zip(_CONTROL_COLUMNS, values))
+
         rows = [
             {
                 **self._parameters(condition),
@@ -219,11 +227,35 @@ class Result:
                 "responding": _member(group["responding"], "mean"),
                 "rate_hz_mean": _member(group["rate_hz"], "mean"),
                 "rate_hz_sd": _member(group["rate_hz"], "sd"),
+                **of_controls(group),
                 "trials": self.document["trials"],
             }
             for condition, report, group in self._groups(("rate", "histogram"))
         ]
-        names = ["neurons", "responding", "rate_hz_mean", "rate_hz_sd", "trials"]
+        columns = ["neurons", "responding", "rate_hz_mean", "rate_hz_sd", *(_CONTROL_COLUMNS if controlled else ())]
+        return _frame(rows, [*self._parameter_names(), "report", *labels, *columns, "trials"])
+
+    @property
+    def controls(self) -> Any:
+        """A DataFrame with a row for each condition, report of rates, group and control.
+
+        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
+        """
+        labels = self._labels(("rate",))
+        rows = [
+            {
+                **self._parameters(condition),
+                "report": report,
+                **{label: group.get(label, "") for label in labels},
+                "neurons": group["neurons"],
+                "control": number,
+                "rate_hz_mean": rate_hz,
+                "trials": self.document["trials"],
+            }
+            for condition, report, group in self._groups(("rate",))
+            for number, rate_hz in enumerate(group.get("control", {}).get("values", []), 1)
+        ]
+        names = ["neurons", "control", "rate_hz_mean", "trials"]
         return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
 
     @property
@@ -342,6 +374,7 @@ class Result:
 
 
 #: What `group_by` calls a label, and what a group calls it.
+_CONTROL_COLUMNS = ("control_hz_mean", "control_hz_sd", "p", "q")
 _LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
 
 

@@ -253,10 +253,7 @@ async function readOwnNetwork(
   const renamed = new Map(
     columns.split(',').flatMap((pair) => (pair === '' ? [] : [pair.split('=')])) as [string, string][],
   );
-  const { dataset, known, unknown } = ownTables(edges, neurons, renamed);
-  if (unknown.length > 0) {
-    throw new UsageError(`--columns names ${unknown.join(', ')}; there are ${known.join(', ')}`);
-  }
+  const dataset = ownTables(edges, neurons, renamed);
   const brain = await readTables('', progress, minimumSynapses, identityIn(options), dataset);
   return { brain, signRule: signRuleFor(brain, dataset.signs, options.signs) };
 }

@@ -77,7 +77,7 @@ export const command = defineCommand({
       const results = isOther
         ? publishedResults(subjectOf(measured, 'fast'), publishedFor(other.published))
         : publishedResults(subjectOf(measured, 'predicted'));
-      const written = publishedTable(results);
+      const written = publishedTable(results, isOther ? 'source' : undefined);
       if (document !== undefined) await writeWhole(document, withTable(text, 'published', written));
       print(json ? `${JSON.stringify(results)}\n` : written);
       return;

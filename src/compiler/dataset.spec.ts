@@ -266,7 +266,7 @@ describe('a network of a laboratory', () => {
       silent,
       1,
       { name: 'N', dataset: 'N', release: null, wiring: 'custom' },
-      ownTables(edges, neurons, new Map(Object.entries(columns))).dataset,
+      ownTables(edges, neurons, new Map(Object.entries(columns))),
     );
   const text = (name: string, content: string) => {
     writeFileSync(join(dir, name), content);

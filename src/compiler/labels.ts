@@ -25,12 +25,6 @@ export class NeuronLabels {
     this.#measured = noPositions(count);
   }
 
-  /** Takes what a row says of a neuron. */
-  take(neuron: number, row: TableRow, labels: RowLabels): void {
-    const { label, transmitter, position } = taken(row, labels);
-    this.put(neuron, { label, transmitter, position }, labels);
-  }
-
   put(neuron: number, { label, transmitter, position }: Taken, { table }: RowLabels): void {
     for (const [name, text] of Object.entries(label) as [LabelColumn, string][]) {
       this.given.add(name);
@@ -87,7 +81,7 @@ export async function readLabels(
     let labels!: RowLabels;
     const columns = (found: readonly string[]) => (labels = new RowLabels(table, values, found)).names;
     await tables.readNeuronRows(table.file, columns, table.several === true, (neuron, row) =>
-      into.take(neuron, row, labels),
+      into.put(neuron, taken(row, labels), labels),
     );
   }
 }

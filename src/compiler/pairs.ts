@@ -1,6 +1,7 @@
 /** Sorts the rows of a table by pairs of neurons, and sums the synapses of each pair. */
 import { rowsByKey } from '../connectome/rows.js';
 import { type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
+import type { TableRow } from './table-row.js';
 
 /** Target and row in one exact double: 18 bits and 32. */
 const ROW_RANGE = 2 ** 32;
@@ -107,4 +108,51 @@ function isAscending(pre: Uint32Array, post: Uint32Array): boolean {
     if ((pre[row - 1]! - pre[row]! || post[row - 1]! - post[row]!) > 0) return false;
   }
   return true;
+}
+
+/** The sign of each neuron's outputs, where a table of connections gives it. */
+export class OutputSigns {
+  readonly signs: Int8Array;
+  readonly #isKnown: Uint8Array;
+
+  constructor(private readonly ids: readonly string[]) {
+    this.signs = new Int8Array(ids.length).fill(1);
+    this.#isKnown = new Uint8Array(ids.length);
+  }
+
+  /** Neurons of which a row gave it. */
+  get knownCount(): number {
+    return this.#isKnown.reduce((sum, each) => sum + each, 0);
+  }
+
+  take(neuron: number, row: TableRow, column: number): void {
+    const sign = row.sign(column);
+    if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
+      throw row.fault(
+        column,
+        `${this.signs[neuron]}, as in an earlier row, since all outputs of neuron ${this.ids[neuron]} have one sign`,
+      );
+    }
+    this.#isKnown[neuron] = 1;
+    this.signs[neuron] = sign;
+  }
+}
+
+/** A column of numbers that grows: in an array of JavaScript, millions of numbers would fill its heap. */
+export class GrowingColumn {
+  #count = 0;
+  #values = new Uint32Array(1 << 20);
+
+  push(value: number): void {
+    if (this.#count === this.#values.length) {
+      const larger = new Uint32Array(2 * this.#count);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#count++] = value;
+  }
+
+  get filled(): Uint32Array {
+    return this.#values.subarray(0, this.#count);
+  }
 }

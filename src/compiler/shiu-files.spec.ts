@@ -110,12 +110,12 @@ describe('a fault of the files', () => {
     [
       'a neuron with both signs',
       pair(2, HIGHEST, HIGHEST, 6, 1),
-      `pairs.parquet, row 2: expected all outputs of neuron ${HIGHEST} to have one sign, found Excitatory 1 here and -1 in row 0.`,
+      `pairs.parquet, row 2: expected Excitatory to be -1, as in an earlier row, since all outputs of neuron ${HIGHEST} have one sign, found "1".`,
     ],
     [
       'a sign that is none',
       at('Excitatory', 3, 0n),
-      'pairs.parquet, row 3: expected Excitatory to be 1 or -1, found 0.',
+      'pairs.parquet, row 3: expected Excitatory to be 1 or -1, found "0".',
     ],
     [
       'more synapses than a connectome file holds',
@@ -125,32 +125,32 @@ describe('a fault of the files', () => {
     [
       'a pair without synapses',
       pair(4, LOW, LOWEST, 0, 1),
-      'pairs.parquet, row 4: expected Connectivity to be a whole number of at least 1, found 0.',
+      'pairs.parquet, row 4: expected Connectivity to be a whole number from 1 to 999999999, found "0".',
     ],
     [
       'a place beyond the list',
       at('Postsynaptic_Index', 2, 4n),
-      'pairs.parquet, row 2: expected Postsynaptic_Index to be the index of a neuron in neurons.csv, 0 to 3, found 4.',
+      'pairs.parquet, row 2: expected Postsynaptic_Index to be the index of a neuron in neurons.csv, 0 to 3, found "4".',
     ],
     [
       'an id that the list lacks',
       at('Presynaptic_ID', 4, 101n),
-      'pairs.parquet, row 4: expected Presynaptic_ID to be a neuron of neurons.csv, found 101.',
+      'pairs.parquet, row 4: expected Presynaptic_ID to be a neuron of neurons.csv, found "101".',
     ],
     [
       'a place and an id that disagree',
       at('Presynaptic_ID', 0, BigInt(SECOND_HIGHEST)),
-      `pairs.parquet, row 0: expected Presynaptic_ID to be ${HIGHEST}, the neuron at Presynaptic_Index in neurons.csv, found ${SECOND_HIGHEST}.`,
+      `pairs.parquet, row 0: expected Presynaptic_ID to be ${HIGHEST}, the neuron at Presynaptic_Index in neurons.csv, found "${SECOND_HIGHEST}".`,
     ],
     [
       'a list in another order',
       ({ lines }) => lines.splice(1, 2, lines[2]!, lines[1]!),
-      `pairs.parquet, row 0: expected Presynaptic_ID to be 7, the neuron at Presynaptic_Index in neurons.csv, found ${HIGHEST}.`,
+      `pairs.parquet, row 0: expected Presynaptic_ID to be 7, the neuron at Presynaptic_Index in neurons.csv, found "${HIGHEST}".`,
     ],
     [
       'a signed count that is not the product',
       at('Excitatory x Connectivity', 2, 6n),
-      'pairs.parquet, row 2: expected Excitatory x Connectivity to be -6, the product of its columns, found 6.',
+      'pairs.parquet, row 2: expected Excitatory x Connectivity to be -6, the product of its columns, found "6".',
     ],
     [
       'a pair twice',
@@ -160,23 +160,23 @@ describe('a fault of the files', () => {
     [
       'a value that is missing',
       at('Connectivity', 3, null),
-      'pairs.parquet, row 3: expected Connectivity to be a whole number, found nothing.',
+      'pairs.parquet, row 3: expected Connectivity to be a whole number from 1 to 999999999, found "".',
     ],
     [
       'a column of another type',
       (table) => {
         table.types['Connectivity'] = 'DOUBLE';
-        table.columns['Connectivity'] = PAIRS.map(([, , synapses]) => synapses);
+        table.columns['Connectivity'] = PAIRS.map(([, , synapses]) => synapses + 0.5);
       },
-      'pairs.parquet: expected Connectivity to hold whole numbers, found DOUBLE.',
+      'pairs.parquet, row 0: expected Connectivity to be a whole number from 1 to 999999999, found "5.5".',
     ],
     [
       'a column of texts',
       (table) => {
         table.types['Presynaptic_ID'] = 'STRING';
-        table.columns['Presynaptic_ID'] = PAIRS.map(([pre]) => pre);
+        table.columns['Presynaptic_ID'] = PAIRS.map(() => 'DNp01');
       },
-      'pairs.parquet: expected Presynaptic_ID to hold whole numbers, found BYTE_ARRAY, UTF8.',
+      'pairs.parquet, row 0: expected Presynaptic_ID to be a root id of 1 to 18 digits, found "DNp01".',
     ],
     [
       'a column that is missing',

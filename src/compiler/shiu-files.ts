@@ -11,23 +11,24 @@ import { type Brain, type ConnectionColumns, FLYWIRE_783, MINIMUM_SYNAPSES } fro
 import { readCsv } from './csv.js';
 import { readDataset } from './dataset.js';
 import { NeuronLabels, readLabels } from './labels.js';
-import { sumPairs } from './pairs.js';
-import { ParquetTable } from './parquet.js';
+import { GrowingColumn, OutputSigns, sumPairs } from './pairs.js';
+import { readParquet } from './parquet.js';
 import { type Progress, silent } from './progress.js';
 import { indexNeurons, type ListedNeuron, type NeuronIndex, TableReader } from './table-reader.js';
+import { tableFault, type TableRow } from './table-row.js';
 
 /** Digest of the file that was published for release 783. */
 const PUBLISHED_CONNECTIVITY_SHA256 = 'efeb23fb99098e9c390f6869969b2a121a2ee92c833cfc45ecb2c1d8e1af0347';
 
-const ENDS = [
-  { index: 'Presynaptic_Index', id: 'Presynaptic_ID' },
-  { index: 'Postsynaptic_Index', id: 'Postsynaptic_ID' },
-] as const;
-const SYNAPSES = 'Connectivity';
-const SIGN = 'Excitatory';
-/** Weight of a connection in their model. */
-const SIGNED_SYNAPSES = 'Excitatory x Connectivity';
-const COLUMNS = [...ENDS.flatMap(({ index, id }) => [index, id]), SYNAPSES, SIGN, SIGNED_SYNAPSES];
+const ENDS = ['Presynaptic', 'Postsynaptic'];
+const COLUMNS = [
+  ...ENDS.flatMap((end) => [`${end}_Index`, `${end}_ID`]),
+  'Connectivity',
+  'Excitatory',
+  // Weight of a connection in their model.
+  'Excitatory x Connectivity',
+];
+const [SYNAPSES, SIGN, SIGNED_SYNAPSES] = [4, 5, 6] as const;
 
 export interface ShiuFiles {
   /** Connectivity_783.parquet, or a file of its form. */
@@ -51,14 +52,12 @@ export async function readShiuFiles(
 ): Promise<Brain> {
   const neurons = await readNeurons(files.completeness, progress);
   const { index } = neurons;
-  const table = await ParquetTable.open(files.connectivity, COLUMNS);
-  const { connections, signs, remarks, signRemark } = await readPairs(
-    table,
+  const { connections, signs, source, remarks, signRemark } = await readPairs(
+    files.connectivity,
     neurons,
     progress,
     minimumSynapses,
   );
-  const connectivity = await table.source();
   const tables = files.tables === undefined ? null : new TableReader(files.tables, index, progress);
   const count = index.ids.length;
   const labels = new NeuronLabels(count);
@@ -68,12 +67,12 @@ export async function readShiuFiles(
     neurons: { count, ids: index.ids, ...labels.neurons(), signs: { 'as given': signs } },
     connections,
     minimumSynapses,
-    sources: [neurons.source, connectivity, ...(tables?.sources ?? [])],
+    sources: [neurons.source, source, ...(tables?.sources ?? [])],
     provenance: [
       ...(identity === FLYWIRE_783
         ? [
             'Wiring of the FlyWire connectome, compiled from a connectivity file of Shiu et al. 2024, with its signs.',
-            connectivity.sha256 === PUBLISHED_CONNECTIVITY_SHA256
+            source.sha256 === PUBLISHED_CONNECTIVITY_SHA256
               ? 'The connectivity file is the one that was published for release 783.'
               : 'The connectivity file is not the one that was published for release 783: its SHA-256 is another.',
           ]
@@ -85,6 +84,14 @@ export async function readShiuFiles(
     ],
     signRemarks: { 'as given': [signRemark] },
   };
+}
+
+interface Read {
+  readonly connections: ConnectionColumns;
+  readonly signs: Int8Array;
+  readonly source: SourceFile;
+  readonly remarks: string[];
+  readonly signRemark: string;
 }
 
 interface Neurons {
@@ -106,100 +113,70 @@ async function readNeurons(path: string, progress: Progress): Promise<Neurons> {
 }
 
 async function readPairs(
-  table: ParquetTable,
+  path: string,
   neurons: Neurons,
   progress: Progress,
   minimumSynapses: number,
-): Promise<{ connections: ConnectionColumns; signs: Int8Array; remarks: string[]; signRemark: string }> {
+): Promise<Read> {
   const { ids } = neurons.index;
-  const pre = await readEnd(table, neurons, ENDS[0], progress);
-  const post = await readEnd(table, neurons, ENDS[1], progress);
-  const pairText = (row: number) => `${ids[pre[row]!]} to ${ids[post[row]!]}`;
-
-  const synapses = new Uint16Array(table.rowCount);
-  await table.readColumn(SYNAPSES, progress, (value, row) => {
-    if (value < 1) return 'a whole number of at least 1';
-    if (value > MAXIMUM_SYNAPSES_PER_CONNECTION) {
-      const expected = `expected at most ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses from ${pairText(row)}`;
-      throw table.fault(row, `${expected}, found ${value}`);
+  const numbers = BigInt64Array.from(ids, BigInt);
+  const [pre, post, synapses] = [new GrowingColumn(), new GrowingColumn(), new GrowingColumn()];
+  const outputs = new OutputSigns(ids);
+  const pairText = (from: number, to: number) => `${ids[from]} to ${ids[to]}`;
+  const source = await readParquet(path, COLUMNS, progress, (row) => {
+    const [from, to] = ENDS.map((_, end) => neuronIn(row, 2 * end, neurons, numbers)) as [number, number];
+    const count = row.count(SYNAPSES);
+    if (count > MAXIMUM_SYNAPSES_PER_CONNECTION) {
+      const expected = `expected at most ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses from ${pairText(from, to)}`;
+      throw tableFault(row.file, `row ${row.at}`, `${expected}, found ${count}`);
     }
-    synapses[row] = Number(value);
+    const sign = row.sign(SIGN);
+    if (sign === 0) throw row.fault(SIGN, '1 or -1');
+    outputs.take(from, row, SIGN);
+    if (row.text(SIGNED_SYNAPSES) !== String(sign * count)) {
+      throw row.fault(SIGNED_SYNAPSES, `${sign * count}, the product of its columns`);
+    }
+    pre.push(from);
+    post.push(to);
+    synapses.push(count);
   });
-  const { signs, remark: signRemark } = await readSigns(table, ids, pre, progress);
-  await table.readColumn(SIGNED_SYNAPSES, progress, (value, row) => {
-    const expected = signs[pre[row]!]! * synapses[row]!;
-    return Number(value) === expected ? undefined : `${expected}, the product of its columns`;
-  });
-
   progress.begin('Sorting the pairs', 0, 'items');
+  const rows = { pre: pre.filled, post: post.filled, synapses: synapses.filled };
   const { connections, counted, pruned } = sumPairs(
-    { pre, post, synapses },
+    rows,
     ids.length,
     minimumSynapses,
     (earlier, later) => {
-      throw table.fault(
-        later,
-        `expected one row for a pair of neurons, found ${pairText(later)} a second time (first in row ${earlier})`,
-      );
+      const pair = pairText(rows.pre[later]!, rows.post[later]!);
+      const expected = `expected one row for a pair of neurons, found ${pair} a second time`;
+      throw tableFault(source.file, `row ${later}`, `${expected} (first in row ${earlier})`);
     },
     () => {},
   );
-  return { connections, signs, remarks: [`${table.file} has ${counted}`, ...pruned], signRemark };
+  const { signs, knownCount } = outputs;
+  const signRemark =
+    `Signs of ${signs.length} neurons: ${knownCount} by the column ${COLUMNS[SIGN]} of ${source.file}; ` +
+    `${signs.length - knownCount} have no outputs there, so their sign, excitatory, changes nothing.`;
+  return { connections, signs, source, remarks: [`${source.file} has ${counted}`, ...pruned], signRemark };
 }
 
-/** @returns the neuron at one end of each pair, whose place in the list and whose id have to agree */
-async function readEnd(
-  table: ParquetTable,
-  { index, indexAt }: Neurons,
-  { index: indexColumn, id: idColumn }: (typeof ENDS)[number],
-  progress: Progress,
-): Promise<Uint32Array> {
-  const { ids, file } = index;
-  const neuron = new Uint32Array(table.rowCount);
-  await table.readColumn(indexColumn, progress, (value, row) => {
-    const found = indexAt[Number(value)];
-    if (found === undefined) return `the index of a neuron in ${file}, 0 to ${indexAt.length - 1}`;
-    neuron[row] = found;
-    return undefined;
-  });
-  const numbers = BigInt64Array.from(ids, BigInt);
-  await table.readColumn(idColumn, progress, (value, row) => {
-    const id = BigInt(value);
-    if (id === numbers[neuron[row]!]) return undefined;
-    return numbers.includes(id)
-      ? `${ids[neuron[row]!]}, the neuron at ${indexColumn} in ${file}`
-      : `a neuron of ${file}`;
-  });
-  return neuron;
-}
-
-/** @returns the sign of each neuron; a neuron without outputs counts as excitatory, which changes nothing */
-async function readSigns(
-  table: ParquetTable,
-  ids: readonly string[],
-  pre: Uint32Array,
-  progress: Progress,
-): Promise<{ signs: Int8Array; remark: string }> {
-  const signs = new Int8Array(ids.length).fill(1);
-  const firstRow = new Map<number, number>();
-  await table.readColumn(SIGN, progress, (value, row) => {
-    const sign = Number(value);
-    const neuron = pre[row]!;
-    if (sign !== 1 && sign !== -1) return '1 or -1';
-    if (!firstRow.has(neuron)) {
-      firstRow.set(neuron, row);
-      signs[neuron] = sign;
-    } else if (signs[neuron] !== sign) {
-      throw table.fault(
-        row,
-        `expected all outputs of neuron ${ids[neuron]} to have one sign, ` +
-          `found ${SIGN} ${sign} here and ${-sign} in row ${firstRow.get(neuron)}`,
-      );
-    }
-    return undefined;
-  });
-  const remark =
-    `Signs of ${signs.length} neurons: ${firstRow.size} by the column ${SIGN} of ${table.file}; ` +
-    `${signs.length - firstRow.size} have no outputs there, so their sign, excitatory, changes nothing.`;
-  return { signs, remark };
+/** @returns the neuron at one end of a pair, whose place in the list and whose id have to agree */
+function neuronIn(
+  row: TableRow,
+  column: number,
+  { index: { ids, file }, indexAt }: Neurons,
+  numbers: BigInt64Array,
+): number {
+  const neuron = indexAt[Number(row.id(column))];
+  if (neuron === undefined) {
+    throw row.fault(column, `the index of a neuron in ${file}, 0 to ${indexAt.length - 1}`);
+  }
+  const id = BigInt(row.id(column + 1));
+  if (id === numbers[neuron]) return neuron;
+  throw row.fault(
+    column + 1,
+    numbers.includes(id)
+      ? `${ids[neuron]!}, the neuron at ${COLUMNS[column]} in ${file}`
+      : `a neuron of ${file}`,
+  );
 }

@@ -11,7 +11,7 @@ import {
 import { type Brain, type ConnectionColumns, MINIMUM_SYNAPSES } from './brain.js';
 import { type ConnectionTable, type Dataset, readDataset } from './dataset.js';
 import { NeuronLabels, readLabels, type Taken, taken } from './labels.js';
-import { sumPairs } from './pairs.js';
+import { GrowingColumn, OutputSigns, sumPairs } from './pairs.js';
 import { type Progress, silent } from './progress.js';
 import { readTable } from './read-table.js';
 import { RowLabels } from './row-labels.js';
@@ -166,48 +166,6 @@ async function readConnections(
   const over = named.part === undefined ? '' : ` over ${named.part}s`;
   tables.remarks.push(`${rows.pre.length} rows summed${over} to ${counted}`, ...pruned);
   return { connections, pairs: pairCount, outputSigns: signColumn < 0 ? null : outputSigns.signs };
-}
-
-/** The sign of each neuron's outputs, where a table of connections gives it. */
-class OutputSigns {
-  readonly signs: Int8Array;
-  readonly #isKnown: Uint8Array;
-
-  constructor(private readonly ids: readonly string[]) {
-    this.signs = new Int8Array(ids.length).fill(1);
-    this.#isKnown = new Uint8Array(ids.length);
-  }
-
-  take(neuron: number, row: TableRow, column: number): void {
-    const sign = row.sign(column);
-    if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
-      throw row.fault(
-        column,
-        `${this.signs[neuron]}, as in an earlier row, since all outputs of neuron ${this.ids[neuron]} have one sign`,
-      );
-    }
-    this.#isKnown[neuron] = 1;
-    this.signs[neuron] = sign;
-  }
-}
-
-/** A column of numbers that grows: in an array of JavaScript, millions of numbers would fill its heap. */
-class GrowingColumn {
-  #count = 0;
-  #values = new Uint32Array(1 << 20);
-
-  push(value: number): void {
-    if (this.#count === this.#values.length) {
-      const larger = new Uint32Array(2 * this.#count);
-      larger.set(this.#values);
-      this.#values = larger;
-    }
-    this.#values[this.#count++] = value;
-  }
-
-  get filled(): Uint32Array {
-    return this.#values.subarray(0, this.#count);
-  }
 }
 
 /** Signs under each rule that the tables allow: as they give them, else by the transmitters. */

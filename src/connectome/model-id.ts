@@ -13,8 +13,7 @@ interface NamedModel extends Pick<Connectome, 'digest'> {
  * and the start of the digest.
  */
 export function modelId({ metadata, digest }: NamedModel): string {
-  const { release, wiring, signRule, synapses } = metadata;
-  const synapseMv = synapseMvOf(metadata);
+  const { release, wiring, signRule, synapses, synapseMv } = metadata;
   const parts = [
     isFlyWire(metadata) ? 'fafb' : slugOf(metadata.dataset),
     ...(release === null ? [] : [release]),
@@ -40,11 +39,6 @@ export function networkName({ dataset, release, wiring, synapses }: ConnectomeMe
   const name = isFlyWire({ dataset }) ? 'flywire' : slugOf(dataset);
   const parts = [name, release, synapses?.id, wiring === 'measured' ? null : wiring];
   return parts.filter((part) => part !== null && part !== undefined).join('-');
-}
-
-/** Gain that a model was compiled with; undefined for that of the network model, which was fitted to FlyWire. */
-export function synapseMvOf({ synapseMv }: Pick<ConnectomeMetadata, 'synapseMv'>): number | undefined {
-  return synapseMv;
 }
 
 /** A name of the neurons in files of other programs. */

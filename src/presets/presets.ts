@@ -1,6 +1,5 @@
 /** The stimuli of version 1 are presets: populations, with rates, in the metadata of the connectome. */
 import type { Connectome, ConnectomeMetadata } from '../connectome/connectome.js';
-import { synapseMvOf } from '../connectome/model-id.js';
 import type { StimulusPopulation } from '../connectome/populations.js';
 import { STEPS_PER_MS } from '../simulation/network.js';
 import { type Protocol, v1Protocol } from '../stimulus/protocol.js';
@@ -46,7 +45,7 @@ export function protocolOf(connectome: Connectome, experiment: Experiment): Prot
   const { stimulus, duration_ms: durationMs, intensity, seed } = experiment;
   const durationSteps = durationMs * STEPS_PER_MS;
   const preset = presetOf(connectome.metadata, stimulus);
-  const synapseMv = synapseMvOf(connectome.metadata);
+  const synapseMv = connectome.metadata.synapseMv;
   const gain = synapseMv === undefined ? {} : { constants: { synapseMv } };
   if (preset === undefined) return { inputs: [], silenced: new Uint32Array(0), durationSteps, ...gain };
   const train = { nominalRateHz: preset.nominalRateHz, intensity, seed };

@@ -82,7 +82,7 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
     return Math.min((this.ownTask.step?.synapticEvents ?? 0) + LIGHT_SYNAPTIC_EVENTS, this.#ownBudget);
   }
 
-  /** What it may have in any of its steps. */
+  /** The budget that it may have in any of its steps. */
   get #ownBudget(): number {
     const { trial, step } = this.ownTask;
     const { eventBudget = Infinity, eventBudgetPerStep = 0 } = trial.protocol;

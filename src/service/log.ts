@@ -71,7 +71,7 @@ export function logRequest(log: Logger, { request, status, elapsedMs }: Finished
   );
 }
 
-/** Of a session the route alone: whoever knows its name can go on with it. */
+/** The route alone where it is that of a session: whoever knows its name can go on with it. */
 function pathOf({ url, routeOptions }: FinishedRequest['request']): string {
   const { url: route = '' } = routeOptions;
   return route.startsWith(SESSIONS_PATH) ? route : url.split('?', 1)[0]!.slice(0, LONGEST_PATH);

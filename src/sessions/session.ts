@@ -15,7 +15,6 @@ import { priceMs, tableRowsOf } from '../experiments/plan/prices.js';
 import type { SessionPlan } from '../experiments/plan/session-plan.js';
 import { type ConditionProtocol, type StepReading, trialTask } from '../experiments/plan/trial.js';
 import { conditionResult } from '../experiments/run/condition-result.js';
-import { refused } from '../schema/json-path.js';
 import type { ExperimentQueue } from '../scheduling/experiment-queue.js';
 import { STEPS_PER_MS } from '../stimulus/protocol.js';
 import { type Changes, LONGEST_STEP_MS, type StepRequest } from './step.js';
@@ -25,7 +24,7 @@ import { type NewSilence, Timeline, type TimelineLimits } from './timeline.js';
 const ROWS_OF_STEP = 10_000;
 const NAME_BYTES = 16;
 
-/** What a session needs of the service. */
+/** Parts of the service that a session needs. */
 export interface SessionParts {
   readonly connectome: Connectome;
   readonly queue: Pick<ExperimentQueue, 'runStep'>;
@@ -33,7 +32,7 @@ export interface SessionParts {
   readonly limits: TimelineLimits;
 }
 
-/** What a step needs of the request that asks for it. */
+/** Parts of a request that its step needs. */
 export interface StepHost {
   /** @throws CodedError where the document is none that the service takes */
   plan(document: object): Promise<SessionPlan>;

@@ -1,4 +1,4 @@
-/** What a session is asked and answers: schemas, from which checks, types and OpenAPI are made. */
+/** Questions to a session and its answers: schemas, from which checks, types and OpenAPI are made. */
 import { SELECTOR_DEFINITIONS } from '../connectome/selector-schema.js';
 import {
   LONGEST_TRIAL_STEPS,

@@ -20,12 +20,12 @@ import {
 import { LONGEST_SESSION_MS, LONGEST_STEP_MS } from './step.js';
 
 const MS_PER_SECOND = 1000;
-/** What was fired in a window has arrived so long after it. */
+/** Time after a window until all that was fired in it has arrived. */
 const LONGEST_DELAY_MS = 20;
 /** Items of `silence` of a document, and rates in time of all its inputs. */
 const MAXIMUM_SILENCES = 64;
 const MAXIMUM_RATES = 60_000;
-/** Of a silence beside its selectors; of what else grows with the document. */
+/** Bytes of a silence beside its selectors, and of what else grows with the document. */
 const SILENCE_BYTES = 64;
 const SPARE_BYTES = 256;
 
@@ -67,7 +67,7 @@ type RatedInput = InputDocument & { readonly rate_hz: unknown; readonly scale?: 
 
 export class Timeline {
   #tMs: number;
-  /** Of inputs whose rate a step can set. */
+  /** Rates of the inputs whose rate a step can set. */
   #courses: ReadonlyMap<string, Course>;
   #silences: readonly Silence[];
   #inputEvents = 0;
@@ -173,7 +173,7 @@ export class Timeline {
       if (train.kind === 'spikes') return { neurons, train };
       const name = names[at]!;
       const course = this.#courses.get(name);
-      // What lasts until the end of the plan goes on.
+      // Rates that last until the end of the plan go on.
       const endStep = train.endStep === protocol.durationSteps ? LONGEST_TRIAL_STEPS : train.endStep;
       if (train.kind === 'background' || course === undefined)
         return { neurons, train: { ...train, endStep } };
@@ -256,7 +256,7 @@ export class Timeline {
 
   #rateOf(name: string): unknown {
     const { timesMs, values } = this.#courses.get(name)!;
-    // What was set now begins with the next step.
+    // A rate that was set now begins with the next step.
     const count = this.#tMs > 0 && timesMs.at(-1) === this.#tMs ? timesMs.length - 1 : timesMs.length;
     return count === 1 ? values[0]! : { times_ms: timesMs.slice(0, count), values: values.slice(0, count) };
   }
@@ -319,7 +319,7 @@ function silencesOf(
   return items.length === 0 ? windows : [{ items, neurons, startMs: 0, endMs: undefined }, ...windows];
 }
 
-/** Of rates in a document that begin at a time. */
+/** Characters of rates that begin at a time in a document. */
 function bytesOf(rates: Readonly<Record<string, number>>, tMs: number): number {
   return Object.values(rates).reduce((sum, rateHz) => sum + `${tMs},${rateHz},`.length, 0);
 }

@@ -169,7 +169,11 @@ export function withTable(text: string, name: string, written: string): string {
 }
 
 /** Published results and ours, side by side. */
-export function publishedTable(results: readonly PublishedResult[]): string {
+/** @param decides heading of the last column */
+export function publishedTable(
+  results: readonly PublishedResult[],
+  decides = 'decidable with these tables?',
+): string {
   return table(results, {
     stimulated: ({ name }) => name,
     measured: ({ reads }) => reads,
@@ -179,7 +183,7 @@ export function publishedTable(results: readonly PublishedResult[]): string {
       if (typeof published !== 'number') return '';
       return typeof ours === 'number' ? signed(ours - published, 0) : signed(ours.mean - published);
     },
-    'decidable with these tables?': ({ decides }) => decides,
+    [decides]: ({ decides: words }) => words,
   });
 }
 

@@ -901,6 +901,20 @@ for table, columns in {'rates': None, 'histogram': None, 'spikes': ['condition',
     await python(script, { interpreter: PANDAS });
   });
 
+  it('has what controls say as DataFrames', async () => {
+    const script = `${RUN}
+import pandas as pd
+controlled = {**document, 'reports': {'cells': document['reports']['cells']}, 'controls': {'shuffle': 'weights', 'count': 3}}
+result = lab.run(**controlled)
+for table in ('rates', 'controls'):
+  path = lab.download(table + '.csv', table=table, **controlled)
+  expected = pd.read_csv(path, dtype={'root_id': str}, keep_default_na=False)
+  pd.testing.assert_frame_equal(getattr(result, table), expected, check_dtype=False)
+answer([len(result.controls) / len(result.rates), 'control_hz_sd' in result.rates])
+`;
+    expect(await answered(script, { interpreter: PANDAS })).toEqual([3, true]);
+  });
+
   it('has no rates where a trial was stopped', async () => {
     const script = `
 condition = {'index': 0, 'parameters': {}, 'complete': False, 'reports': {'r': [

@@ -110,6 +110,7 @@ describe('docs/guide.md', () => {
       'selectors',
       'connections',
       'edits',
+      'controls',
       'screen',
       'spikes',
       'stream',
@@ -219,6 +220,17 @@ describe('docs/guide.md', () => {
     );
     const { synapse_mv: _, ...others } = Object.fromEntries(listed);
     expect(dryRun.resolved.constants).toEqual({ ...others, synapse_mv: 0.3 });
+  });
+
+  it('controls: sugar drives the proboscis more than in any of 20 brains with shuffled weights', async () => {
+    const [header, ...rows] = (await runShell('controls')).trimEnd().split('\r\n');
+    expect(rows).toHaveLength(2);
+    for (const row of rows) {
+      const value = (name: string) => Number(row.split(',')[header!.split(',').indexOf(name)]);
+      expect(value('rate_hz_mean')).toBeGreaterThan(20 * value('control_hz_mean'));
+      // Both sides are the furthest of 21.
+      expect([value('p'), value('q')]).toEqual([1 / 21, 1 / 21]);
+    }
   });
 
   it('screen: the baseline and three lesions of the types that respond most', async () => {

@@ -51,6 +51,18 @@ const DOCUMENTS: Record<string, object> = {
       { each: { responders_of: 'baseline', top: 4 }, group_by: ['type'], as: 'inputs.sugar' },
     ],
   },
+  'controls of a screen, on another wiring': {
+    ...SHORT,
+    trials: 2,
+    wiring: { minimum_synapses: 8, jitter: 0.2 },
+    sweep: [{ each: ['S_sugar', 'S_loom'], group_by: ['type'], as: 'silence' }],
+    controls: { shuffle: 'targets', count: 6 },
+  },
+  'wirings by their seeds': {
+    ...SHORT,
+    wiring: { shuffle: 'weights' },
+    sweep: [{ set: 'wiring.seed', from: 1, to: 12, step: 1 }],
+  },
   'tables of spikes and input events': {
     ...SHORT,
     reports: {

@@ -102,6 +102,17 @@ describeWith(['tables'], 'the examples on the measured wiring', () => {
     expect(onlyCe).toBeGreaterThan(onlyF!);
   });
 
+  it('shuffled weights: MN9 is silent in nearly all brains, and further from their mean than any', async () => {
+    const { controls, ...document } = documentOf('shiu2024-shuffled') as { controls: object };
+    const few = { ...document, trials: 2, controls: { ...controls, count: 25 } };
+    const [condition] = await conditionsOf(few);
+    for (const { control } of groupsIn(condition!, 'MN9')) {
+      // Published: at most one of 100 brains drives it.
+      expect(control!.values.filter((value) => value !== 0).length).toBeLessThanOrEqual(1);
+      expect([control!.p, control!.q]).toEqual([1 / 26, 1 / 26]);
+    }
+  });
+
   it('looming: without its relay the giant fibre loses half of its rate', async () => {
     const conditions = await conditionsOf(withShorthand(documentOf('looming-relay'), { trials: '3' }));
     const [intact, lesioned] = conditions.map((condition) => rate(condition, 'giant_fibre'));

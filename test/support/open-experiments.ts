@@ -31,7 +31,6 @@ export const NO_LIMITS: ExperimentLimits = {
   brainSeconds: Infinity,
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
-  overriddenPairs: Infinity,
   tableRows: Infinity,
   samples: Infinity,
   groupNumbers: Infinity,

@@ -11,7 +11,7 @@ type Step = BodyOf<'stepSession'>;
 
 /** Rates and silences that hold from a moment on. */
 export type SessionChanges = BodyOf<'branchSession'>;
-/** What happened in a step. */
+/** A step, with what happened in it. */
 export type StepAnswer = Schemas['StepAnswer'];
 
 export interface StepOptions extends RequestOptions {
@@ -36,7 +36,7 @@ export class Session {
   /** The session as it was when the first of the kept steps began. */
   #document: ExperimentDocument;
   #steps: Step[] = [];
-  /** Of a branch: they hold from its first step on. */
+  /** Changes of a branch: they hold from its first step on. */
   #changes: SessionChanges = {};
 
   private constructor(requests: Requests, document: ExperimentDocument) {

@@ -18,7 +18,6 @@ const LIMITS = {
   inputEventsPerTrial: Infinity,
   synapticEventsPerTrial: Infinity,
   tableRows: Infinity,
-  overriddenPairs: Infinity,
   samples: Infinity,
   groupNumbers: Infinity,
 };

@@ -11,8 +11,8 @@ export interface ExperimentLimits {
   /** The event budget of every trial, and of each second of one that goes on for so long. */
   readonly synapticEventsPerTrial: number;
   readonly synapticEventsPerBrainSecond?: number;
-  /** Connections that the overrides of a condition name together: workers keep the memory that these took. */
-  readonly overriddenPairs: number;
+  /** Connections that the overrides of a condition name together, as workers keep their memory. Earlier jobs have none. */
+  readonly overriddenPairs?: number;
   /** Rows of all tables of events together: on a page of an answer; of a condition of a job. */
   readonly tableRows: number;
   /** Membrane potentials in an answer, on all of its pages. */

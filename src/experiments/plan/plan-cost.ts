@@ -208,7 +208,7 @@ export class PlanCost {
   }
 
   /** @throws CodedError TOO_EXPENSIVE */
-  #checkOverrides({ overriddenPairs }: ExperimentLimits): void {
+  #checkOverrides({ overriddenPairs = Infinity }: ExperimentLimits): void {
     for (let index = 0; index < this.parts.grid.size; index++) {
       const pairs = this.parts.pairsAt(index);
       if (pairs <= overriddenPairs) continue;

@@ -23,7 +23,7 @@ const REFUSED = {
 const TYPES: readonly string[] = ['rate', 'latency', 'spikes', 'inputs', 'membrane'];
 /** Groups of all reports: they are written in every step. */
 const MAXIMUM_GROUPS = 2_000;
-/** Nothing lies ahead of a session that begins at rest: its document ends before the first step could. */
+/** The duration of the document of a session that begins at rest: it ends before the first step could. */
 const SHORTEST_MS = 1;
 
 /** Plain data that crosses threads. */
@@ -32,7 +32,7 @@ export interface SessionPlan {
   readonly document: ExperimentDocument;
   /** How much of it is simulated before the first step; 0 where the session begins at rest. */
   readonly startMs: number;
-  /** Of the document. Its arrays lie in shared memory. */
+  /** The one of the document. Its arrays lie in shared memory. */
   readonly protocol: ConditionProtocol;
   /** Neurons of each report, in the order of the document; in shared memory. */
   readonly neuronsOfReports: readonly {
@@ -58,7 +58,7 @@ export function parseSessionDocument(
   }
   const { trials = 1 } = value;
   if (trials !== 1) throw refused(['trials'], trials, '1 or left out: a session is one trial');
-  // What a report may have does not depend on where the session is.
+  // Reports may have the same members wherever the session is.
   const whole = parseDocument({ ...value, trials }, limits, channels);
   const isAtRest = !hasMember(value, 'duration_ms');
   const document = isAtRest

@@ -3,7 +3,6 @@ import type { Environment } from '../config/environment.js';
 import { DEFAULT_EXPERIMENT, type Experiment } from '../../presets/experiment.js';
 import { availableStimuli, protocolOf } from '../../presets/presets.js';
 import type { Connectome } from '../../connectome/connectome.js';
-import { synapseMvOf } from '../../connectome/model-id.js';
 import { messageWithCause } from '../../errors.js';
 import type { Degradations } from '../health/degradations.js';
 import type { ExperimentPool } from '../../scheduling/experiment-pool.js';
@@ -63,7 +62,7 @@ export function gpuBeside(
 /** Says why no GPU is looked for; undefined where one is. */
 export function gpuRefusal({ BACKEND }: Environment, { metadata }: Connectome): string | undefined {
   if (BACKEND === 'cpu') return 'BACKEND=cpu';
-  const synapseMv = synapseMvOf(metadata);
+  const synapseMv = metadata.synapseMv;
   return synapseMv === undefined
     ? undefined
     : `a GPU knows no gain but the usual one, and this model has ${synapseMv} mV`;

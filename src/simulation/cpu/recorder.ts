@@ -1,20 +1,29 @@
 import { type MembraneRecording, sampledSteps } from '../simulation.js';
 import { ADDRESS_SHIFT, type Kernel, viewOf } from './kernel-exports.js';
 
+/** Potentials that all recordings together have in the kernel: few enough to stay in a cache until they are taken out. */
+const POTENTIALS_IN_KERNEL = 16_384;
+
 /** A recording during a trial. */
 interface Course {
   readonly recording: MembraneRecording;
   /** The place of its first neuron among all recorded ones. */
   readonly firstNeuron: number;
-  /** The place of its first sample among all samples. */
-  readonly firstSample: number;
+  /** The place in the kernel of the first of the samples that are there. */
+  readonly firstPotential: number;
+  /** Samples that the kernel has room for. */
+  readonly room: number;
   readonly steps: readonly number[];
+  readonly potentials: Float64Array;
   taken: number;
+  /** Samples that were taken out of the kernel. */
+  kept: number;
 }
 
 /** Takes the samples of all recordings of one trial from the kernel. */
 export class Recorder {
   readonly neuronCount: number;
+  /** Potentials that the kernel needs room for. */
   readonly sampleCount: number;
   readonly #courses: readonly Course[];
   /** The next step at whose end a sample is due; Infinity after the last one. */
@@ -28,16 +37,19 @@ export class Recorder {
     endStep: number,
   ) {
     let firstNeuron = 0;
-    let firstSample = 0;
+    let firstPotential = 0;
     this.#courses = recordings.map((recording) => {
+      const { length } = recording.neurons;
       const steps = sampledSteps(recording, endStep, startStep);
-      const course = { recording, firstNeuron, firstSample, steps, taken: 0 };
-      firstNeuron += recording.neurons.length;
-      firstSample += recording.neurons.length * steps.length;
+      const room = Math.max(1, Math.floor(POTENTIALS_IN_KERNEL / recordings.length / length));
+      const potentials = new Float64Array(length * steps.length);
+      const course = { recording, firstNeuron, firstPotential, room, steps, potentials, taken: 0, kept: 0 };
+      firstNeuron += length;
+      firstPotential += length * room;
       return course;
     });
     this.neuronCount = firstNeuron;
-    this.sampleCount = firstSample;
+    this.sampleCount = firstPotential;
     this.#advance();
   }
 
@@ -58,18 +70,28 @@ export class Recorder {
     for (const course of this.#courses) {
       if (course.steps[course.taken] !== this.nextStep) continue;
       const { length } = course.recording.neurons;
-      this.kernel.sample(course.firstNeuron, length, course.firstSample + course.taken * length);
+      const place = course.firstPotential + (course.taken - course.kept) * length;
+      this.kernel.sample(course.firstNeuron, length, place);
       course.taken++;
+      if (course.taken - course.kept === course.room) this.#keep(course);
     }
     this.#advance();
   }
 
-  /** @returns the samples of each recording that were taken, in mV */
+  /** @returns the samples of each recording that were taken, in mV, in memory of their own */
   samples(): Float64Array[] {
+    return this.#courses.map((course) => {
+      this.#keep(course);
+      return course.potentials.subarray(0, course.taken * course.recording.neurons.length);
+    });
+  }
+
+  #keep(course: Course): void {
+    const { recording, firstPotential, potentials, taken, kept } = course;
+    const { length } = recording.neurons;
     const all = viewOf(this.kernel, Float64Array, 'samples', this.sampleCount);
-    return this.#courses.map(({ recording: { neurons }, firstSample, taken }) =>
-      all.subarray(firstSample, firstSample + taken * neurons.length),
-    );
+    potentials.set(all.subarray(firstPotential, firstPotential + (taken - kept) * length), kept * length);
+    course.kept = taken;
   }
 
   #advance(): void {

@@ -1,4 +1,3 @@
-import { synapseMvOf } from '../../../connectome/model-id.js';
 import { number, object, type Static } from '../../../schema/json-schema.js';
 import { NETWORK } from '../../../simulation/network.js';
 import { type NetworkConstants, STEPS_PER_MS } from '../../../stimulus/protocol.js';
@@ -101,7 +100,7 @@ export const constants = {
   *planned({ grid, connectome }, given) {
     yield;
     const isSwept = NAMES.some((name) => grid.axisOf(parameterOf(name)) >= 0);
-    const gainMv = synapseMvOf(connectome.metadata);
+    const gainMv = connectome.metadata.synapseMv;
     if (given === undefined && !isSwept && gainMv === undefined) return {};
     const inForce: Constants = { ...USUAL, ...(gainMv !== undefined && { synapse_mv: gainMv }), ...given };
     return {

@@ -17,6 +17,11 @@ export interface EventReading extends ReportReading {
   readonly rows: number;
 }
 
+/** Number of the rows that are here. */
+export function rowsHere({ steps, values }: EventReading): number {
+  return values[0]?.length ?? steps.length;
+}
+
 export function isEventReading(reading: ReportReading): reading is EventReading {
   return 'rows' in reading;
 }
@@ -51,8 +56,9 @@ export function readRows(
 
 /** Rows of two parts of a trial. */
 export function joinedRows(task: EventTask, first: EventReading, second: EventReading): EventReading {
-  const length = Math.min(task.maximumRows, first.steps.length + second.steps.length);
+  const maximum = Math.min(task.maximumRows, rowsHere(first) + rowsHere(second));
   const list = <T extends Uint32Array | EventValues>(earlier: T, later: T): T => {
+    const length = Math.min(maximum, earlier.length + later.length);
     const all = new (earlier.constructor as new (length: number) => T)(length);
     all.set(earlier);
     all.set(later.subarray(0, length - earlier.length), earlier.length);
@@ -82,7 +88,7 @@ export class EventSum implements ReportSum<EventReading, EventTable> {
 
   add(trial: number, reading: EventReading, keepsRows: boolean): void {
     if (!keepsRows) return;
-    const rows = Math.min(reading.steps.length, this.maximumRows - this.#rows);
+    const rows = Math.min(rowsHere(reading), this.maximumRows - this.#rows);
     if (rows < reading.rows) this.#truncated = true;
     if (rows === 0) return;
     this.#parts.push({ trial, rows, reading });
@@ -101,11 +107,16 @@ export class EventSum implements ReportSum<EventReading, EventTable> {
     let at = 0;
     for (const { trial, rows, reading } of this.#parts) {
       trials.fill(trial, at, at + rows);
-      steps.set(reading.steps.subarray(0, rows), at);
-      neurons.set(reading.neurons.subarray(0, rows), at);
+      this.writeRows(reading, steps.subarray(at, at + rows), neurons.subarray(at, at + rows));
       columns.forEach(({ values }, own) => values.set(reading.values[own]!.subarray(0, rows), at));
       at += rows;
     }
     return { table, trials, steps, neurons, columns, truncated: this.#truncated };
+  }
+
+  /** Writes step and neuron of the first rows of a reading, as many as there is room for. */
+  protected writeRows(reading: EventReading, steps: Uint32Array, neurons: Uint32Array): void {
+    steps.set(reading.steps.subarray(0, steps.length));
+    neurons.set(reading.neurons.subarray(0, neurons.length));
   }
 }

@@ -74,20 +74,39 @@ export const membrane = {
   },
   /** A trial that the event budget ended has the samples up to there. */
   read(task, { samples, rowsLeft, startStep, endStep }) {
-    const { neurons: members, maximumRows } = task;
-    const potentials = samples!.slice(0, Math.min(maximumRows, rowsLeft));
-    const steps = new Uint32Array(potentials.length);
-    const neurons = new Uint32Array(potentials.length);
-    const { length } = members;
+    const potentials = samples!.subarray(0, Math.min(task.maximumRows, rowsLeft));
     const sampled = sampledSteps(task, endStep, startStep);
-    for (let row = 0, sample = 0; row < potentials.length; row += length, sample++) {
-      const isWhole = row + length <= potentials.length;
-      steps.fill(sampled[sample]!, row, row + length);
-      neurons.set(isWhole ? members : members.subarray(0, potentials.length - row), row);
-    }
+    const steps = Uint32Array.from(sampled.slice(0, samplesIn(potentials.length, task)));
+    const neurons = new Uint32Array(0);
     return { type: 'membrane', steps, neurons, values: [potentials], rows: samples!.length };
   },
-  join: joinedRows,
-  sum: ({ maximumRows }) => new EventSum('membrane', maximumRows, [POTENTIAL]),
+  join(task, first, second) {
+    const { steps, ...joined } = joinedRows(task, first, second);
+    return { ...joined, steps: steps.slice(0, samplesIn(joined.values[0]!.length, task)) };
+  },
+  sum: (task) => new MembraneSum(task),
   isReadout: () => false,
 } satisfies EventKind<MembraneTask, EventReading>;
+
+/** The last one may lack neurons. */
+function samplesIn(rows: number, { neurons }: MembraneTask): number {
+  return Math.ceil(rows / neurons.length);
+}
+
+/** Readings have the step of each sample alone, because the neurons of all samples are the same. */
+class MembraneSum extends EventSum {
+  readonly #members: Uint32Array;
+
+  constructor({ maximumRows, neurons }: MembraneTask) {
+    super('membrane', maximumRows, [POTENTIAL]);
+    this.#members = neurons;
+  }
+
+  protected override writeRows(reading: EventReading, steps: Uint32Array, neurons: Uint32Array): void {
+    const { length } = this.#members;
+    for (let row = 0, sample = 0; row < steps.length; row += length, sample++) {
+      steps.fill(reading.steps[sample]!, row, row + length);
+      neurons.set(this.#members.subarray(0, steps.length - row), row);
+    }
+  }
+}

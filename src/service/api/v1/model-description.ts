@@ -1,5 +1,5 @@
 import type { Connectome, ConnectomeMetadata } from '../../../connectome/connectome.js';
-import { isFlyWire, modelId, synapseMvOf } from '../../../connectome/model-id.js';
+import { isFlyWire, modelId } from '../../../connectome/model-id.js';
 import { dataCitations, licenceOf, SIGN_RULE_TEXTS } from '../../../connectome/model-origin.js';
 import type { Population } from '../../../connectome/populations.js';
 import { drivesOf } from '../../../presets/drives.js';
@@ -112,7 +112,7 @@ export function describeModel(connectome: Connectome, atlasUrl: string) {
 
 /** The gain in force: that of the network model, or the one that the connectome was compiled with. */
 function gainOf(metadata: ConnectomeMetadata) {
-  const value = synapseMvOf(metadata);
+  const value = metadata.synapseMv;
   return value === undefined
     ? NETWORK.synapseMv
     : { ...NETWORK.synapseMv, value, source: 'given when the model was compiled' };

@@ -2,7 +2,7 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { type Connectome, WIRINGS } from '../../../connectome/connectome.js';
-import { modelId, networkName, synapseMvOf } from '../../../connectome/model-id.js';
+import { modelId, networkName } from '../../../connectome/model-id.js';
 import { dataCitations, licenceOf, SIGN_RULE_TEXTS } from '../../../connectome/model-origin.js';
 import {
   anyOf,
@@ -102,7 +102,7 @@ function servedModel(connectome: Connectome) {
       inhibitory: withSign(-1),
       without_fast_effect: withSign(0),
     },
-    synapse_mv: synapseMvOf(metadata) ?? SYNAPSE_MV,
+    synapse_mv: metadata.synapseMv ?? SYNAPSE_MV,
     licence: licenceOf(metadata),
     ...(metadata.licence && { licence_url: metadata.licence.url }),
     cite: dataCitations(metadata).map(({ text: authors, doi }) => `${authors}, doi:${doi}`),

@@ -48,9 +48,9 @@ const LOCATION = textHeader(
   '^/api/v2/sessions/[\\w-]{22}$',
 );
 
-/** Of whatever concerns one session. */
+/** Errors of whatever concerns one session. */
 const OF_SESSION: readonly PublicErrorCode[] = ['SESSION_ENDED', 'MODEL_LOADING', 'MODEL_FAILED'];
-/** Of what simulates. */
+/** Errors of what simulates. */
 const OF_TRIALS: readonly PublicErrorCode[] = [
   'INVALID_PARAMETER',
   'UNKNOWN_NEURONS',
