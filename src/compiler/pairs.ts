@@ -125,7 +125,8 @@ export class OutputSigns {
     return this.#isKnown.reduce((sum, each) => sum + each, 0);
   }
 
-  take(neuron: number, row: TableRow, column: number): void {
+  /** @returns the sign in a row, which has to be that of earlier rows of the neuron */
+  take(neuron: number, row: TableRow, column: number): number {
     const sign = row.sign(column);
     if (this.#isKnown[neuron] === 1 && this.signs[neuron] !== sign) {
       throw row.fault(
@@ -135,6 +136,7 @@ export class OutputSigns {
     }
     this.#isKnown[neuron] = 1;
     this.signs[neuron] = sign;
+    return sign;
   }
 }
 

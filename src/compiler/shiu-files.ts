@@ -130,9 +130,8 @@ async function readPairs(
       const expected = `expected at most ${MAXIMUM_SYNAPSES_PER_CONNECTION} synapses from ${pairText(from, to)}`;
       throw tableFault(row.file, `row ${row.at}`, `${expected}, found ${count}`);
     }
-    const sign = row.sign(SIGN);
+    const sign = outputs.take(from, row, SIGN);
     if (sign === 0) throw row.fault(SIGN, '1 or -1');
-    outputs.take(from, row, SIGN);
     if (row.text(SIGNED_SYNAPSES) !== String(sign * count)) {
       throw row.fault(SIGNED_SYNAPSES, `${sign * count}, the product of its columns`);
     }

@@ -7,6 +7,7 @@ const DOCUMENTS = [
   'CHANGELOG.md',
   'SECURITY.md',
   'clients/fly/README.md',
+  'clients/python/CHANGELOG.md',
   'clients/python/README.md',
   'clients/typescript/README.md',
   'docker/README.md',
@@ -22,9 +23,9 @@ const IS_PATH =
 /** Made by a command, so not there in a fresh clone. */
 const MADE = /^(?:data\/[\w.-]+\.connectome|docker\/\.env)$/;
 
-const sources = ['src', 'test', 'bench', 'scripts', 'clients/pages'].flatMap((folder) =>
+const sources = ['src', 'test', 'bench', 'scripts', 'clients/pages', 'clients/python'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(?:ts|mjs)$/.test(name))
+    .filter((name) => /\.(?:ts|mjs|py)$/.test(name))
     .map((name) => join(folder, name)),
 );
 const sourceNames = new Set(sources.map((file) => basename(file)));

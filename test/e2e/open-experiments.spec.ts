@@ -512,6 +512,28 @@ describe('an experiment on a small brain', () => {
     await small.stop();
   });
 
+  it('refuses overrides of too many connections, also as a job', async () => {
+    const small = await startReadyService({}, { limits: { overriddenPairs: 300 } });
+    const overriding = (target: string) => ({
+      trials: 1,
+      connection_overrides: { weaker: { source: '@all', target, weight: 0.5 } },
+    });
+    expect((await run(small, overriding('C_walk'))).status).toBe(200);
+    for (const prefer of ['', 'respond-async']) {
+      const headers = { 'content-type': 'application/json', prefer };
+      const refused = await small.post(overriding('@all'), '/api/v2/experiments', headers);
+      expect([refused.status, await refused.json()]).toMatchObject([
+        422,
+        {
+          code: 'TOO_EXPENSIVE',
+          path: '/connection_overrides',
+          error: expect.stringMatching(/name \d+ connections; at most 300/),
+        },
+      ]);
+    }
+    await small.stop();
+  });
+
   it('suggests what may have been meant', async () => {
     const { error, suggestions, path } = await (
       await run(service, { inputs: { a: { node_set: ['S_sugr', 'S_loom', 'S_loon'] } } })

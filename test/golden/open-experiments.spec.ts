@@ -44,7 +44,9 @@ describeWith(['tables', 'golden'], 'open experiments against Brian 2, spike for 
     expect(conditions[0]!.spikes).toEqual({ mean: spikes, sd: 0 });
     const { steps, neurons } = tableIn(conditions[0]!, 'all');
     // Every neuron has a super class or a side, so the table is the whole raster.
-    expect(Buffer.from(steps.buffer).equals(Buffer.from(golden.spikes.steps.buffer))).toBe(true);
+    expect(Buffer.from(steps.buffer).equals(Buffer.from(Uint32Array.from(golden.spikes.steps).buffer))).toBe(
+      true,
+    );
     expect(Buffer.from(neurons.buffer).equals(Buffer.from(golden.spikes.neurons.buffer))).toBe(true);
   });
 });

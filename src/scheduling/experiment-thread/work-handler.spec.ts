@@ -20,6 +20,7 @@ const READING: TrialReading = {
       rows: 1000,
       steps: new Uint32Array(1000),
       neurons: new Uint32Array(1000),
+      values: [],
     } as EventReading,
   ],
 };

@@ -1,28 +1,13 @@
-"""Open experiments on a spiking model of the fruit fly brain, for notebooks and scripts.
-
-    from neural_experiment_client import Lab
-
-    lab = Lab("http://localhost:8080")
-    result = lab.run(
-        inputs={"loom": {"node_set": ["LC4:left", "LPLC2:left"], "rate_hz": 100}},
-        reports={"giant_fibre": {"node_set": "DNp01", "group_by": ["side"]}},
-    )
-    result.rates  # a pandas.DataFrame
-
-Only the standard library is needed. DataFrames need pandas, and an Arrow or Parquet file of more rows than the service
-sends at once needs pyarrow.
-"""
+"""The service over HTTP: experiments, jobs, searches and files."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
 import dataclasses
-import hashlib
 import http
 import itertools
 import json
-import numbers
+import logging
 import os
 import re
 import socket
@@ -34,30 +19,34 @@ import urllib.parse
 import urllib.request
 import uuid
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO, Any, TypeVar, Union
+from typing import IO, TYPE_CHECKING, Any, TypeVar, Union
 
-__version__ = "1.0.0"
-__all__ = [
-    "Job",
-    "JobState",
-    "Lab",
-    "LabConnectionError",
-    "LabError",
-    "Progress",
-    "Result",
-    "Session",
-    "default_params",
-    "print_job_state",
-    "print_progress",
-    "run_exp",
-]
+from . import kept_jobs
+from .documents import (
+    NEURON_COLUMNS,
+    Document,
+    Json,
+    Selector,
+    complete_selector,
+    completed,
+    id_text,
+    is_id,
+    plain,
+    query_text,
+    takes_document,
+)
+from .errors import LabConnectionError, LabError
+from .frames import frame_or_list
+from .results import Result
+from .version import __version__
 
-Json = dict[str, Any]
-#: A cell type or node set by name, an id, labels, or a list of these, which are united.
-Selector = Union[str, int, Mapping[str, Any], Sequence[Any]]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .local import LocalLab
 
 _T = TypeVar("_T")
 _URL_VARIABLE = "NEURAL_EXPERIMENT_URL"
@@ -70,44 +59,9 @@ _Ask = Callable[[Mapping[str, Union[str, None]]], Any]
 #: The most that a search lists, and that GET /api/v2/neurons looks up, at once.
 _ROWS_A_REQUEST = 10_000
 _IDS_A_REQUEST = 200
-#: Of a neuron: its id and its labels.
-_NEURON_COLUMNS = ["root_id", "type", "class", "sub_class", "super_class", "side"]
-#: Other members of a selector: those that are selectors, and how far these reach.
-_SELECTORS = ("downstream_of", "upstream_of", "except")
-_STEPS = ("hops", "minimum_synapses")
-
-
-class LabError(Exception):
-    """The service refused a request, or an experiment failed.
-
-    Attributes:
-        status: HTTP status; None where an experiment failed after its answer had begun.
-        code: the error in one word, for programs; docs/errors.md lists them.
-        path: JSON Pointer to the fault in the document; "" for the document as a whole; None if it is elsewhere.
-        suggestions: values that may have been meant, nearest first.
-        retry_after_s: seconds after which to try again, where the service says so.
-    """
-
-    def __init__(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        code: str | None = None,
-        path: str | None = None,
-        suggestions: Sequence[str] = (),
-        retry_after_s: float | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
-        self.path = path
-        self.suggestions = list(suggestions)
-        self.retry_after_s = retry_after_s
-
-
-class LabConnectionError(LabError):
-    """Nothing answered at the address, the connection broke, or no byte came within the time limit."""
+#: What a list of jobs says of each.
+_STATE_COLUMNS = ["status", "progress", "conditions_done", "conditions"]
+_LOGGER = logging.getLogger("neural_experiment_client")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,229 +120,9 @@ class JobState:
 def print_job_state(state: JobState) -> None:
     """Shows the state in one line of the terminal or of a notebook's output."""
     left = "" if state.left_s is None else f", {state.left_s:.0f} s left"
-    text = f"{state.status}: {state.progress} %, {state.conditions_done} of {state.conditions} conditions{left}"
+    status = "accepted, waits for a worker" if state.status == "accepted" else state.status
+    text = f"{status}: {state.progress} %, {state.conditions_done} of {state.conditions} conditions{left}"
     print(f"\r{text:<70}", end="\n" if state.is_finished else "", file=sys.stderr, flush=True)
-
-
-class Result:
-    """The answer to an experiment.
-
-    Attributes:
-        json: the whole answer, as the service's JSON format has it. Where the service sent it in several parts, `cost`
-            is that of all of them, and a condition at their border counts in both.
-    """
-
-    def __init__(self, answer: Json) -> None:
-        self.json = answer
-
-    @property
-    def id(self) -> str:
-        """Names the experiment on this model: equal experiments have equal ids."""
-        return self.json["id"]
-
-    @property
-    def document(self) -> Json:
-        """The experiment with every default; `lab.run(**result.document)` repeats it."""
-        return self.json["experiment"]
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether it is of a job that is not finished, and has only the conditions that are done."""
-        return self.json.get("partial", False)
-
-    @property
-    def warnings(self) -> list[Json]:
-        """What to bear in mind about the results: `code` and `message` of each. They are also shown when it comes."""
-        return self.json["warnings"]
-
-    @property
-    def rates(self) -> Any:
-        """A DataFrame with a row for each condition, report and group.
-
-        `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
-        (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials,
-        population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
-        `control_hz_sd` (over the controls), `p` and `q`.
-        """
-        labels = self._labels(("rate", "histogram"))
-        controlled = "controls" in self.document
-
-        def of_controls(group: Json) -> Json:
-            control = group.get("control")
-            values = [control and control[member] for member in ("mean", "sd", "p", "q")] if controlled else []
-            return dict(zip(_CONTROL_COLUMNS, values))
-
-        rows = [
-            {
-                **self._parameters(condition),
-                "report": report,
-                **{label: group.get(label, "") for label in labels},
-                "neurons": group["neurons"],
-                "responding": _member(group["responding"], "mean"),
-                "rate_hz_mean": _member(group["rate_hz"], "mean"),
-                "rate_hz_sd": _member(group["rate_hz"], "sd"),
-                **of_controls(group),
-                "trials": self.document["trials"],
-            }
-            for condition, report, group in self._groups(("rate", "histogram"))
-        ]
-        columns = ["neurons", "responding", "rate_hz_mean", "rate_hz_sd", *(_CONTROL_COLUMNS if controlled else ())]
-        return _frame(rows, [*self._parameter_names(), "report", *labels, *columns, "trials"])
-
-    @property
-    def controls(self) -> Any:
-        """A DataFrame with a row for each condition, report of rates, group and control.
-
-        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
-        """
-        labels = self._labels(("rate",))
-        rows = [
-            {
-                **self._parameters(condition),
-                "report": report,
-                **{label: group.get(label, "") for label in labels},
-                "neurons": group["neurons"],
-                "control": number,
-                "rate_hz_mean": rate_hz,
-                "trials": self.document["trials"],
-            }
-            for condition, report, group in self._groups(("rate",))
-            for number, rate_hz in enumerate(group.get("control", {}).get("values", []), 1)
-        ]
-        names = ["neurons", "control", "rate_hz_mean", "trials"]
-        return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
-
-    @property
-    def latency(self) -> Any:
-        """A DataFrame with a row for each condition, report of latencies and group.
-
-        As `rates`, with `latency_ms_mean` and `latency_ms_sd` (from `start_ms` of the report to the first spike of any
-        neuron of the group; over the trials that have one, population sd) and `responding_trials`, the share of these.
-        """
-        labels = self._labels(("latency",))
-        rows = [
-            {
-                **self._parameters(condition),
-                "report": report,
-                **{label: group.get(label, "") for label in labels},
-                "neurons": group["neurons"],
-                "latency_ms_mean": _member(group["latency_ms"], "mean"),
-                "latency_ms_sd": _member(group["latency_ms"], "sd"),
-                "responding_trials": group["responding_trials"],
-                "trials": self.document["trials"],
-            }
-            for condition, report, group in self._groups(("latency",))
-        ]
-        names = ["neurons", "latency_ms_mean", "latency_ms_sd", "responding_trials", "trials"]
-        return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
-
-    @property
-    def histogram(self) -> Any:
-        """A DataFrame with a row for each condition, histogram, group and bin.
-
-        As `rates`, with `bin_start_ms`, from the start of the trial, and `rate_hz`, mean over neurons and trials.
-        """
-        labels = self._labels(("histogram",))
-        rows = []
-        for condition, report, group in self._groups(("histogram",)):
-            document = self.document["reports"][report]
-            # Times are multiples of 0.1 ms: sums of whole steps are exact.
-            start, width = round(10 * document["start_ms"]), round(10 * document["bin_ms"])
-            for place, rate_hz in enumerate(group["bins_hz"] or []):
-                rows.append(
-                    {
-                        **self._parameters(condition),
-                        "report": report,
-                        **{label: group.get(label, "") for label in labels},
-                        "neurons": group["neurons"],
-                        "bin_start_ms": (start + place * width) / 10,
-                        "rate_hz": rate_hz,
-                        "trials": self.document["trials"],
-                    }
-                )
-        names = ["neurons", "bin_start_ms", "rate_hz", "trials"]
-        return _frame(rows, [*self._parameter_names(), "report", *labels, *names])
-
-    @property
-    def spikes(self) -> Any:
-        """A DataFrame with a row for each spike of the reports of type `spikes`.
-
-        `condition`, `report`, `trial` (from 0), `t_ms` (from the start of the trial), `root_id` (text: ids exceed
-        2^53). `Lab.download` writes millions of spikes to a file without holding them in memory, with types and sides.
-        """
-        return self._table("spikes", ["trial", "t_ms", "root_id"])
-
-    @property
-    def inputs(self) -> Any:
-        """As `spikes`, with the events of the reports of type `inputs`, and `input`, the name of the input."""
-        return self._table("inputs", ["trial", "t_ms", "input", "root_id"])
-
-    @property
-    def membrane(self) -> Any:
-        """As `spikes`, with the samples of the reports of type `membrane`, and `v_mv`, the membrane potential in mV."""
-        return self._table("membrane", ["trial", "t_ms", "root_id", "v_mv"])
-
-    def __repr__(self) -> str:
-        name = self.document.get("name")
-        title = "Result" if name is None else f"Result of {name!r}"
-        return f"<{title}: {len(self.json['conditions'])} conditions, {self.document['trials']} trials each>"
-
-    def _table(self, kind: str, names: list[str]) -> Any:
-        columns: dict[str, list[Any]] = {name: [] for name in ["condition", "report", *names]}
-        truncated = False
-        for condition in self.json["conditions"]:
-            for report in self._reports((kind,)):
-                table = condition["reports"][report]
-                rows = len(table["trial"])
-                columns["condition"] += [condition["index"]] * rows
-                columns["report"] += [report] * rows
-                for name in names:
-                    columns[name] += table[name]
-                truncated = truncated or table.get("truncated", False)
-        if truncated:
-            warnings.warn("Rows beyond the limit of the service are left out, as truncate=True allowed.", stacklevel=3)
-        return _pandas().DataFrame(columns)
-
-    def _reports(self, kinds: tuple[str, ...]) -> list[str]:
-        return [name for name, report in self.document["reports"].items() if report["type"] in kinds]
-
-    def _groups(self, kinds: tuple[str, ...]) -> Iterator[tuple[Json, str, Json]]:
-        for condition in self.json["conditions"]:
-            for report in self._reports(kinds):
-                for group in condition["reports"][report]:
-                    yield condition, report, group
-
-    def _labels(self, kinds: tuple[str, ...]) -> list[str]:
-        used = {label for name in self._reports(kinds) for label in self.document["reports"][name]["group_by"]}
-        return [_LABELS[label] for label in _LABELS if label in used]
-
-    def _parameter_names(self) -> list[str]:
-        return ["condition", *(name for axis in self.document.get("sweep", []) for name, _ in _axis_columns(axis))]
-
-    def _parameters(self, condition: Json) -> Json:
-        row = {"condition": condition["index"]}
-        for axis in self.document.get("sweep", []):
-            value = condition["parameters"][axis["set"] if "set" in axis else axis["as"]]
-            row.update((name, read(value)) for name, read in _axis_columns(axis))
-        return row
-
-
-#: What `group_by` calls a label, and what a group calls it.
-_CONTROL_COLUMNS = ("control_hz_mean", "control_hz_sd", "p", "q")
-_LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
-
-
-def _axis_columns(axis: Json) -> list[tuple[str, Callable[[Any], Any]]]:
-    """The columns of an axis of the sweep, and how to read their values from the parameter."""
-    if "set" in axis:
-        return [(axis["set"], lambda value: value)]
-    if not axis["group_by"]:
-        return [(axis["as"], lambda group: "none" if group is None else "all")]
-
-    def reader(label: str) -> Callable[[Any], Any]:
-        return lambda group: "none" if group is None else group.get(label, "")
-
-    return [(f"{axis['as']}.{_LABELS[label]}", reader(_LABELS[label])) for label in axis["group_by"]]
 
 
 class Lab:
@@ -412,12 +146,39 @@ class Lab:
         self.timeout_s = timeout_s
         self.wait_at_most_s = wait_at_most_s
 
+    @staticmethod
+    def local(
+        brain: str | os.PathLike[str] | None = None,
+        *,
+        checkout: str | os.PathLike[str] | None = None,
+        variables: Mapping[str, object] | None = None,
+    ) -> LocalLab:
+        """Starts a service on this machine, without limits, and says so. It ends with this process.
+
+            lab = Lab.local()
+            with Lab.local("malecns-1.0") as lab: ...
+
+        Args:
+            brain: the path of a connectome file, or the name of one in `data` of the checkout; by default `default`.
+            checkout: a checkout of the project that is built (`npm run build`); by default that of the environment
+                variable NEURAL_EXPERIMENT_CHECKOUT, or else the one that this module or the working directory lies in.
+            variables: of the service's environment (docs/operations.md), such as `{"WORKERS": 4}`.
+
+        Raises:
+            FileNotFoundError: no checkout, no build, no such brain or no Node.
+            LabConnectionError: the service did not start; the message has what it said.
+        """
+        from .local import LocalLab
+
+        return LocalLab(brain, checkout=checkout, variables=variables)
+
+    @takes_document
     def run(
         self,
         *,
         progress: Callable[[Progress], object] | bool = False,
         truncate: bool = False,
-        **document: Any,
+        **document: Unpack[Document],
     ) -> Result:
         """Runs an experiment and waits for its results.
 
@@ -464,7 +225,8 @@ class Lab:
         show = print_progress if progress is True else progress or None
         return _result(self._asking(document), truncate=truncate, show=show)
 
-    def submit(self, **document: Any) -> Job:
+    @takes_document
+    def submit(self, **document: Unpack[Document]) -> Job:
         """Begins an experiment as a job: the service goes on when this program ends.
 
         A job may be much larger than what `run` is allowed: 20,000 conditions and 300,000 brain seconds, unless the
@@ -476,7 +238,7 @@ class Lab:
         Args:
             **document: as for `run`.
         """
-        complete = _complete(document)
+        complete = completed(document)
         headers = {"Prefer": "respond-async", "Idempotency-Key": f'"{uuid.uuid4()}"'}
 
         def begun() -> Job:
@@ -484,7 +246,9 @@ class Lab:
                 # A service that knows no jobs would answer at once.
                 if response.status != http.HTTPStatus.ACCEPTED:
                     raise LabError("The service computes no jobs.", status=response.status)
-                return Job(self, _parsed(_read(response))["jobID"])
+                state = _parsed(_read(response))
+            kept_jobs.remember(self.url, state["jobID"], complete.get("name"), state["created"])
+            return Job(self, state["jobID"])
 
         return self._until_answered(begun, every_s=1, is_worth_waiting=_may_have_arrived)
 
@@ -492,7 +256,34 @@ class Lab:
         """A job that was begun before, by its name (`Job.name`)."""
         return Job(self, name)
 
-    def session(self, **document: Any) -> Session:
+    def jobs(self) -> Any:
+        """The jobs that were submitted to this address by this user of this machine, from any program.
+
+        Their names are kept in `$XDG_STATE_HOME/neural-experiment-client/jobs.ndjson` (by default below
+        ~/.local/state), which only this user can read. Jobs that the service does not know any more are forgotten.
+
+        Returns:
+            A DataFrame with a row for each job, the last one last: `name` (for `Lab.job`), `title` (the name of the
+            experiment), `begun`, `status`, `progress` (per cent), `conditions_done`, `conditions`; without pandas a
+            list of dicts.
+        """
+        rows = []
+        gone = set()
+        for job in kept_jobs.remembered(self.url):
+            try:
+                state = self.job(job["name"]).state
+            except LabError as error:
+                if error.status != http.HTTPStatus.NOT_FOUND:
+                    raise
+                gone.add(job["name"])
+                continue
+            head = {name: job[name] for name in ("name", "title", "begun")}
+            rows.append({**head, **{name: getattr(state, name) for name in _STATE_COLUMNS}})
+        kept_jobs.forget(lambda job: job["name"] in gone)
+        return frame_or_list(rows, ["name", "title", "begun", *_STATE_COLUMNS])
+
+    @takes_document
+    def session(self, **document: Unpack[Document]) -> Session:
         """Opens a session: a brain that goes on, step by step.
 
             with lab.session(inputs={"sugar": {"node_set": "@sugar", "rate_hz": 0}}, reports={"mn9": "@MN9"}) as fly:
@@ -502,15 +293,17 @@ class Lab:
             **document: as for `run`, of one trial, without sweep and with reports that have no window. With
                 `duration_ms` that much is simulated first.
         """
-        session = Session(self, _complete(document))
+        session = Session(self, completed(document))
         session._open()
         return session
 
-    def dry_run(self, **document: Any) -> Json:
+    @takes_document
+    def dry_run(self, **document: Unpack[Document]) -> Json:
         """What `run` would do, without running it: the complete document, resolved neurons, conditions and cost."""
-        with self._post(_complete(document), {"dry_run": "true", "format": "json"}) as response:
+        with self._post(completed(document), {"dry_run": "true", "format": "json"}) as response:
             return _parsed(_read(response))
 
+    @takes_document
     def download(
         self,
         path: str | os.PathLike[str],
@@ -518,7 +311,7 @@ class Lab:
         table: str | None = None,
         names: str | None = None,
         truncate: bool = False,
-        **document: Any,
+        **document: Unpack[Document],
     ) -> Path:
         """Runs an experiment and saves its answer as the service writes it (docs/guide.md, Formats).
 
@@ -527,8 +320,8 @@ class Lab:
 
         Args:
             path: its ending selects the format: .csv, .arrow, .parquet, .ndjson or .json.
-            table: `rates`, `histogram`, `latency`, `spikes`, `inputs` or `membrane`; not for .ndjson and .json, which hold
-                everything.
+            table: `rates`, `histogram`, `latency`, `spikes`, `inputs` or `membrane`; not for .ndjson and .json, which
+                hold everything.
             names: `shiu` or `sonata`, for spike tables that the tools of others read.
             truncate: whether to leave out, with a warning, the rows of tables of events beyond the limit of the
                 service.
@@ -578,8 +371,8 @@ class Lab:
         }
         ids = None
         if root_id is not None:
-            listed: Any = [root_id] if isinstance(root_id, str) or _is_id(root_id) else root_id
-            ids = list(dict.fromkeys(_id_text(each) for each in listed))
+            listed: Any = [root_id] if isinstance(root_id, str) or is_id(root_id) else root_id
+            ids = list(dict.fromkeys(id_text(each) for each in listed))
             wanted["root_id"] = [",".join(ids[at : at + _IDS_A_REQUEST]) for at in range(0, len(ids), _IDS_A_REQUEST)]
         found: dict[str, Json] = {}
         lacking: dict[str, list[str]] = {}
@@ -597,7 +390,7 @@ class Lab:
             texts = [f"{name} (near: {', '.join(near)})" if near else name for name, near in lacking.items()]
             warnings.warn(f"The model has no neurons with: {'; '.join(texts)}", stacklevel=2)
         rows = list(found.values()) if ids is None else [found[each] for each in ids if each in found]
-        return _frame_or_list(rows, _NEURON_COLUMNS)
+        return frame_or_list(rows, NEURON_COLUMNS)
 
     def connections(self, source: Selector = "@all", target: Selector = "@all", *, group_by: str = "type") -> Any:
         """All connections from some neurons to others, by cell type or neuron by neuron.
@@ -619,11 +412,11 @@ class Lab:
             `inhibitory_pairs`. Without pandas a list of dicts.
         """
         ends = {"source": source, "target": target}
-        query = {name: _query_text(_selector(end)) for name, end in ends.items()}
+        query = {name: query_text(complete_selector(end)) for name, end in ends.items()}
         rows, _ = self._found("/api/v2/connections", "connections", {**query, "group_by": group_by})
         labels = ("root_id", "type", "side") if group_by == "neuron" else ("type",)
         names = [f"{end}_{label}" for end in ends for label in labels]
-        return _frame_or_list(rows, [*names, "pairs", "synapses", "sign", "excitatory_pairs", "inhibitory_pairs"])
+        return frame_or_list(rows, [*names, "pairs", "synapses", "sign", "excitatory_pairs", "inhibitory_pairs"])
 
     def node_sets(self) -> Any:
         """The published sets of neurons, and what they stand for.
@@ -632,7 +425,7 @@ class Lab:
             A DataFrame with a row for each set: `name`, as a selector names it (`@sugar`), `description`, `neurons`
             and others; without pandas a list of dicts.
         """
-        return _frame_or_list(self._get("/api/v2/node-sets")["node_sets"], [])
+        return frame_or_list(self._get("/api/v2/node-sets")["node_sets"], [])
 
     def __repr__(self) -> str:
         return f"Lab({self.url!r})"
@@ -655,7 +448,7 @@ class Lab:
                 return rows, page
 
     def _asking(self, document: Mapping[str, Any]) -> _Ask:
-        complete = _complete(document)
+        complete = completed(document)
         return lambda query: self._post(complete, query)
 
     def _post(
@@ -666,7 +459,7 @@ class Lab:
         path: str = "/api/v2/experiments",
     ) -> Any:
         try:
-            body = json.dumps(document, default=_plain, allow_nan=False).encode()
+            body = json.dumps(document, default=plain, allow_nan=False).encode()
         except ValueError as failure:
             raise ValueError(f"A document cannot hold numbers that are infinite or NaN: {failure}") from failure
         return self._open(self._request("POST", path, query, body, headers))
@@ -686,6 +479,7 @@ class Lab:
             except LabConnectionError as failure:
                 if time.monotonic() > give_up_s or not is_worth_waiting(failure):
                     raise
+                _LOGGER.warning("Trying again for at most %.0f s: %s", give_up_s - time.monotonic(), failure)
                 time.sleep(every_s)
 
     def _request(
@@ -717,6 +511,7 @@ class Lab:
             pause_s = error.retry_after_s
             if error.status not in _TEMPORARY or pause_s is None or waited_s + pause_s > self.wait_at_most_s:
                 raise error
+            _LOGGER.warning("Waiting %g s, as the service asks: %s", pause_s, error)
             time.sleep(pause_s)
             waited_s += pause_s
 
@@ -750,14 +545,15 @@ class Job:
     def wait(
         self,
         *,
-        progress: Callable[[JobState], object] | bool = False,
+        progress: Callable[[JobState], object] | bool = True,
         every_s: float = 1,
         truncate: bool = False,
     ) -> Result:
         """Waits until the job is finished, and gives its results. The job goes on when this is interrupted.
 
         Args:
-            progress: called whenever the state was asked for; True prints a line (`print_job_state`).
+            progress: called whenever the state was asked for; True says what is waited for and prints a line
+                (`print_job_state`), False nothing.
             every_s: how often to ask, in seconds. A service that cannot be reached is asked for `Lab.wait_at_most_s`.
             truncate: as for `Lab.run`.
 
@@ -765,6 +561,8 @@ class Job:
             LabError: the job failed, was ended, or is not known (any more).
         """
         show = print_job_state if progress is True else progress or None
+        if progress is True:
+            print(f"Waiting for {self!r}. An interrupt ends the waiting, not the job.", file=sys.stderr)
         while True:
             # The service may be replaced just now.
             state = self._lab._until_answered(lambda: self.state, every_s=every_s)
@@ -874,7 +672,7 @@ class Session:
 
     @property
     def document(self) -> Json:
-        """The session so far: `lab.run(**fly.document)` gives the same spikes, `lab.session(**fly.document)` goes on."""
+        """The session so far: `lab.run(**fly.document)` gives its spikes, `lab.session(**fly.document)` goes on."""
         self._document = self._wherever_it_is(lambda: self._lab._get(f"{self._path}/document"))
         self._steps = []
         return self._document
@@ -934,7 +732,7 @@ class Session:
 def _changes(silence: Selector | None, rates_hz: Mapping[str, float]) -> Json:
     changes: Json = {"rates_hz": dict(rates_hz)} if rates_hz else {}
     if silence is not None:
-        changes["silence"] = _complete({"silence": silence})["silence"]
+        changes["silence"] = completed({"silence": silence})["silence"]
     return changes
 
 
@@ -1175,140 +973,6 @@ def _copy(response: Any, file: IO[bytes], *, begun: int = 0) -> None:
         raise _broken()
 
 
-def _complete(document: Mapping[str, Any]) -> Json:
-    """Writes out the shorthands: a selector alone as an input or report, and ids that are integers."""
-    complete = dict(document)
-    for member in ("inputs", "reports"):
-        if isinstance(complete.get(member), Mapping):
-            complete[member] = {
-                name: {"node_set": value} if _is_selector(value) else dict(value)
-                for name, value in complete[member].items()
-            }
-            for entry in complete[member].values():
-                if "node_set" in entry:
-                    entry["node_set"] = _selector(entry["node_set"])
-                if "rates" in entry:
-                    entry["rates"] = _rate_rows(entry["rates"])
-                if isinstance(entry.get("times_ms"), Mapping):
-                    entry["times_ms"] = {_id_text(i): times for i, times in entry["times_ms"].items()}
-    if "silence" in complete:
-        silenced = _selector(complete["silence"])
-        complete["silence"] = silenced if isinstance(silenced, list) else [silenced]
-    if isinstance(complete.get("connection_overrides"), Mapping):
-        complete["connection_overrides"] = {
-            name: {**entry, **{end: _selector(entry[end]) for end in ("source", "target") if end in entry}}
-            if isinstance(entry, Mapping)
-            else entry
-            for name, entry in complete["connection_overrides"].items()
-        }
-    if isinstance(complete.get("node_sets"), Mapping):
-        complete["node_sets"] = {name: _selector(value) for name, value in complete["node_sets"].items()}
-    if isinstance(complete.get("sweep"), Mapping):
-        complete["sweep"] = [complete["sweep"]]
-    if isinstance(complete.get("sweep"), Sequence):
-        complete["sweep"] = [
-            {**axis, "each": _selector(axis["each"])} if isinstance(axis, Mapping) and "each" in axis else axis
-            for axis in complete["sweep"]
-        ]
-    return complete
-
-
-def _rate_rows(rates: Any) -> Any:
-    """Rows of `rates`: of a list, or of a CSV file or a DataFrame with `node_set` or `root_id`, and `rate_hz`."""
-    if isinstance(rates, (str, os.PathLike)):
-        with open(rates, newline="", encoding="utf-8-sig") as file:
-            return [_rate_row(_cells(row), f"{rates}, line {at}") for at, row in enumerate(csv.DictReader(file), 2)]
-    if hasattr(rates, "columns"):
-        return [_rate_row(row, f"rates, row {at}") for at, row in enumerate(rates.to_dict("records"))]
-    if not isinstance(rates, Sequence):
-        return rates
-    return [
-        {**row, "node_set": _selector(row["node_set"])} if isinstance(row, Mapping) and "node_set" in row else row
-        for row in rates
-    ]
-
-
-def _cells(row: Mapping[str, str]) -> Json:
-    """A row of a CSV file. A cell of `node_set` is a name, or JSON where it begins like that."""
-    name = row.get("node_set") or ""
-    return {**row, "node_set": json.loads(name) if name.startswith(("{", "[")) else name} if name else dict(row)
-
-
-def _rate_row(row: Mapping[str, Any], place: str) -> Json:
-    """A row as the service takes it; a table may have other columns."""
-    try:
-        selector = row["node_set"] if "node_set" in row else {"root_id": row["root_id"]}
-        return {"node_set": _selector(selector), "rate_hz": float(row["rate_hz"])}
-    except (KeyError, TypeError, ValueError) as failure:
-        raise ValueError(f"{place}: expected node_set or root_id, and a number in rate_hz, got {row!r}") from failure
-
-
-def _is_selector(value: Any) -> bool:
-    """Whether a value stands for neurons, and is not the members of an input or a report, right or wrong."""
-    return not isinstance(value, Mapping) or {*_NEURON_COLUMNS, *_SELECTORS, *_STEPS}.issuperset(value)
-
-
-def _selector(selector: Any) -> Any:
-    if hasattr(selector, "columns") and "root_id" in selector.columns:
-        selector = selector["root_id"]
-    # A column of ids, which may be texts.
-    if getattr(selector, "name", None) == "root_id":
-        return {"root_id": [_id_text(each) for each in selector]}
-    if _is_id(selector):
-        return {"root_id": str(int(selector))}
-    if isinstance(selector, Mapping):
-        changed = dict(selector)
-        if "root_id" in changed:
-            ids = changed["root_id"]
-            is_one = isinstance(ids, str) or _is_id(ids)
-            changed["root_id"] = _id_text(ids) if is_one else [_id_text(each) for each in ids]
-        # An item of `silence` with a window has its neurons in a member.
-        for member in (*_SELECTORS, "node_set"):
-            if member in changed:
-                changed[member] = _selector(changed[member])
-        return changed
-    if isinstance(selector, (set, frozenset)):
-        # Equal sets shall make equal documents.
-        return _united(sorted(selector, key=str))
-    if isinstance(selector, Iterable) and not isinstance(selector, str):
-        return _united(list(selector))
-    return selector
-
-
-def _query_text(selector: Any) -> str:
-    """A selector as a query has it, where commas separate names."""
-    if isinstance(selector, str):
-        return json.dumps([selector]) if "," in selector else selector
-    return json.dumps(selector, default=_plain)
-
-
-def _united(parts: list[Any]) -> list[Any]:
-    """Ids of a list become one selector: a long list of ids stays a short document."""
-    ids = [str(int(part)) for part in parts if _is_id(part)]
-    others = [_selector(part) for part in parts if not _is_id(part)]
-    return [*others, {"root_id": ids}] if ids else others
-
-
-def _is_id(value: Any) -> bool:
-    if isinstance(value, float):
-        raise ValueError(
-            f"Root ids must be integers or texts, got {value!r}: a float does not have all of their digits."
-        )
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _id_text(value: Any) -> Any:
-    return str(int(value)) if _is_id(value) else value
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and arrays of NumPy and pandas as JSON has them."""
-    for convert in ("tolist", "item"):
-        if hasattr(value, convert):
-            return getattr(value, convert)()
-    raise TypeError(f"A document cannot hold {type(value).__name__}: {value!r}")
-
-
 def _in_order(answer: Json) -> Json:
     """The members in the order of the JSON format."""
     conditions = answer.pop("conditions")
@@ -1399,234 +1063,3 @@ def _replacing(path: Path) -> Iterator[IO[bytes]]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as missing:
-        raise ImportError("DataFrames need pandas: pip install pandas. Result.json needs nothing.") from missing
-    return pandas
-
-
-def _frame_or_list(rows: list[Json], names: list[str]) -> Any:
-    try:
-        # Where there are rows they have the names.
-        return _pandas().DataFrame(rows, columns=None if rows else names)
-    except ImportError:
-        return rows
-
-
-def _frame(rows: list[Json], names: list[str]) -> Any:
-    return _pandas().DataFrame(rows, columns=names)
-
-
-def _member(value: Json | None, name: str) -> float | None:
-    return None if value is None else value[name]
-
-
-#: Parameters as `model.py` of Shiu et al. 2024 names them, in SI units. `run_exp` takes theirs, with units, too.
-#: Only the first four may be changed: the others are the constants of the model.
-default_params: Json = {
-    "t_run": 1.0,  # duration of a trial, s
-    "n_run": 30,  # trials
-    "r_poi": 150.0,  # rate of the Poisson input of neu_exc, Hz
-    "r_poi2": 0.0,  # rate of the Poisson input of neu_exc2, Hz
-    "v_0": -0.052,  # resting potential, V
-    "v_rst": -0.052,  # reset potential, V
-    "v_th": -0.045,  # threshold, V
-    "t_mbr": 0.020,  # membrane time constant, s
-    "tau": 0.005,  # synaptic time constant, s
-    "t_rfc": 0.0022,  # refractory period, s
-    "t_dly": 0.0018,  # synaptic delay, s
-    "w_syn": 0.000275,  # weight of a synapse, V
-    "f_poi": 250,  # weight of an input event, in synapses
-}
-_CHANGEABLE = ("t_run", "n_run", "r_poi", "r_poi2")
-_CONSTANTS = {name: value for name, value in default_params.items() if name not in _CHANGEABLE}
-#: SHA-256 of the equations of the model without white space, as their file has them.
-_EQUATIONS = {
-    "eqs": "7beaf415a4c52eb3eee44f46399ceaf9c9444944558ab80688400088d875732e",
-    "eq_th": "b1edbf272b0711f4b2393bf52fdd9a7d301b0d332e80780b7a9404f36e806e75",
-    "eq_rst": "003a11a0578681fc37ac9254303f9c9e457806de17b38b10fe83fbf03d1d14de",
-}
-
-
-def run_exp(
-    exp_name: str,
-    neu_exc: Sequence[int],
-    path_res: str | os.PathLike[str],
-    path_comp: object = None,
-    path_con: object = None,
-    params: Mapping[str, Any] = default_params,
-    neu_slnc: Sequence[int] = (),
-    neu_exc2: Sequence[int] = (),
-    n_proc: int = -1,
-    force_overwrite: bool = False,
-    *,
-    lab: Lab | None = None,
-    seed: int = 42,
-    on_missing: str = "skip",
-) -> None:
-    """Stands in for `run_exp` of Shiu et al. 2024: the same arguments, and the same file of spikes.
-
-    Writes `path_res`/`exp_name`.parquet with a row for each spike of any neuron: `t` (s), `trial` (from 0),
-    `flywire_id`, `exp_name`. Their `load_exps` and `get_rate` read it. A file that is there is kept if an equal call
-    made it with an equal model of the service, and is otherwise an error.
-
-    Args:
-        exp_name: name of the experiment and of the file.
-        neu_exc: root ids of the neurons that get Poisson input at `params["r_poi"]`, in Hz.
-        path_res: folder of the file; made if it is missing.
-        path_comp: not read; the neurons are those of the service, with ids of release 783.
-        path_con: not read; the wiring is that of the service.
-        params: `t_run` (s), `n_run`, `r_poi` and `r_poi2` (Hz), as numbers or as quantities of Brian 2. The
-            constants and equations of the model may be there, unchanged.
-        neu_slnc: root ids of the neurons whose outputs are cut.
-        neu_exc2: root ids of the neurons that get Poisson input at `params["r_poi2"]`, in Hz.
-        n_proc: not used; the service decides.
-        force_overwrite: whether to run the experiment and replace the file that is there, whatever it is.
-        lab: the service; by default at the address in NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
-        seed: of the random numbers; equal seeds give equal spikes.
-        on_missing: `skip` leaves out ids that the model lacks, such as some of release 630, and warns of them; `error`
-            refuses them.
-
-    Raises:
-        ValueError: `params` asks for another model.
-        FileExistsError: the file that is there was not made by an equal call.
-        LabError: the service refused the experiment.
-        ImportError: there are more spikes than the service sends at once, and pyarrow is missing.
-    """
-    path = Path(path_res) / f"{exp_name}.parquet"
-    document = _shiu_document(exp_name, neu_exc, neu_exc2, neu_slnc, params)
-    document.update(seed=seed, on_missing=on_missing)
-    lab = lab or Lab()
-    plan = _planned(lab, document)
-    if path.exists() and not force_overwrite:
-        _check_made_by(plan, path)
-        print(f"{exp_name}: kept {path}, which an equal call made; force_overwrite=True would replace it.")
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    started_s = time.monotonic()
-    lab.download(path, table="spikes", names="shiu", **document)
-    print(f"{exp_name}: {document['trials']} trials in {time.monotonic() - started_s:.1f} s, spikes in {path}.")
-
-
-def _planned(lab: Lab, document: Json) -> Json:
-    """The dry run of an experiment. Warns of ids that the model lacks; sets that it lacks as a whole are taken out."""
-    lost: list[str] = []
-    missing: set[str] = set()
-    while True:
-        try:
-            plan = lab.dry_run(**document)
-            break
-        except LabError as error:
-            if document["on_missing"] != "skip" or error.code != "EMPTY_NODE_SET" or error.path is None:
-                raise
-            if error.path.startswith("/silence"):
-                name, (selector,) = "neu_slnc", document["silence"]
-                document["silence"] = []
-            else:
-                name = error.path.split("/")[2]
-                selector = document["inputs"].pop(name)["node_set"]
-            lost.append(name)
-            missing.update(selector["root_id"])
-    missing.update(each for selected in plan["resolved"].values() for each in selected.get("missing", []))
-    if missing:
-        whole = f"; that is all of {' and '.join(lost)}" if lost else ""
-        nothing = "" if document["inputs"] or not lost else ", so no neuron is stimulated"
-        text = f"The model lacks, and the experiment leaves out: {', '.join(sorted(missing))}{whole}{nothing}"
-        warnings.warn(text, stacklevel=3)
-    return plan
-
-
-def _check_made_by(plan: Json, path: Path) -> None:
-    """Raises FileExistsError unless a file has the spikes of this experiment, all of them."""
-    metadata = _parquet_metadata(path)
-    if metadata.get("id") == plan["id"] and "truncated" not in metadata:
-        return
-    if "experiment" not in metadata:
-        fault = "was not made by run_exp of this client"
-    elif metadata.get("id") == plan["id"]:
-        fault = "lacks spikes beyond a limit of the service"
-    else:
-        others = {**json.loads(metadata["experiment"]), "model": metadata.get("model")}
-        here = {**plan["experiment"], "model": plan["model"]}
-        names = [name for name in here if here[name] != others.get(name)] or ["version of the answers"]
-        fault = f"was made by another call, with other {', '.join(names)}"
-    raise FileExistsError(
-        f"{path} {fault}. Choose another exp_name or path_res, move the file away, or replace it with "
-        "force_overwrite=True."
-    )
-
-
-def _parquet_metadata(path: Path) -> dict[str, str]:
-    """What a Parquet file of the service says beside its table; empty for any other file."""
-    with open(path, "rb") as file:
-        length = file.seek(0, os.SEEK_END)
-        file.seek(max(0, length - 8))
-        footer_length = int.from_bytes(file.read(4), "little")
-        if file.read() != b"PAR1" or footer_length + 8 > length:
-            return {}
-        file.seek(length - 8 - footer_length)
-        footer = file.read(footer_length)
-    metadata = {}
-    for key in ("id", "model", "experiment", "truncated"):
-        # A pair of metadata in Thrift's compact protocol: field 1, a text, field 2, a text. Each text has its length
-        # before it, 7 bits a byte. The service writes no such control characters into a text.
-        found = re.search(rb"\x18%c%s\x18([\x80-\xff]*[\x00-\x7f])" % (len(key), key.encode()), footer)
-        if found is not None:
-            size = sum((byte & 127) << (7 * place) for place, byte in enumerate(found[1]))
-            metadata[key] = footer[found.end() : found.end() + size].decode()
-    return metadata
-
-
-def _shiu_document(
-    exp_name: str,
-    neu_exc: Sequence[int],
-    neu_exc2: Sequence[int],
-    neu_slnc: Sequence[int],
-    params: Mapping[str, Any],
-) -> Json:
-    _check_constants(params)
-    values = {**default_params, **params}
-    duration_ms = float(values["t_run"]) * 1000
-    if abs(duration_ms - round(duration_ms)) > 1e-6:
-        raise ValueError(f"t_run must be a whole number of milliseconds, got {values['t_run']!r}")
-    trials = int(values["n_run"])
-    if trials != values["n_run"]:
-        raise ValueError(f"n_run must be a whole number of trials, got {values['n_run']!r}")
-    inputs = {"neu_exc": (neu_exc, "r_poi"), "neu_exc2": (neu_exc2, "r_poi2")}
-    return {
-        "name": exp_name,
-        "inputs": {
-            name: {"node_set": {"root_id": _ids(neurons)}, "rate_hz": float(values[rate])}
-            for name, (neurons, rate) in inputs.items()
-            if len(neurons) > 0
-        },
-        "silence": [{"root_id": _ids(neu_slnc)}] if len(neu_slnc) > 0 else [],
-        "duration_ms": round(duration_ms),
-        "trials": trials,
-        "reports": {"spikes": {"node_set": "@all", "type": "spikes"}},
-    }
-
-
-def _ids(neurons: Iterable[Any]) -> list[str]:
-    # Two mentions of a neuron are two inputs to Brian 2 and one to the service.
-    ids = [str(int(neuron)) for neuron in neurons]
-    repeated = sorted({each for each in ids if ids.count(each) > 1}) if len(set(ids)) < len(ids) else []
-    if repeated:
-        raise ValueError(f"A neuron may be listed only once; repeated: {', '.join(repeated)}")
-    return ids
-
-
-def _check_constants(params: Mapping[str, Any]) -> None:
-    for name, value in params.items():
-        if name in _CONSTANTS:
-            if abs(float(value) - _CONSTANTS[name]) > 1e-9 * abs(_CONSTANTS[name]):
-                raise ValueError(f"{name} is a constant of the model, {_CONSTANTS[name]} in SI units, got {value!r}")
-        elif name in _EQUATIONS:
-            if hashlib.sha256("".join(str(value).split()).encode()).hexdigest() != _EQUATIONS[name]:
-                raise ValueError(f"{name} must be the equations of the model; the service has no others")
-        elif name not in _CHANGEABLE:
-            raise ValueError(f"params has no {name}; it may have {', '.join([*default_params, *_EQUATIONS])}")

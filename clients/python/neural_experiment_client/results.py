@@ -1,0 +1,284 @@
+"""The answer to an experiment, as tables."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from .documents import Json
+from .frames import frame, pandas_module
+from .uncertainty import uncertainty
+
+
+class Result:
+    """The answer to an experiment.
+
+    Attributes:
+        json: the whole answer, as the service's JSON format has it. Where the service sent it in several parts, `cost`
+            is that of all of them, and a condition at their border counts in both.
+    """
+
+    def __init__(self, answer: Json) -> None:
+        self.json = answer
+
+    @property
+    def id(self) -> str:
+        """Names the experiment on this model: equal experiments have equal ids."""
+        return self.json["id"]
+
+    @property
+    def document(self) -> Json:
+        """The experiment with every default; `lab.run(**result.document)` repeats it."""
+        return self.json["experiment"]
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it is of a job that is not finished, and has only the conditions that are done."""
+        return self.json.get("partial", False)
+
+    @property
+    def warnings(self) -> list[Json]:
+        """What to bear in mind about the results: `code` and `message` of each. They are also shown when it comes."""
+        return self.json["warnings"]
+
+    @property
+    def rates(self) -> Any:
+        """A DataFrame with a row for each condition, report and group.
+
+        `condition`, a column for each swept parameter, `report`, the labels of the group, `neurons`, `responding`
+        (neurons with a spike in a trial, mean over trials), `rate_hz_mean` and `rate_hz_sd` (Hz; over trials,
+        population sd) and `trials`, their number. Where the experiment has controls also `control_hz_mean` and
+        `control_hz_sd` (over the controls), `p` and `q`. Beyond the service's table: `responding_any` (neurons with a
+        spike in any trial), `rate_hz_sem` (of the sample sd), `rate_hz_ci95_low` and `rate_hz_ci95_high` (of the mean,
+        by Student's t), and `unchanged`: it was not run, as what it changes does nothing, and has the values of its
+        baseline, whose number `condition` is.
+        """
+        controls = _CONTROL_COLUMNS if "controls" in self.document else {}
+        return self._group_frame(
+            ("rate", "histogram"),
+            ["responding", "rate_hz_mean", "rate_hz_sd", *controls],
+            lambda group: {
+                "responding": _member(group["responding"], "mean"),
+                "rate_hz_mean": _member(group["rate_hz"], "mean"),
+                "rate_hz_sd": _member(group["rate_hz"], "sd"),
+                **{column: _member(group.get("control"), member) for column, member in controls.items()},
+                "responding_any": group["responding_any"],
+                **uncertainty(_member(group["rate_hz"], "trials") or [], "rate_hz"),
+            },
+            ["responding_any", "rate_hz_sem", "rate_hz_ci95_low", "rate_hz_ci95_high"],
+        )
+
+    @property
+    def controls(self) -> Any:
+        """A DataFrame with a row for each condition, report of rates, group and control.
+
+        As `rates`, with `control`, its number from 1 on, and `rate_hz_mean` in it (None where a trial was stopped).
+        """
+        rows = [
+            {**head, "control": number, "rate_hz_mean": rate_hz, "trials": self.document["trials"]}
+            for head, _, group, is_unchanged in self._groups(("rate",))
+            for number, rate_hz in enumerate(group.get("control", {}).get("values", []), 1)
+            if not is_unchanged
+        ]
+        return frame(rows, [*self._head_names(("rate",)), "control", "rate_hz_mean", "trials"])
+
+    @property
+    def latency(self) -> Any:
+        """A DataFrame with a row for each condition, report of latencies and group.
+
+        As `rates`, with `latency_ms_mean` and `latency_ms_sd` (from `start_ms` of the report to the first spike of any
+        neuron of the group; over the trials that have one, population sd), `responding_trials`, the share of these, and
+        `latency_ms_sem`, `latency_ms_ci95_low`, `latency_ms_ci95_high`.
+        """
+        return self._group_frame(
+            ("latency",),
+            ["latency_ms_mean", "latency_ms_sd", "responding_trials"],
+            lambda group: {
+                "latency_ms_mean": _member(group["latency_ms"], "mean"),
+                "latency_ms_sd": _member(group["latency_ms"], "sd"),
+                "responding_trials": group["responding_trials"],
+                **uncertainty(_member(group["latency_ms"], "trials") or [], "latency_ms"),
+            },
+            ["latency_ms_sem", "latency_ms_ci95_low", "latency_ms_ci95_high"],
+        )
+
+    @property
+    def rates_of_trials(self) -> Any:
+        """As `rates`, with a row for each trial: `trial` (from 0) and `rate_hz`."""
+        return self._trial_frame(("rate", "histogram"), "rate_hz")
+
+    @property
+    def latency_of_trials(self) -> Any:
+        """As `latency`, with a row for each trial: `trial` (from 0) and `latency_ms`, NaN where no neuron spiked."""
+        return self._trial_frame(("latency",), "latency_ms")
+
+    @property
+    def histogram(self) -> Any:
+        """A DataFrame with a row for each condition, histogram, group and bin.
+
+        As `rates`, with `bin_start_ms`, from the start of the trial, and `rate_hz`, mean over neurons and trials.
+        """
+        rows = []
+        for head, report, group, is_unchanged in self._groups(("histogram",)):
+            document = self.document["reports"][report]
+            # Times are multiples of 0.1 ms: sums of whole steps are exact.
+            start, width = round(10 * document["start_ms"]), round(10 * document["bin_ms"])
+            for place, rate_hz in enumerate(group["bins_hz"] or []):
+                own = {"bin_start_ms": (start + place * width) / 10, "rate_hz": rate_hz}
+                rows.append({**head, **own, "trials": self.document["trials"], "unchanged": is_unchanged})
+        names = ["bin_start_ms", "rate_hz", "trials", "unchanged"]
+        return frame(rows, [*self._head_names(("histogram",)), *names])
+
+    @property
+    def spikes(self) -> Any:
+        """A DataFrame with a row for each spike of the reports of type `spikes`.
+
+        `condition`, `report`, `trial` (from 0), `t_ms` (from the start of the trial), `root_id` (text: ids exceed
+        2^53). `Lab.download` writes millions of spikes to a file without holding them in memory, with types and sides.
+        """
+        return self._table("spikes", ["trial", "t_ms", "root_id"])
+
+    @property
+    def inputs(self) -> Any:
+        """As `spikes`, with the events of the reports of type `inputs`, and `input`, the name of the input."""
+        return self._table("inputs", ["trial", "t_ms", "input", "root_id"])
+
+    @property
+    def membrane(self) -> Any:
+        """As `spikes`, with the samples of the reports of type `membrane`, and `v_mv`, the membrane potential in mV."""
+        return self._table("membrane", ["trial", "t_ms", "root_id", "v_mv"])
+
+    def plot(self, reports: Sequence[str] | None = None) -> Any:
+        """Draws the reports, with what `npm run experiment -- --plot` shows, and gives the Figure of matplotlib.
+
+            lab.run(...).plot().savefig("looming.pdf")
+
+        Of a sweep: dose curves, or for at most six groups of a report maps of two parameters or bars of a screen.
+        Where nothing is swept: bars with the trials, histograms over time, spikes and membrane potentials.
+
+        Args:
+            reports: names of those to draw; by default all.
+        """
+        from .plots import figure_of
+
+        return figure_of(self, reports)
+
+    def __repr__(self) -> str:
+        name = self.document.get("name")
+        title = "Result" if name is None else f"Result of {name!r}"
+        return f"<{title}: {len(self.json['conditions'])} conditions, {self.document['trials']} trials each>"
+
+    def _table(self, kind: str, names: list[str]) -> Any:
+        columns: dict[str, list[Any]] = {name: [] for name in ["condition", "report", *names]}
+        truncated = False
+        for condition in self.json["conditions"]:
+            for report in self._reports((kind,)):
+                table = condition["reports"][report]
+                rows = len(table["trial"])
+                columns["condition"] += [condition["index"]] * rows
+                columns["report"] += [report] * rows
+                for name in names:
+                    columns[name] += table[name]
+                truncated = truncated or table.get("truncated", False)
+        if truncated:
+            warnings.warn("Rows beyond the limit of the service are left out, as truncate=True allowed.", stacklevel=3)
+        return pandas_module().DataFrame(columns)
+
+    def _reports(self, kinds: tuple[str, ...]) -> list[str]:
+        return [name for name, report in self.document["reports"].items() if report["type"] in kinds]
+
+    def _group_frame(
+        self, kinds: tuple[str, ...], names: list[str], values_of: Callable[[Json], Json], own_names: list[str]
+    ) -> Any:
+        trials = self.document["trials"]
+        rows = [
+            {**head, **values_of(group), "trials": trials, "unchanged": is_unchanged}
+            for head, _, group, is_unchanged in self._groups(kinds)
+        ]
+        return frame(rows, [*self._head_names(kinds), *names, "trials", *own_names, "unchanged"])
+
+    def _trial_frame(self, kinds: tuple[str, ...], name: str) -> Any:
+        rows = [
+            {**head, "trial": trial, name: value, "unchanged": is_unchanged}
+            for head, _, group, is_unchanged in self._groups(kinds)
+            for trial, value in enumerate(_member(group[name], "trials") or [])
+        ]
+        return frame(rows, [*self._head_names(kinds), "trial", name, "unchanged"])
+
+    def _groups(self, kinds: tuple[str, ...]) -> Iterator[tuple[Json, str, Json, bool]]:
+        """Groups of all conditions: what a row begins with, report, group, whether it was not run."""
+        labels = self._labels(kinds)
+        for condition, is_unchanged in self.conditions():
+            for report in self._reports(kinds):
+                for group in condition["reports"][report]:
+                    own = {label: group.get(label, "") for label in labels}
+                    head = {**self._parameters(condition), "report": report, **own, "neurons": group["neurons"]}
+                    yield head, report, group, is_unchanged
+
+    def conditions(self) -> list[tuple[Json, bool]]:
+        """The conditions that were run, then the unchanged ones (True): their own parameters, else their baseline.
+
+        An unchanged condition is left out where the answer does not have its baseline, or where two axes take groups
+        and the answer does not say which of two baselines it is.
+        """
+        run = self.json["conditions"]
+        axes = [axis["as"] for axis in self.document.get("sweep", []) if "as" in axis]
+        found = {_key(condition["parameters"]): condition for condition in run}
+        unchanged = self.json.get("unchanged", [])
+        # A baseline has fewer groups than what it is the baseline of, and may itself be unchanged.
+        for parameters in sorted(unchanged, key=lambda each: sum(each[axis] is not None for axis in axes)):
+            keys = [_key({**parameters, axis: None}) for axis in axes if parameters[axis] is not None]
+            first, *others = [found.get(key) for key in keys] or [None]
+            if first is not None and all(other and other["reports"] == first["reports"] for other in others):
+                found[_key(parameters)] = {**first, "parameters": parameters}
+        rows = [found.get(_key(parameters)) for parameters in unchanged]
+        return [*((each, False) for each in run), *((each, True) for each in rows if each is not None)]
+
+    def _head_names(self, kinds: tuple[str, ...]) -> list[str]:
+        return [*self._parameter_names(), "report", *self._labels(kinds), "neurons"]
+
+    def _labels(self, kinds: tuple[str, ...]) -> list[str]:
+        used = {label for name in self._reports(kinds) for label in self._labels_of(name)}
+        return [label for label in _LABELS.values() if label in used]
+
+    def _labels_of(self, report: str) -> list[str]:
+        return [_LABELS[label] for label in self.document["reports"][report]["group_by"]]
+
+    def _parameter_names(self) -> list[str]:
+        return ["condition", *(name for axis in self.document.get("sweep", []) for name, _ in _axis_columns(axis))]
+
+    def _parameters(self, condition: Json) -> Json:
+        row = {"condition": condition["index"]}
+        for axis in self.document.get("sweep", []):
+            value = condition["parameters"][axis["set"] if "set" in axis else axis["as"]]
+            row.update((name, read(value)) for name, read in _axis_columns(axis))
+        return row
+
+
+#: Of the controls of a group: the column and the member.
+_CONTROL_COLUMNS = {"control_hz_mean": "mean", "control_hz_sd": "sd", "p": "p", "q": "q"}
+#: What `group_by` calls a label, and what a group calls it.
+_LABELS = {"neuron": "root_id", **{label: label for label in ("type", "side", "super_class", "class", "sub_class")}}
+
+
+def _axis_columns(axis: Json) -> list[tuple[str, Callable[[Any], Any]]]:
+    """The columns of an axis of the sweep, and how to read their values from the parameter."""
+    if "set" in axis:
+        return [(axis["set"], lambda value: value)]
+    if not axis["group_by"]:
+        return [(axis["as"], lambda group: "none" if group is None else "all")]
+
+    def reader(label: str) -> Callable[[Any], Any]:
+        return lambda group: "none" if group is None else group.get(label, "")
+
+    return [(f"{axis['as']}.{_LABELS[label]}", reader(_LABELS[label])) for label in axis["group_by"]]
+
+
+def _key(parameters: Json) -> str:
+    return json.dumps(parameters, sort_keys=True)
+
+
+def _member(value: Json | None, name: str) -> Any:
+    return None if value is None else value[name]

@@ -1,0 +1,64 @@
+"""Services that `Lab.local` starts."""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from conftest import ROOT
+
+from neural_experiment_client import Lab, LabConnectionError
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(f"{url}/livez", timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def test_it_says_what_it_does_and_ends_with_its_block(brain, capsys):
+    with Lab.local(brain, variables={"WORKERS": 1, "BACKEND": "cpu"}) as lab:
+        said = capsys.readouterr().err
+        assert said.startswith(f"Started a service of Small ({brain}) at {lab.url}, process ")
+        assert answers(lab.url)
+        # The limit of a service for all is 30 runs a minute.
+        for _ in range(31):
+            lab.dry_run(inputs={"a": "sense"}, reports={"r": "motor"})
+    assert not answers(lab.url)
+    lab.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_it_ends_with_a_process_that_is_killed(brain):
+    script = f"""
+import os, sys
+sys.path.insert(0, {str(ROOT / "clients/python")!r})
+from neural_experiment_client import Lab
+lab = Lab.local({str(brain)!r}, variables={{"WORKERS": 1, "BACKEND": "cpu"}})
+print(lab.url, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == -9
+    give_up_s = time.monotonic() + 20
+    while answers(run.stdout.strip()):
+        assert time.monotonic() < give_up_s, "the service outlives the process that started it"
+        time.sleep(0.1)
+
+
+def test_it_says_what_is_missing(tmp_path, monkeypatch, brain):
+    with pytest.raises(FileNotFoundError, match=r"brain must be .*got 'malecns-9'.*--dataset malecns-9"):
+        Lab.local("malecns-9")
+    with pytest.raises(FileNotFoundError, match="needs a checkout of the service, and .* is none"):
+        Lab.local(brain, checkout=tmp_path)
+    broken = tmp_path / "broken.connectome"
+    broken.write_bytes(b"nothing")
+    with pytest.raises(LabConnectionError, match=r"cannot serve .*broken\.connectome"):
+        Lab.local(broken)
+    monkeypatch.setenv("PATH", os.fspath(tmp_path))
+    with pytest.raises(FileNotFoundError, match="needs Node"):
+        Lab.local(brain)

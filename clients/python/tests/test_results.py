@@ -1,0 +1,175 @@
+"""Tables and figures of results, compared with what the answers of a service and tables of statistics say."""
+
+import json
+import math
+import statistics
+import warnings
+
+import pytest
+from conftest import require
+
+from neural_experiment_client import Result
+from neural_experiment_client.uncertainty import student_t_95, uncertainty
+
+
+@pytest.mark.parametrize(
+    ("degrees", "quantile"),
+    # Printed tables of Student's t, two-sided 5 %.
+    [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (10, 2.228), (29, 2.045), (99, 1.984)],
+)
+def test_the_quantile_of_student_is_that_of_tables(degrees, quantile):
+    assert student_t_95(degrees) == pytest.approx(quantile, abs=5e-4)
+
+
+def test_the_interval_of_a_mean_worked_out_by_hand():
+    # Mean 3, sample sd sqrt(10/4), SEM 0.7071; t of 4 degrees is 2.776.
+    assert uncertainty([1, 2, 3, 4, 5, None], "x") == {
+        "x_sem": pytest.approx(math.sqrt(0.5)),
+        "x_ci95_low": pytest.approx(3 - 1.9629, abs=1e-3),
+        "x_ci95_high": pytest.approx(3 + 1.9629, abs=1e-3),
+    }
+    assert uncertainty([4.0], "x") == {"x_sem": None, "x_ci95_low": None, "x_ci95_high": None}
+
+
+def test_rates_have_trials_errors_and_responders(lab, document):
+    require("pandas")
+    result = lab.run(**document)
+    baseline = result.json["conditions"][0]["reports"]["cells"]
+    rates = result.rates
+    first = rates[(rates.condition == 0) & ~rates.unchanged].reset_index()
+    trials = result.rates_of_trials
+    for at, group in enumerate(baseline):
+        values = group["rate_hz"]["trials"]
+        row = first.loc[at]
+        assert row.responding_any == group["responding_any"] == 1
+        assert row.rate_hz_sem == pytest.approx(statistics.stdev(values) / math.sqrt(5))
+        assert row.rate_hz_ci95_high - row.rate_hz_mean == pytest.approx(2.7764 * row.rate_hz_sem, abs=2e-3)
+        own = trials[(trials.condition == 0) & (trials.side == row.side) & ~trials.unchanged]
+        assert own.trial.tolist() == [0, 1, 2, 3, 4]
+        assert own.rate_hz.tolist() == values
+    latency = result.latency
+    of_trials = result.latency_of_trials
+    own = of_trials[(of_trials["silence.type"] == "none")].latency_ms
+    assert latency.latency_ms_mean[0] == pytest.approx(own.mean(), abs=1e-3)
+    assert latency.latency_ms_sem[0] == pytest.approx(own.sem())
+
+
+def test_unchanged_conditions_are_rows_with_the_values_of_their_baseline(lab, document):
+    require("pandas")
+    result = lab.run(**document)
+    assert result.json["unchanged"] == [{"silence": {"type": "lonely"}}]
+    values = ["report", "side", "responding", "rate_hz_mean", "rate_hz_sd", "rate_hz_sem", "condition"]
+    rates = result.rates
+    by_group = {name: rows[values].values.tolist() for name, rows in rates.groupby("silence.type")}
+    assert by_group["lonely"] == by_group["none"] != by_group["relay"]
+    assert rates[rates.unchanged]["silence.type"].unique().tolist() == ["lonely"]
+
+
+def test_an_unchanged_condition_of_two_screens_is_left_out_where_its_baseline_is_not_known():
+    require("pandas")
+    group = {"neurons": 1, "responding": None, "responding_any": None, "rate_hz": None}
+
+    def condition(index, a, b, rate):
+        values = {**group, "rate_hz": {"mean": rate, "sd": 0, "trials": [rate]}}
+        return {"index": index, "parameters": {"silence": a, "o": b}, "reports": {"r": [values]}}
+
+    a, b, none = {"type": "a"}, {"type": "b"}, None
+    axes = [{"each": "x", "group_by": ["type"], "as": name} for name in ("silence", "o")]
+    document = {"trials": 1, "sweep": axes, "reports": {"r": {"type": "rate", "group_by": []}}}
+    both = [condition(0, none, none, 1.0), condition(1, none, b, 2.0), condition(2, a, none, 3.0)]
+    answer = {"experiment": document, "conditions": both, "unchanged": [{"silence": a, "o": b}]}
+    assert Result(answer).rates.rate_hz_mean.tolist() == [1, 2, 3]
+    # Where `a` alone changes nothing either, both baselines are that of no group at all.
+    answer["unchanged"] = [{"silence": a, "o": b}, {"silence": none, "o": b}, {"silence": a, "o": none}]
+    answer["conditions"] = both[:1]
+    assert Result(answer).rates.rate_hz_mean.tolist() == [1, 1, 1, 1]
+
+
+SWEEPS = {
+    "screen": [{"each": ["relay", "lonely"], "group_by": ["type"], "as": "silence"}],
+    "dose": [{"set": "inputs.a.rate_hz", "values": [50, 100, 200]}],
+    "map": [{"set": "inputs.a.rate_hz", "values": [50, 100]}, {"set": "constants.synapse_mv", "values": [0.1, 0.3]}],
+}
+
+
+def labels(figure):
+    return [(place.get_title(), place.get_xlabel(), place.get_ylabel()) for place in figure.axes]
+
+
+def test_a_dose_curve_has_the_means_of_the_answer(lab, document):
+    require("matplotlib")
+    result = lab.run(**{**document, "sweep": SWEEPS["dose"]})
+    figure = result.plot()
+    rate, latency = figure.axes
+    assert (rate.get_title(), rate.get_xlabel()) == ("cells", "inputs.a.rate_hz")
+    assert latency.get_ylabel().startswith("Latency (ms)")
+    assert [line.get_label() for line in rate.lines] == ["motor left", "motor right"]
+    for at, line in enumerate(rate.lines):
+        means = [condition["reports"]["cells"][at]["rate_hz"]["mean"] for condition in result.json["conditions"]]
+        assert line.get_xdata().tolist() == [50, 100, 200]
+        assert line.get_ydata().tolist() == means
+
+
+def test_a_screen_and_a_map_have_a_panel_for_each_group(lab, document):
+    require("matplotlib")
+    screen = lab.run(**{**document, "sweep": SWEEPS["screen"]})
+    panels = screen.plot(["cells"]).axes
+    assert [place.get_title() for place in panels] == ["cells motor left", "cells motor right"]
+    assert [text.get_text() for text in panels[0].get_yticklabels()] == ["none", "relay"]
+    widths = [bar.get_width() for bar in panels[0].patches]
+    assert widths == [each["reports"]["cells"][0]["rate_hz"]["mean"] for each in screen.json["conditions"]]
+    two = lab.run(**{**document, "sweep": SWEEPS["map"]}).plot(["cells"])
+    image = two.axes[0].images[0].get_array()
+    assert image.shape == (2, 2)
+    assert ("cells motor left", "inputs.a.rate_hz", "constants.synapse_mv") in labels(two)
+
+
+def test_a_single_condition_shows_trials_time_spikes_and_potentials(lab, document, tmp_path):
+    require("matplotlib")
+    reports = {
+        **document["reports"],
+        "time": {"type": "histogram", "node_set": "motor", "bin_ms": 20},
+        "mv": {"type": "membrane", "node_set": "motor", "dt_ms": 5},
+    }
+    result = lab.run(**{**document, "sweep": [], "reports": reports})
+    figure = result.plot()
+    titles = [place.get_title() for place in figure.axes]
+    assert titles == ["", "", "time", "raster", "mv, trial 0"]
+    rings = sum(len(line.get_xdata()) for line in figure.axes[0].lines if line.get_marker() == "o")
+    # Two groups of `cells` and one of `time`, of five trials each.
+    assert rings == 15
+    raster = figure.axes[3].lines[0]
+    assert len(raster.get_xdata()) == len(result.json["conditions"][0]["reports"]["raster"]["t_ms"]) > 0
+    figure.savefig(tmp_path / "figure.png")
+    with pytest.raises(ValueError, match=r"reports must name reports .*, got nothing"):
+        result.plot(["nothing"])
+
+
+def test_only_inputs_are_nothing_to_draw(lab, document):
+    require("matplotlib")
+    reports = {"events": {"type": "inputs", "node_set": "sense"}}
+    result = lab.run(**{**document, "sweep": [], "reports": reports})
+    with pytest.raises(ValueError, match="nothing to draw"):
+        result.plot()
+
+
+def test_jobs_are_listed_until_the_service_forgets_them(lab, document, capsys, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    job = lab.submit(**document, name="Screen")
+    result = job.wait(every_s=0.05)
+    said = capsys.readouterr().err
+    assert f"Waiting for <Job {job.name!r} at {lab.url}>. An interrupt ends the waiting, not the job." in said
+    assert "successful: 100 %" in said
+    (row,) = lab.jobs()
+    assert {**row, "begun": ""} == {
+        "name": job.name, "title": "Screen", "begun": "", "status": "successful", "progress": 100,
+        "conditions_done": 3, "conditions": 3,
+    }  # fmt: skip
+    assert lab.job(row["name"]).results().json == result.json
+    assert json.dumps(lab.run(**document, name="Screen").json) == json.dumps(result.json)
+    lab.job(row["name"]).wait(progress=False)
+    assert "Waiting" not in capsys.readouterr().err
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        job.end()
+        lab.jobs()
