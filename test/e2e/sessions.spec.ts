@@ -16,7 +16,7 @@ const DOCUMENT = {
   reports: { spikes: SPIKES },
 };
 
-/** Of every second session, beside what steps silence. */
+/** Edits of every second session, beside what steps silence. */
 const EDITS = [
   {
     constants: { delay_ms: 2.7, refractory_ms: 4 },
