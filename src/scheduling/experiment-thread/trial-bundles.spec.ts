@@ -21,7 +21,15 @@ const taskOf = (neurons: number): ConditionTask => ({
 const withRows = (rows: number) =>
   ({
     ...READING,
-    reports: [{ type: 'spikes', rows, steps: new Uint32Array(rows), neurons: new Uint32Array(0), values: [] } as EventReading],
+    reports: [
+      {
+        type: 'spikes',
+        rows,
+        steps: new Uint32Array(rows),
+        neurons: new Uint32Array(0),
+        values: [],
+      } as EventReading,
+    ],
   }) as const;
 
 /** Lengths of the bundles of 16 trials that are asked for after one that had this task and reading. */
