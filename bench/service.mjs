@@ -13,7 +13,7 @@ const POLL_MS = 50;
  * @param {string} connectome the file that it serves
  * @param {Record<string, string>} variables what else its environment has
  * @param {URL} checkout another one, built, whose service is started instead
- * @returns {Promise<{ url: string, stop: () => Promise<void> }>}
+ * @returns {Promise<{ url: string, pid: number, stop: () => Promise<void> }>}
  * @throws CodedError CONNECTOME_MISSING; the service itself would wait for the file
  */
 export async function startService(connectome, variables, checkout = new URL('../', import.meta.url)) {
@@ -44,6 +44,7 @@ export async function startService(connectome, variables, checkout = new URL('..
   }
   return {
     url,
+    pid: child.pid,
     stop: async () => {
       child.kill('SIGTERM');
       await ended;
