@@ -81,7 +81,9 @@ describeWith(['brian', 'tables'], 'Brian 2 beside random documents on the whole 
   it('finds no difference', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'brian2-whole-'));
     const connectome = await connectomeFile('measured-predicted');
-    const service = await startReadyService({ CONNECTOME_FILE: connectome });
+    // Overrides from all central neurons to all others have more connections than a service takes by default.
+    const limits = { overriddenPairs: 3_000_000 };
+    const service = await startReadyService({ CONNECTOME_FILE: connectome }, { limits });
     const parts = {
       stimulated: ['LC4', 'LB3', 'ORN_DM1:left'],
       read: ['DN*', 'DNp01'],
