@@ -11,7 +11,13 @@ import { describeWith } from '../support/requirements.js';
 import { serve } from './served-page.js';
 
 const FLY_DIR = resolve('clients/fly');
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript' };
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+};
+
+const SIZE = { width: 320, height: 320 };
 
 const directory = mkdtempSync(join(tmpdir(), 'fly-'));
 const built = join(directory, 'built');
@@ -106,15 +112,17 @@ describeWith(['chromium'], 'the fly in a browser', () => {
     files.close();
   });
 
+  const othersOf = (problems: readonly string[]) => () =>
+    problems.filter((each) => !each.includes(served.service.url));
   const openExample = async (stimulus: string) => {
     const { page, problems } = await openPage(
       served.browser,
       { url },
       `/clients/fly/example/?stimulus=${stimulus}&service=${served.service.url}`,
-      { width: 320, height: 320 },
+      SIZE,
     );
     await page.locator('canvas').waitFor();
-    return { page, otherProblems: () => problems.filter((each) => !each.includes(served.service.url)) };
+    return { page, otherProblems: othersOf(problems) };
   };
 
   it('acts out a run of the service in the example', async () => {
@@ -126,6 +134,103 @@ describeWith(['chromium'], 'the fly in a browser', () => {
     expect(before.equals(await page.locator('canvas').screenshot())).toBe(false);
     expect(otherProblems()).toEqual([]);
     await page.close();
+  });
+
+  describe('the pointer as a threat', () => {
+    interface Step {
+      readonly sentHz: { readonly LC4: number };
+      readonly escape: number;
+    }
+
+    /** The page, whose steps are written down and can be delayed. */
+    const openThreat = async () => {
+      const { page, problems } = await openPage(served.browser, { url }, 'about:blank', SIZE);
+      await page.addInitScript(`
+        Object.assign(globalThis, { steps: [], underWay: 0, most: 0, lateMs: 0 });
+        const real = fetch;
+        globalThis.fetch = async (url, init) => {
+          if (!url.endsWith('/steps?drive=true')) return real(url, init);
+          most = Math.max(most, ++underWay);
+          try {
+            await new Promise((resolve) => setTimeout(resolve, lateMs));
+            const answer = await real(url, init);
+            const { drive } = await answer.clone().json();
+            if (drive) steps.push({ sentHz: JSON.parse(init.body).rates_hz, escape: drive.escape });
+            return answer;
+          } finally {
+            underWay--;
+          }
+        };
+      `);
+      await page.goto(`${url}/clients/fly/example/threat.html?service=${served.service.url}`);
+      return {
+        page,
+        otherProblems: othersOf(problems),
+        steps: () => page.evaluate<Step[]>('steps'),
+        more: (count: number) =>
+          page.evaluate(`(async () => {
+            const enough = steps.length + ${count};
+            while (steps.length < enough) await new Promise((resolve) => setTimeout(resolve, 20));
+          })()`),
+        behaviour: (text: string) => page.locator('#behaviour', { hasText: text }).waitFor(),
+      };
+    };
+
+    it('stands while the pointer is far, and takes off when it comes quickly', async () => {
+      const { page, steps, more, behaviour, otherProblems } = await openThreat();
+      await page.mouse.move(5, 5);
+      await more(20);
+      await page.mouse.move(315, 5);
+      await more(10);
+      await behaviour('stands');
+      const far = await steps();
+      expect(far.every(({ escape }) => escape === 0)).toBe(true);
+      await page.mouse.move(160, 160, { steps: 3 });
+      await behaviour('takes off');
+      const near = (await steps()).slice(far.length);
+      expect(Math.max(...near.map(({ sentHz }) => sentHz.LC4))).toBeGreaterThan(60);
+      expect(Math.max(...near.map(({ escape }) => escape))).toBeGreaterThan(0.6);
+      // A threat that stays where it is does not grow: the fly comes down.
+      await behaviour('lands');
+      expect(otherProblems()).toEqual([]);
+      await page.close();
+    });
+
+    it('goes on in slow motion, one step at a time, when steps are late', async () => {
+      const { page, more } = await openThreat();
+      await more(1);
+      await page.evaluate('lateMs = 150');
+      await more(8);
+      await page.locator('#note', { hasText: /In slow motion: 20 ms of the brain take \d+/ }).waitFor();
+      expect(await page.evaluate('most')).toBe(1);
+      await page.close();
+    });
+
+    it('says when the service is gone, goes on when it is back, and ends its session', async () => {
+      const { page, more } = await openThreat();
+      await more(1);
+      await page.context().setOffline(true);
+      const note = page.locator('#note', { hasText: `No brain at ${served.service.url}` });
+      await note.waitFor();
+      const opened = page.waitForResponse((answer) => answer.status() === 201);
+      await page.context().setOffline(false);
+      const path = (await opened).headers()['location']!;
+      await more(2);
+      await note.waitFor({ state: 'detached' });
+      await page.goto('about:blank');
+      await expectEnded(path);
+      await page.close();
+    });
+
+    async function expectEnded(path: string): Promise<void> {
+      const giveUpAtMs = performance.now() + 5000;
+      let status;
+      do {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        ({ status } = await served.service.get(path));
+      } while (status !== 404 && performance.now() < giveUpAtMs);
+      expect(status).toBe(404);
+    }
   });
 
   it('takes three draw calls, two without its shadow, and gives back what it took', async () => {

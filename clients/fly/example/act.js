@@ -1,6 +1,5 @@
 /** Shows the fly acting out a run of the service; where none answers, it goes through its movements by itself. */
-import { DirectionalLight, HemisphereLight, PerspectiveCamera, Scene, WebGLRenderer } from 'three';
-import { createFly } from 'neural-experiment-fly';
+import { animate, fly } from './stage.js';
 
 /** Without a service: drives that are made up, one movement after the other, each for this long. */
 const MADE_UP = [{ walk: 0.8 }, { groom: 1 }, { proboscis: 1 }, { escape: 1, wing: 0.6 }, {}];
@@ -22,7 +21,7 @@ async function ask(path, body) {
 }
 
 /** @returns a function that shows the fly at a time of the page, in ms */
-async function movementOf(fly) {
+async function movement() {
   try {
     const stimulus = query.get('stimulus') ?? 'loom';
     const [model, run] = await Promise.all([
@@ -42,34 +41,4 @@ async function movementOf(fly) {
   }
 }
 
-const scheme = matchMedia('(prefers-color-scheme: dark)');
-const renderer = new WebGLRenderer({ antialias: true });
-const camera = new PerspectiveCamera(30, 1).translateX(7).translateY(4).translateZ(7);
-camera.lookAt(0, 1, 0);
-const fly = createFly({ travels: false });
-const scene = new Scene().add(fly.object, new HemisphereLight('#dfe8ff', '#6a5238', 1.5));
-scene.add(new DirectionalLight('#fff3dd', 2.5).translateX(3).translateY(5).translateZ(4));
-
-function fit() {
-  renderer.setPixelRatio(devicePixelRatio);
-  renderer.setSize(innerWidth, innerHeight);
-  camera.aspect = innerWidth / innerHeight;
-  camera.updateProjectionMatrix();
-}
-function paint() {
-  fly.setBackground(scheme.matches ? 'dark' : 'light');
-  renderer.setClearColor(scheme.matches ? '#07080c' : '#faf8f2');
-}
-addEventListener('resize', fit);
-scheme.addEventListener('change', paint);
-fit();
-paint();
-document.body.append(renderer.domElement);
-
-const showAt = await movementOf(fly);
-const behaviour = document.getElementById('behaviour');
-renderer.setAnimationLoop((nowMs) => {
-  showAt(nowMs);
-  if (behaviour.textContent !== fly.behaviour) behaviour.textContent = fly.behaviour;
-  renderer.render(scene, camera);
-});
+animate(await movement());

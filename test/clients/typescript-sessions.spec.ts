@@ -1,0 +1,157 @@
+/** Sessions of the typed client with a real service, also one that loses them. */
+import {
+  type ExperimentDocument,
+  NeuralExperimentClient,
+  type Session,
+  type SessionChanges,
+  type StepAnswer,
+} from '../../clients/typescript/src/client.js';
+import { startReadyService, type Service } from '../support/service.js';
+
+const PATH = '/api/v2/sessions';
+const DOCUMENT: ExperimentDocument = {
+  inputs: { sugar: { node_set: 'S_sugar', rate_hz: 0 }, loom: { node_set: 'S_loom', rate_hz: 40 } },
+  reports: { spikes: { node_set: '@all', type: 'spikes' } },
+  seed: 3,
+};
+const CHANGES: readonly SessionChanges[] = [
+  { rates_hz: { sugar: 90 } },
+  {},
+  { silence: ['S_loom'] },
+  { rates_hz: { loom: 120 } },
+  { silence: [] },
+];
+
+describe('sessions with the typed client', () => {
+  let service: Service;
+  let client: NeuralExperimentClient;
+  /** Requests of the client, such as "POST /api/v2/sessions". */
+  let asked: string[];
+  /** The same course over plain HTTP. */
+  let expected: StepAnswer[];
+  const opened: Session[] = [];
+
+  beforeAll(async () => {
+    service = await startReadyService();
+    client = new NeuralExperimentClient(service.url, {
+      fetch: (url, init) => {
+        asked.push(`${init?.method ?? 'GET'} ${new URL(url as string).pathname}`);
+        return fetch(url, init);
+      },
+    });
+    const send = async (body: object, path: string) =>
+      (await service.post(body, path, { 'content-type': 'application/json' })).json();
+    const { session } = await send(DOCUMENT, PATH);
+    expected = [];
+    for (const [at, changes] of CHANGES.entries()) {
+      expected.push(await send({ t_ms: 20 * at, duration_ms: 20, ...changes }, `${PATH}/${session}/steps`));
+    }
+    await service.delete(`${PATH}/${session}`);
+    expect(new Set(expected.map(({ spikes }) => spikes)).size).toBe(CHANGES.length);
+  });
+  beforeEach(() => {
+    asked = [];
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((session) => session.end()));
+  });
+  afterAll(() => service.stop());
+
+  async function open(document = DOCUMENT): Promise<Session> {
+    const session = await client.openSession(document);
+    opened.push(session);
+    return session;
+  }
+
+  async function branchOf(session: Session, changes = {}): Promise<Session> {
+    const branch = await session.branch(changes);
+    opened.push(branch);
+    return branch;
+  }
+
+  async function stepsOf(session: Session, changes = CHANGES): Promise<StepAnswer[]> {
+    const answers = [];
+    for (const each of changes) answers.push(await session.step(20, each));
+    return answers;
+  }
+
+  /** As another client would that knows its name, or a service that is replaced. */
+  async function lose(session: Session): Promise<void> {
+    await session.document();
+    const path = asked.at(-1)!.replace('GET ', '').replace('/document', '');
+    expect((await service.delete(path)).status).toBeLessThan(300);
+    expect((await service.get(path)).status).toBe(404);
+  }
+
+  it('steps as over plain HTTP, and asks once for each', async () => {
+    const session = await open();
+    expect(session.tMs).toBe(0);
+    expect(await stepsOf(session)).toEqual(expected);
+    expect(session.tMs).toBe(100);
+    expect(asked).toHaveLength(1 + CHANGES.length);
+    const plain = await session.step(20);
+    expect(plain).not.toHaveProperty('drive');
+    expect(plain.t_ms).toBe(120);
+    expect((await session.step(20, {}, { drive: true })).drive).toMatchObject({ walk: expect.any(Number) });
+  });
+
+  it('gives a document that replays it, and goes on where that ends', async () => {
+    const session = await open();
+    const answers = await stepsOf(session, CHANGES.slice(0, 3));
+    const document = await session.document();
+    const { conditions } = await client.runExperiment(document).answer();
+    const spikes = conditions[0]!.reports['spikes'] as unknown as { readonly t_ms: readonly number[] };
+    expect(spikes.t_ms).toHaveLength(answers.reduce((sum, each) => sum + each.spikes, 0));
+    const again = await open(document);
+    expect(again.tMs).toBe(60);
+    expect(await stepsOf(again, CHANGES.slice(3))).toEqual(expected.slice(3));
+  });
+
+  it('branches: the same without changes, another with some, whichever goes first', async () => {
+    const session = await open();
+    await stepsOf(session, CHANGES.slice(0, 1));
+    const [same, silent] = [await branchOf(session), await branchOf(session, { silence: ['@all'] })];
+    expect([same.tMs, silent.tMs]).toEqual([20, 20]);
+    expect((await silent.step(20)).spikes).toBeLessThan(expected[1]!.spikes);
+    expect(await silent.document()).toMatchObject({ silence: [{ node_set: '@all', start_ms: 20 }] });
+    expect(await stepsOf(same, CHANGES.slice(1))).toEqual(expected.slice(1));
+    expect(await stepsOf(session, CHANGES.slice(1))).toEqual(expected.slice(1));
+  });
+
+  it('opens a session again that another client has ended, and a branch of it, before and after its first step', async () => {
+    const session = await open();
+    await stepsOf(session, CHANGES.slice(0, 2));
+    const branch = await branchOf(session, CHANGES[2]);
+    await lose(session);
+    expect(await stepsOf(session, CHANGES.slice(2, 4))).toEqual(expected.slice(2, 4));
+    await lose(session);
+    expect(await session.step(20, CHANGES[4])).toEqual(expected[4]);
+
+    await lose(branch);
+    expect(await branch.step(20)).toEqual(expected[2]);
+    await lose(branch);
+    expect(await stepsOf(branch, CHANGES.slice(3))).toEqual(expected.slice(3));
+  });
+
+  it('repeats few steps however long a session was', async () => {
+    const session = await open();
+    for (let at = 0; at < 500; at++) await session.step(1);
+    expect(asked.at(-1)).toMatch(/^GET .*\/document$/);
+    const path = asked.at(-1)!.slice('GET '.length, -'/document'.length);
+    await service.delete(path);
+    asked = [];
+    expect((await session.step(1)).t_ms).toBe(501);
+    // The step that is refused, the session again, and the step.
+    expect(asked).toEqual([`POST ${path}/steps`, `POST ${PATH}`, expect.stringMatching(/^POST .*\/steps$/)]);
+  });
+
+  it('ends, also where it has ended, and passes on what the service refuses', async () => {
+    const session = await open();
+    await expect(session.step(0)).rejects.toMatchObject({ status: 400 });
+    await expect(session.step(20, { rates_hz: { salt: 1 } })).rejects.toMatchObject({ status: 400 });
+    expect(session.tMs).toBe(0);
+    expect(await stepsOf(session, CHANGES.slice(0, 1))).toEqual(expected.slice(0, 1));
+    await session.end();
+    await session.end();
+  });
+});
