@@ -83,7 +83,8 @@ describeWith(['brian', 'tables'], 'Brian 2 beside random documents on the whole 
     const connectome = await connectomeFile('measured-predicted');
     // Overrides from all central neurons to all others have more connections than a service takes by default.
     const limits = { overriddenPairs: 3_000_000 };
-    const service = await startReadyService({ CONNECTOME_FILE: connectome }, { limits });
+    const variables = { CONNECTOME_FILE: connectome, EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' };
+    const service = await startReadyService(variables, { limits });
     const parts = {
       stimulated: ['LC4', 'LB3', 'ORN_DM1:left'],
       read: ['DN*', 'DNp01'],
