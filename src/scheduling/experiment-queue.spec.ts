@@ -453,6 +453,18 @@ describe('two workers, one of them kept for runs', () => {
       await Promise.all(more);
     });
 
+    it('gives a network that one client had prepared to another client, at once', async () => {
+      const held = heldWorkers();
+      const all = [...rewired('x', held)('A1'), ...rewired('y', held)('A1')];
+      await settled();
+      await endAll(held);
+      all.push(...rewired('z', held)('A1'));
+      await settled();
+      await endAll(held);
+      await Promise.all(all);
+      expect(held.begun.map(({ name }) => name)).toEqual(['xA1', 'yA1', 'zA1']);
+    });
+
     it('goes on with a network for a while, whose turn ever it is, and then lets another client in', async () => {
       const held = heldWorkers();
       const { begun } = held;

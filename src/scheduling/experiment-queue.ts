@@ -339,6 +339,9 @@ export class ExperimentQueue {
       const slot = free ?? this.#slotToPrefetchTrial(next);
       return slot && [next, slot];
     }
+    const holder = this.#slots.find((slot) => slot.network?.wiring === next.wiring && isOpen(slot));
+    // Another client's trials had it prepared.
+    if (holder !== undefined && (holder.isFree || next.losses === 0)) return [next, holder];
     if (free === undefined) return undefined;
     const held = new Set(this.#slots.map(({ network }) => network?.wiring));
     const other = trials.of(next.owner).find(({ wiring }) => wiring === undefined || !held.has(wiring));

@@ -61,7 +61,7 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
   }
 
   override get task(): V2TrialTask {
-    if (!this.isOnReservedWorker) return this.ownTask;
+    if (!this.isOnReservedWorker || this.#triedBudget === this.#ownBudget) return this.ownTask;
     const { trial } = this.ownTask;
     const { eventBudgetPerStep: _, ...own } = trial.protocol;
     const protocol = { ...own, eventBudget: this.#triedBudget };

@@ -11,7 +11,7 @@ import type { PlannedReport } from '../experiments/kinds/report-kind.js';
 import { kindOf } from '../experiments/kinds/report-kinds.js';
 import { groupsOf } from '../experiments/plan/groups.js';
 import { reportTask } from '../experiments/plan/plan-cost.js';
-import { priceMs, tableRowsOf } from '../experiments/plan/prices.js';
+import { expectedWork, priceMs, tableRowsOf, type Work } from '../experiments/plan/prices.js';
 import type { SessionPlan } from '../experiments/plan/session-plan.js';
 import { type ConditionProtocol, type StepReading, trialTask } from '../experiments/plan/trial.js';
 import { conditionResult } from '../experiments/run/condition-result.js';
@@ -23,13 +23,15 @@ import { type NewSilence, Timeline, type TimelineLimits } from './timeline.js';
 /** Rows of all tables of a step: they are written while runs of version 1 wait. */
 const ROWS_OF_STEP = 10_000;
 const NAME_BYTES = 16;
+/** A train in a step takes about so much of what it takes in a trial, where its first events are drawn. */
+const SHARE_OF_TRAIN = 1 / 4;
 
 /** Parts of the service that a session needs. */
 export interface SessionParts {
   readonly connectome: Connectome;
   readonly queue: Pick<ExperimentQueue, 'runStep'>;
   readonly owner: string;
-  readonly limits: TimelineLimits;
+  readonly limits: TimelineLimits & { readonly samples: number };
 }
 
 /** Parts of a request that its step needs. */
@@ -131,9 +133,9 @@ export class Session {
    * @throws CodedError STEP_OUT_OF_ORDER, SESSION_FULL, INVALID_PARAMETER, and what its trial or the host fails with
    */
   step(request: StepRequest, readsDrives: boolean, host: StepHost): Promise<string> {
-    const key = JSON.stringify([request, readsDrives]);
+    const { t_ms: tMs, duration_ms: durationMs, rates_hz: rates = {}, silence } = request;
+    const key = JSON.stringify([tMs, durationMs, Object.entries(rates).sort(), silence, readsDrives]);
     if (this.#asked?.key === key) return this.#asked.answer;
-    const { t_ms: tMs } = request;
     if (tMs !== this.tMs) {
       const now = String(this.tMs);
       return Promise.reject(outOfOrder(`t_ms must be ${now}, where the session is, got ${tMs}.`, now));
@@ -183,23 +185,44 @@ export class Session {
     this.timeline.checkRates(rates);
     const silenced = await this.#newSilence(request.silence, host);
     const next = this.timeline.next(toMs, rates, silenced);
-    await host.charge(this, durationMs);
+    const expected = this.#expectedWork(next.protocol, tMs, toMs);
+    const expectedMs = priceMs(expected);
+    await host.charge(this, expectedMs);
     const synapticEventsBefore = this.#synapticEvents;
-    const reading = await this.#run(next.protocol, tMs, toMs, this.#reports, readsDrives);
+    // A step is paid when a worker may get it, also if the session is ended before its answer.
+    this.creditMs -= expectedMs;
+    const reading = await this.#run(next.protocol, tMs, toMs, this.#reports, readsDrives).catch(
+      (error: unknown) => {
+        if (!this.#end.signal.aborted) this.creditMs += expectedMs;
+        throw error;
+      },
+    );
     this.timeline.change(rates, silenced);
     this.timeline.advance(toMs, next);
     const synapticEvents = reading.synapticEvents - synapticEventsBefore;
     const { inputEvents } = reading;
-    const work = {
-      brainMs: durationMs,
-      trials: 1,
-      inputEvents,
-      synapticEvents,
-      tableRows: tableRowsOf(reading),
-    };
-    this.creditMs -= priceMs(work);
+    const found = { ...expected, inputEvents, synapticEvents, tableRows: tableRowsOf(reading) };
+    this.creditMs += expectedMs - priceMs(found);
     if (reading.stoppedAtStep !== undefined) this.#stoppedAtMs = (reading.stoppedAtStep + 1) / STEPS_PER_MS;
     return this.#answer(reading, synapticEvents, tMs, toMs);
+  }
+
+  /** @throws CodedError TOO_EXPENSIVE for more samples than an experiment may have */
+  #expectedWork(protocol: ConditionProtocol, fromMs: number, toMs: number): Work {
+    const reports = this.#reports.map((report) => stepTask(report, fromMs, toMs));
+    const durationSteps = (toMs - fromMs) * STEPS_PER_MS;
+    const work = expectedWork({ protocol: { ...protocol, durationSteps }, reports, countsAll: false });
+    const { samples = 0, trains = 0 } = work;
+    const maximum = this.parts.limits.samples;
+    if (samples > maximum) {
+      throw new CodedError(
+        'TOO_EXPENSIVE',
+        `A step of ${toMs - fromMs} ms has ${samples} membrane potentials; at most ${maximum} are allowed. ` +
+          'With a shorter step, fewer neurons or a larger dt_ms it would fit.',
+        { path: '/duration_ms' },
+      );
+    }
+    return { ...work, trains: trains * SHARE_OF_TRAIN };
   }
 
   async #newSilence(

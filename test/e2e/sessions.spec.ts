@@ -293,6 +293,36 @@ describe('sessions', () => {
     }
   });
 
+  it('bound the potentials of a step, and charge a step that its client does not wait for', async () => {
+    const service = await startReadyService(
+      { EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '20' },
+      {
+        limits: { samples: 10_000 },
+      },
+    );
+    try {
+      const recorded = await Client.open(service, {
+        reports: { v: { node_set: '@all', type: 'membrane', dt_ms: 0.1 } },
+      });
+      const refused = await recorded.ask({ t_ms: 0, duration_ms: 1000 });
+      expect({ status: refused.status, body: await refused.json() }).toMatchObject({
+        status: 422,
+        body: { code: 'TOO_EXPENSIVE', path: '/duration_ms' },
+      });
+      const statuses: number[] = [];
+      while (statuses.length < 60 && statuses.at(-1) !== 429) {
+        const client = await Client.open(service, { inputs: DOCUMENT.inputs });
+        const step = client.ask({ t_ms: 0, duration_ms: 1000 });
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        await client.end();
+        statuses.push((await step).status);
+      }
+      expect(statuses.at(-1)).toBe(429);
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('replay on the brain that ships, on one worker and on three', async () => {
     const documents: unknown[] = [];
     for (const WORKERS of ['1', '3']) {

@@ -207,10 +207,10 @@ export class SessionsController {
     };
   }
 
-  /** Gives back what was paid and is not used. */
+  /** Gives back what was paid and is not used, and charges what was used and is not paid. */
   async #settle(session: Session): Promise<void> {
     const payment = this.#payments.get(session);
-    const usedMs = payment && Math.max(0, payment.brainMs - Math.max(0, session.creditMs));
+    const usedMs = payment && Math.max(0, payment.brainMs - session.creditMs);
     if (usedMs !== undefined) await payment!.charge.settle(usedMs);
   }
 }
