@@ -249,7 +249,8 @@ export class Timeline {
     const silenced = { items, neurons: new Uint32Array(0) };
     // Rates have been checked, and take long to read.
     const { inputs } = this.plan.document;
-    const durationMs = Math.min(LONGEST_SESSION_MS, this.#tMs + LONGEST_STEP_MS);
+    const longestMs = Math.min(LONGEST_SESSION_MS, MS_PER_SECOND * this.limits.brainSeconds);
+    const durationMs = Math.min(longestMs, this.#tMs + LONGEST_STEP_MS);
     const silence = this.#itemsOf(this.#with(silenced));
     return { ...this.document(), inputs, silence, duration_ms: durationMs };
   }

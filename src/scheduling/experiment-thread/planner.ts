@@ -97,18 +97,18 @@ export class Planner {
     );
   }
 
-  /** Begins when all that this client began before is done. */
-  async afterOthers<T>(client: string, plan: () => Promise<T>): Promise<T> {
-    const planned = (this.#lastOf.get(client) ?? Promise.resolve()).then(plan);
+  /** @param line a client, or what else has a line of its own: `plan` begins when all before it in the line is done */
+  async afterOthers<T>(line: string, plan: () => Promise<T>): Promise<T> {
+    const planned = (this.#lastOf.get(line) ?? Promise.resolve()).then(plan);
     const settled = planned.then(
       () => undefined,
       () => undefined,
     );
-    this.#lastOf.set(client, settled);
+    this.#lastOf.set(line, settled);
     try {
       return await planned;
     } finally {
-      if (this.#lastOf.get(client) === settled) this.#lastOf.delete(client);
+      if (this.#lastOf.get(line) === settled) this.#lastOf.delete(line);
     }
   }
 }

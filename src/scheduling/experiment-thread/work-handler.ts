@@ -110,10 +110,15 @@ export class WorkHandler {
     return new Transferred(table, [table]);
   }
 
-  /** Those of one client one after another: each holds sets of neurons and sums over these. */
+  /**
+   * Those of one client one after another: each holds sets of neurons and sums over these. Its documents do not wait for
+   * them.
+   */
   async connections(search: ConnectionSearch): Promise<Transferred<ConnectionPage>> {
     const { connectome, planner } = this.parts;
-    const page = await planner.afterOthers(this.client, () => connectionTable(connectome, search, this.turn));
+    const page = await planner.afterOthers(`connections of ${this.client}`, () =>
+      connectionTable(connectome, search, this.turn),
+    );
     return new Transferred(page, [page.bytes]);
   }
 

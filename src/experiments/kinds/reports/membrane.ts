@@ -75,7 +75,7 @@ export const membrane = {
   /** A trial that the event budget ended has the samples up to there. */
   read(task, { samples, rowsLeft, startStep, endStep }) {
     const maximum = Math.min(task.maximumRows, rowsLeft);
-    // What is left out must not travel with the rest.
+    // Rows that are left out must not travel with the rest.
     const potentials = maximum < samples!.length ? samples!.slice(0, maximum) : samples!;
     const sampled = sampledSteps(task, endStep, startStep);
     const steps = Uint32Array.from(sampled.slice(0, samplesIn(potentials.length, task)));
