@@ -323,6 +323,20 @@ describe('sessions', () => {
     }
   });
 
+  it('stop later where the limit grows with the time, as their document does', async () => {
+    const limits = { synapticEventsPerTrial: 2000, synapticEventsPerBrainSecond: 1_000_000 };
+    const service = await startReadyService({ EXPERIMENT_BRAIN_SECONDS_PER_MINUTE: '0' }, { limits });
+    try {
+      const client = await Client.open(service, { ...DOCUMENT, inputs: { sugar: DOCUMENT.inputs.sugar } });
+      let events = 0;
+      for (let step = 0; step < 10; step++) events += (await client.step(100)).synaptic_events;
+      expect(events).toBeGreaterThan(2000);
+      expect(await client.replay()).toEqual(client.rows);
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('replay on the brain that ships, on one worker and on three', async () => {
     const documents: unknown[] = [];
     for (const WORKERS of ['1', '3']) {

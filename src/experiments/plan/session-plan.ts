@@ -12,6 +12,7 @@ import type { ExperimentLimits } from './experiment-limits.js';
 import { planInParts } from './plan.js';
 import { priceMs } from './prices.js';
 import type { ConditionProtocol } from './trial.js';
+import { STEPS_PER_MS } from '../../stimulus/protocol.js';
 
 /** Members of a document that a session cannot have. */
 const REFUSED = {
@@ -25,6 +26,7 @@ const TYPES: readonly string[] = ['rate', 'latency', 'spikes', 'inputs', 'membra
 const MAXIMUM_GROUPS = 2_000;
 /** The duration of the document of a session that begins at rest: it ends before the first step could. */
 const SHORTEST_MS = 1;
+const MS_PER_SECOND = 1000;
 
 /** Plain data that crosses threads. */
 export interface SessionPlan {
@@ -109,10 +111,13 @@ export function* planSession(
       { path: '/reports' },
     );
   }
+  const { synapticEventsPerBrainSecond = 0 } = limits;
+  const eventBudgetPerStep = synapticEventsPerBrainSecond / (MS_PER_SECOND * STEPS_PER_MS);
   return {
     document,
     startMs,
-    protocol: plan.condition(0, []).protocol,
+    // A session may become longer than its document, whose limit on events may not grow.
+    protocol: { ...plan.condition(0, []).protocol, ...(eventBudgetPerStep > 0 && { eventBudgetPerStep }) },
     neuronsOfReports: plan.reports.map(({ neurons, groupOfNeuron }) => ({ neurons, groupOfNeuron })),
     priceMs: startMs === 0 ? 0 : priceMs(plan.cost.work()),
   };
