@@ -23,7 +23,7 @@ import {
   spikingNeurons,
 } from './memory';
 
-/** Of a neuron. 0 between two rasters. */
+/** Numbers of a neuron, 0 between two rasters. */
 @unmanaged
 class Tally {
   /** Its spikes; later the index of its next spike in a list sorted by neuron. */
