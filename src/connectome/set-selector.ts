@@ -55,7 +55,16 @@ export function selectorWords(selector: SetSelector): string {
     return side === undefined ? plain : `${side} ${plain}`;
   }
   if (isList(selector)) return listed(selector.map(selectorWords));
-  const { side, root_id: ids, downstream_of, upstream_of, hops = 1, minimum_synapses, except, ...labels } = selector;
+  const {
+    side,
+    root_id: ids,
+    downstream_of,
+    upstream_of,
+    hops = 1,
+    minimum_synapses,
+    except,
+    ...labels
+  } = selector;
   const within = hops === 1 ? '' : ` within ${hops} connections`;
   const parts = [
     side === undefined ? '' : listed(textsOf(side)),
@@ -71,7 +80,8 @@ export function selectorWords(selector: SetSelector): string {
 
 /** A list in words: `a, b and c`. */
 export function listed(parts: readonly string[], most = NAMED_PARTS): string {
-  if (parts.length > most) return `${parts.slice(0, most - 1).join(', ')} and ${parts.length - most + 1} more`;
+  if (parts.length > most)
+    return `${parts.slice(0, most - 1).join(', ')} and ${parts.length - most + 1} more`;
   return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}`;
 }
 

@@ -75,13 +75,12 @@ function group(side: string, mean: number, more: object = {}): GroupResult {
 const reported = (found: Findings) =>
   reportHtml({ findings: found, totals: TOTALS, program: 'service 1.2.3' });
 /** Texts of the cells of each row of a table. @param at place of the table in the report */
-const rowsOf = (html: string, at = 0) =>
-  [
-    ...html
-      .split('<tbody>')
-      [at + 1]!.split('</tbody>')[0]!
-      .matchAll(/<tr>(.*?)<\/tr>/g),
-  ].map(([, row]) => [...row!.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell));
+function rowsOf(html: string, at = 0) {
+  const [, body = ''] = [...html.matchAll(/<tbody>([^]*?)<\/tbody>/g)][at] ?? [];
+  return [...body.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row]) =>
+    [...row!.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell),
+  );
+}
 
 it('says what was asked, found, warned of, cited and run', () => {
   const html = reported(findings());
