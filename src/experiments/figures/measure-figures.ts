@@ -403,7 +403,7 @@ function groupsFigure(measure: Measured): FigureKind {
         const n = values.length === most && !entry.isOfControls ? {} : { n: values.length };
         return { label: nameOf(entry.report, entry), mean, sd, trials: values, ...n };
       });
-      // What controls do is read beside the group that they belong to, also where they are silent.
+      // Controls are read beside the group that they belong to, also where they are silent.
       const active = bars.filter(
         ({ mean }, at) => mean > 0 || (entries[at]!.isOfControls && bars[at - 1]!.mean > 0),
       );
