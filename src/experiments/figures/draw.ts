@@ -50,8 +50,16 @@ const GRADIENT = 'heat-scale';
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 type Scale = ((value: number) => number) & { ticks(count?: number): number[] };
 
-/** @returns one svg element; equal figures give equal text */
-export function drawSvg(figure: Figure, width: number, palette: Palette = PAPER): string {
+/**
+ * @param idPrefix of ids inside, for pages with several figures
+ * @returns one svg element; equal figures give equal text
+ */
+export function drawSvg(
+  figure: Figure,
+  width: number,
+  palette: Palette = PAPER,
+  idPrefix: string = '',
+): string {
   const { title, subtitles = [], sections, label } = figure;
   const drawn: string[] = [];
   let top = 0;
@@ -61,11 +69,12 @@ export function drawSvg(figure: Figure, width: number, palette: Palette = PAPER)
     top = 36 + LINE * subtitles.length;
   }
   const hasCells = sections.some(({ scale }) => scale !== undefined);
-  if (hasCells) drawn.push(gradientOf(palette));
+  const gradient = `${idPrefix}${GRADIENT}`;
+  if (hasCells) drawn.push(gradientOf(palette, gradient));
   for (const section of sections) {
     const { smallestWidth, largestWidth = width, panels, scale } = section;
     if (scale !== undefined) {
-      drawn.push(groupAt(0, top, scaleOf(scale, palette)));
+      drawn.push(groupAt(0, top, scaleOf(scale, palette, gradient)));
       top += SCALE.total;
     }
     const columns = Math.max(1, Math.min(panels.length, Math.floor(width / smallestWidth)));
@@ -326,18 +335,22 @@ function readableOn(colour: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
-function gradientOf({ heat }: Palette): string {
+function gradientOf({ heat }: Palette, id: string): string {
   const stops = heat.map((colour, at) =>
     element('stop', { offset: `${(100 * at) / (heat.length - 1)}%`, 'stop-color': colour }),
   );
-  return element('defs', {}, element('linearGradient', { id: GRADIENT }, ...stops));
+  return element('defs', {}, element('linearGradient', { id }, ...stops));
 }
 
-function scaleOf({ label, highest }: NonNullable<Section['scale']>, palette: Palette): string {
+function scaleOf(
+  { label, highest }: NonNullable<Section['scale']>,
+  palette: Palette,
+  gradient: string,
+): string {
   const { width, height, top } = SCALE;
   const x = scaleLinear([0, highest || 1], [GAP, GAP + width]);
   // Where all is 0 there is one colour.
-  const fill = highest === 0 ? palette.heat[0]! : `url(#${GRADIENT})`;
+  const fill = highest === 0 ? palette.heat[0]! : `url(#${gradient})`;
   const ticks = (highest === 0 ? [0] : x.ticks(4)).flatMap((tick) => [
     lineAt(x(tick), top + height, x(tick), top + height + 4, palette.muted),
     text(String(tick), x(tick), top + height + 16, palette.muted, { 'text-anchor': 'middle' }),
@@ -438,8 +451,8 @@ function element(tag: string, attributes: Attributes, ...children: string[]): st
   return `<${tag}${given.join('')}>${children.join('')}</${tag}>`;
 }
 
-/** XML has no control characters, not even escaped ones. */
-function escaped(content: string): string {
+/** Text of XML or HTML. Neither has control characters, not even escaped ones. */
+export function escaped(content: string): string {
   const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return content.replace(/[&<>"\p{Cc}\p{Cs}]/gu, (character) => named[character] ?? '\ufffd');
 }

@@ -1,5 +1,4 @@
 /** Figures of the numbers of groups: bars, curves, heat maps, screens, courses in time. */
-import type { MeanSd } from '../../mean-sd.js';
 import type { ExperimentDocument } from '../document/document.js';
 import type { EachAxis } from '../kinds/axes/each.js';
 import type { SetAxis } from '../kinds/axes/set.js';
@@ -7,7 +6,7 @@ import { editKindOf } from '../kinds/edit-kinds.js';
 import type { TimeCourse, Measure } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import type { GroupResult } from '../run/result.js';
+import type { ParameterValue } from '../run/result.js';
 import {
   otherSettingsText,
   groupLabel,
@@ -19,9 +18,11 @@ import {
 import {
   otherSettingsChoice,
   type Choice,
+  type Chosen,
   type FigureKind,
   type Findings,
   type FoundCondition,
+  type MeasuredRow,
   sentences,
   wide,
 } from './figure-kind.js';
@@ -55,16 +56,21 @@ export function measureFigures(experiment: ExperimentDocument, of: Measure): Fig
   const sets = axes.filter((axis): axis is SetAxis => 'set' in axis);
   const [x, y] = sets.filter(({ values }) => values.length > 1);
   if (x !== undefined && y !== undefined) {
-    return [heatMapFigure(x, y, measure), curvesFigure(x, measure, `${measure.name} as curves`)];
+    const curvesOfMap = curvesFigure(x, { ...measure, name: `${measure.name} as curves` });
+    return [heatMapFigure(x, y, measure), curvesOfMap];
   }
   const dose = x ?? sets[0];
-  return [dose === undefined ? groupsFigure(measure) : curvesFigure(dose, measure, measure.name)];
+  if (dose === undefined) return [groupsFigure(measure)];
+  const rows: FigureKind['rows'] = ({ conditions }) =>
+    rowsOf(
+      measure,
+      [...conditions].sort((a, b) => valueOf(a, dose) - valueOf(b, dose) || a.index - b.index),
+    );
+  return [{ ...curvesFigure(dose, measure), rows }];
 }
 
 /** The number of a group in a condition. */
-interface Entry {
-  readonly condition: FoundCondition;
-  readonly group: GroupResult;
+interface Entry extends MeasuredRow {
   /** null where there is none. */
   readonly value: ReturnType<Measure['of']>;
   /** True for the mean of its controls. */
@@ -74,12 +80,22 @@ interface Entry {
 function entriesOf(report: string, measure: Measured, conditions: readonly FoundCondition[]): Entry[] {
   return conditions.flatMap((condition) =>
     (condition.groups[report] ?? []).flatMap((group): Entry[] => {
-      const own = { condition, group, value: measure.of(group) };
+      const own = { report, condition, group, value: measure.of(group) };
       const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
       if (mean === null || sd === null) return [own];
       return [own, { ...own, value: { mean, sd, trials: values }, isOfControls: true }];
     }),
   );
+}
+
+/** Numbers of all reports of a figure, those of a group together. */
+function rowsOf({ reports }: Measured, conditions: readonly FoundCondition[]): MeasuredRow[] {
+  return reports.flatMap((report) => {
+    const rows = conditions.flatMap((condition) =>
+      (condition.groups[report] ?? []).map((group) => ({ report, condition, group })),
+    );
+    return [...byName(rows, ({ group }) => groupLabel(group)).values()].flat();
+  });
 }
 
 function byName<T>(all: readonly T[], nameOf: (each: T) => string): Map<string, T[]> {
@@ -144,11 +160,10 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
   return {
     ...measure,
     choices: (findings) => [otherSettingsChoice(findings, shown)],
+    rows: (findings, chosen) => rowsOf(measure, conditionsAt(findings, shown, chosen)),
     draw(findings, chosen) {
       const beside = chosen(otherSettingsChoice(findings, shown));
-      const conditions = findings.conditions.filter(
-        (each) => otherSettingsText(each.parameters, shown) === beside,
-      );
+      const conditions = conditionsAt(findings, shown, chosen);
       const all = measure.reports.map((report) => mapsOf(report, conditions, beside));
       const { drawn, silent } = withoutSilent(all);
       const omitted = drawn.reduce((sum, maps) => sum + maps.omitted, 0);
@@ -166,12 +181,12 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
 }
 
 /** Values over those of a parameter: a series for each group and value of the other axes. */
-function curvesFigure({ set: parameter }: SetAxis, measure: Measured, name: string): FigureKind {
+function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
+  const parameter = axis.set;
   const pointOf = ({ condition, value }: Entry) =>
-    value === null ? [] : [{ x: condition.parameters[parameter] as number, mean: value.mean, sd: value.sd }];
+    value === null ? [] : [{ x: valueOf(condition, axis), mean: value.mean, sd: value.sd }];
   return {
     ...measure,
-    name,
     draw({ conditions }) {
       const all = measure.reports.map((report) => {
         const entries = entriesOf(report, measure, conditions).filter(({ value }) => value !== null);
@@ -191,7 +206,20 @@ function curvesFigure({ set: parameter }: SetAxis, measure: Measured, name: stri
   };
 }
 
-function seriesName({ group, condition, isOfControls }: Omit<Entry, 'value'>, ownAxes: readonly string[]) {
+/** Conditions with the chosen values of the axes that a figure does not show. */
+function conditionsAt(
+  findings: Findings,
+  shown: readonly string[],
+  chosen: Chosen,
+): readonly FoundCondition[] {
+  const beside = chosen(otherSettingsChoice(findings, shown));
+  return findings.conditions.filter(({ parameters }) => otherSettingsText(parameters, shown) === beside);
+}
+
+function seriesName(
+  { group, condition, isOfControls }: Omit<Entry, 'value' | 'report'>,
+  ownAxes: readonly string[],
+) {
   const names = [groupLabel(group), isOfControls && 'controls'];
   return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
@@ -246,6 +274,20 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
     const names = new Set(conditions.flatMap(({ groups }) => (groups[report] ?? []).map(groupLabel)));
     return { name: 'group', label: 'Group', values: [...names], inFile: 3 };
   };
+  /** The baseline, then the largest change or the highest number; those without a number last. */
+  const ranked = (findings: Findings, chosen: Chosen) => {
+    const report = chosen(reportChoice);
+    const group = chosen(groupChoice(findings, report));
+    const all = entriesOf(report, measure, conditionsAt(findings, [as], chosen)).filter(
+      (each) => groupLabel(each.group) === group && !each.isOfControls,
+    );
+    const baseline = all.find(({ condition }) => condition.parameters[as] === null);
+    const rank = ({ value }: Entry) =>
+      value === null ? -1 : edited ? Math.abs(value.mean - (baseline?.value?.mean ?? 0)) : value.mean;
+    const others = all.filter((entry) => entry !== baseline).sort((a, b) => rank(b) - rank(a));
+    return { baseline, entries: baseline === undefined ? others : [baseline, ...others] };
+  };
+  const barLabel = (value: ParameterValue) => (value === null ? settingText(as, value) : valueLabel(value));
   return {
     ...measure,
     choices: (findings, chosen) => [
@@ -253,31 +295,26 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
       groupChoice(findings, chosen(reportChoice)),
       otherSettingsChoice(findings, [as]),
     ],
+    rows: (findings, chosen) => ranked(findings, chosen).entries,
     draw(findings, chosen) {
       const report = chosen(reportChoice);
       const group = chosen(groupChoice(findings, report));
       const beside = chosen(otherSettingsChoice(findings, [as]));
-      const all = entriesOf(report, measure, findings.conditions)
-        .filter((each) => groupLabel(each.group) === group && !each.isOfControls)
-        .filter(({ condition }) => otherSettingsText(condition.parameters, [as]) === beside)
-        .flatMap(({ condition, value }) => {
-          const label = valueLabel(condition.parameters[as]!);
-          return value === null
-            ? []
-            : [{ label, mean: value.mean, sd: value.sd, swept: condition.parameters[as] }];
-        });
-      if (all.length === 0) return undefined;
-      const baseline = all.find(({ swept }) => swept === null);
-      const entries = all.filter(({ swept }) => swept !== null);
-      const rank = ({ mean }: MeanSd) => (edited ? Math.abs(mean - (baseline?.mean ?? 0)) : mean);
-      const shown = entries.sort((a, b) => rank(b) - rank(a)).slice(0, MAX_BARS);
-      const bars = baseline === undefined ? shown : [baseline, ...shown];
+      const { baseline, entries: all } = ranked(findings, chosen);
+      const entries = all.filter((entry) => entry !== baseline && entry.value !== null);
+      if (entries.length === 0 && baseline?.value == null) return undefined;
+      const shown = entries.slice(0, MAX_BARS);
+      const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(({ condition, value }) => ({
+        label: barLabel(condition.parameters[as]!),
+        ...value!,
+        trials: [],
+      }));
       const what = group === 'all' ? report : `${report} ${group}`;
       const label = `${measure.label} of ${what} (${measure.unit}), with a group ${edited?.done ?? 'stimulated'}`;
       const { unchanged } = findings;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel(beside, bars, baseline, label, measure.unit)])],
+        sections: [wide([barsPanel(beside, bars, baseline?.value ?? undefined, label, measure.unit)])],
         note: sentences(
           `Bars are means over the trials of ${what}, with one population standard deviation; the dashed line is the ${measure.name} without any.`,
           edited ? 'The largest change comes first.' : 'The highest comes first.',
@@ -294,6 +331,7 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
 function groupsFigure(measure: Measured): FigureKind {
   return {
     ...measure,
+    rows: ({ conditions }) => rowsOf(measure, conditions.slice(0, 1)),
     draw({ conditions }) {
       const bars = measure.reports.flatMap((report) =>
         entriesOf(report, measure, conditions.slice(0, 1)).flatMap((entry): Bar[] => {
@@ -338,6 +376,10 @@ function withoutSilent<T extends { readonly report: string; readonly highest: nu
 /** A report of a whole brain by neuron has more values than a call may have arguments. */
 function highestOf(entries: readonly Entry[]): number {
   return entries.reduce((highest, { value }) => Math.max(highest, value?.mean ?? 0), 0);
+}
+
+function valueOf({ parameters }: FoundCondition, { set }: SetAxis): number {
+  return parameters[set] as number;
 }
 
 function ascending(values: readonly number[]): number[] {

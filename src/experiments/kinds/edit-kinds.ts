@@ -91,6 +91,8 @@ export interface EditKind<Value = unknown> {
     /** True where an edit of neurons that never spike changes nothing, so that it need not be run. */
     readonly sparesSilent?: true;
   };
+  /** Says what it does to the network; empty where it does nothing. @param swept parameters of the sweep */
+  words(value: Value, swept: readonly string[]): string;
   /** Puts in order what may be written in several ways. @returns undefined where it says nothing */
   parsed?(value: Value): Value | undefined;
   /** Changes its windows and nothing else. */

@@ -56,6 +56,8 @@ export interface InputKind<Document extends InputDocument = InputDocument> {
   readonly schema: SchemaOf<Document>;
   /** Members that a sweep may set, beside those of every input. */
   readonly swept?: Readonly<Record<string, Schema>>;
+  /** Stimulation in words. @param swept members that a sweep sets, which have no value of their own */
+  words(input: Document, swept: readonly string[]): string;
   /**
    * Puts in order what may be written in several ways.
    * @throws CodedError INVALID_PARAMETER for what its schema cannot refuse

@@ -115,3 +115,11 @@ export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint1
     ratesHz: sharedArray(ratesHz, Float64Array),
   };
 }
+
+/** A rate in words: `at 100 Hz`, `at rates of 0 to 140 Hz in turn`. @param swept members that have no value of their own */
+export function rateWords(rate: Rate, scale: number, swept: readonly string[]): string {
+  if (swept.includes('rate_hz')) return '';
+  if (typeof rate === 'number') return `at ${swept.includes('scale') ? rate : rate * scale} Hz`;
+  const [least, most] = [Math.min(...rate.values), Math.max(...rate.values)];
+  return `at rates of ${least} to ${most} Hz in turn${scale === 1 ? '' : `, times ${scale}`}`;
+}

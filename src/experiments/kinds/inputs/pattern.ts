@@ -1,3 +1,4 @@
+import { listed, selectorWords } from '../../../connectome/set-selector.js';
 import { CodedError } from '../../../errors.js';
 import { invalid, type JsonPath, nameOf, pointerTo } from '../../../schema/json-path.js';
 import { listOf, object, type Static } from '../../../schema/json-schema.js';
@@ -41,6 +42,8 @@ const SCHEMA = inputSchema(
 export const pattern = {
   schema: SCHEMA,
   swept: { scale: SCALE },
+  words: ({ rates }) =>
+    `${listed(rates.map(({ node_set: neurons }) => selectorWords(neurons)))} stimulated, each at its rate`,
   parsed(input, path, { rates, rows }) {
     const here: JsonPath = [...path, 'rates'];
     if ((rows.used += input.rates.length) > rows.maximum) {

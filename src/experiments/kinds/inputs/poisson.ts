@@ -1,3 +1,4 @@
+import { selectorWords } from '../../../connectome/set-selector.js';
 import type { Static } from '../../../schema/json-schema.js';
 import { inputSchema } from '../../document/kind-schemas.js';
 import type { InputKind } from '../input-kinds.js';
@@ -8,6 +9,7 @@ import {
   RATE_HZ,
   rateSchema,
   rateTable,
+  rateWords,
   SCALE,
   SINGLE_NUMBER,
   topRateHz,
@@ -23,6 +25,8 @@ const SCHEMA = inputSchema('poisson', 'Each neuron gets a Poisson train of its o
 export const poisson = {
   schema: SCHEMA,
   swept: { rate_hz: RATE_HZ, scale: SCALE },
+  words: ({ node_set: neurons, rate_hz: rate, scale = 1 }, swept) =>
+    `${selectorWords(neurons)} stimulated ${rateWords(rate, scale, swept)}`.trimEnd(),
   parsed(input, path, { rates }) {
     checkRate(input.rate_hz, [...path, 'rate_hz'], rates);
     return input;
