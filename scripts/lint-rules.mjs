@@ -165,6 +165,7 @@ const mayImport = {
     'experiments/run/result',
     'experiments/formats',
     'experiments/figures',
+    'validation/published-rates',
   ],
 };
 /** Files beside the folders that every layer may import. */

@@ -36,7 +36,8 @@ const MOST_ROWS = 32;
 const SLIDER_STEPS = 200;
 /** Bounds further apart are no way for a slider. */
 const LONGEST_SLIDER = 1000;
-const SELECTED = ['node_set', 'source', 'target'];
+const ENDS = ['source', 'target'];
+const SELECTED = ['node_set', ...ENDS];
 
 /** A change of the document: `dragged` while a slider moves, `settled` when it has been let go. */
 export type Change = 'typed' | 'dragged' | 'settled' | 'chosen';
@@ -103,7 +104,7 @@ export class DocumentForm {
 
   /** Puts neurons where the search was told to put them: an input or a report of their own. */
   add(place: 'stimulate' | 'silence' | 'read', selector: string): void {
-    if (place === 'silence') this.#put(`/silence/${listAt(this.#document, 'silence').length}`, selector);
+    if (place === 'silence') this.#append('silence', selector);
     else if (place === 'read') this.#addTo('reports', nameFrom(selector), newReport(selector));
     else this.#addTo('inputs', nameFrom(selector), newInput(selector));
   }
@@ -170,6 +171,10 @@ export class DocumentForm {
 
   #put(path: string, value: Json | undefined, change: Change = 'chosen'): void {
     this.#change(withValueAt(this.#document, path, value), change);
+  }
+
+  #append(member: 'silence' | 'sweep', item: Json): void {
+    this.#put(pointer(member), [...listAt(this.#document, member), item]);
   }
 
   #addTo(
@@ -273,7 +278,7 @@ export class DocumentForm {
         this.#put('/silence', changed.length > 0 ? changed : undefined);
       },
     });
-    const add = () => this.#put(`/silence/${items.length}`, { node_set: [], start_ms: 0 });
+    const add = () => this.#append('silence', { node_set: [], start_ms: 0 });
     return this.#group('Silence', '', '', [
       list,
       ...rows,
@@ -369,7 +374,7 @@ export class DocumentForm {
           : this.#screen(axis, path, title);
       return this.#row(title, path, add, () => this.#put(path, undefined), controls);
     });
-    const add = (axis: Json) => this.#put(pointer('sweep', axes.length), axis);
+    const add = (axis: Json) => this.#append('sweep', axis);
     const buttons = [
       this.#button('Add a dose', 'add-dose', () =>
         add(
@@ -494,18 +499,8 @@ export class DocumentForm {
     const [section, ...inner] = keysOf(place.path);
     const label = labelOf(inner.length === 0 ? '' : section!, name);
     if (nameOfRef(schema) === 'Selector') {
-      const [, row] = keysOf(place.path);
-      const what =
-        section === 'inputs' ? `input ${row}` : section === 'reports' ? `report ${row}` : `${name} of ${row}`;
-      const resolved = `${section}.${row}${name === 'node_set' ? '' : `.${name}`}`;
-      return [
-        this.#neurons(
-          inner.length > 2 ? `${label} of ${what}` : what,
-          place,
-          resolved,
-          SELECTED.indexOf(name) > 0 ? label : '',
-        ),
-      ];
+      const { what, resolved } = selectorAt(place.path);
+      return [this.#neurons(what, place, resolved, ENDS.includes(name) ? label : '')];
     }
     if (name === 'group_by') return schema.maxItems === 0 ? [] : [this.#groupings(place, '', value)];
     if (schema.enum !== undefined) {
@@ -925,6 +920,17 @@ function renamed(document: Members, member: string, before: string, name: string
   );
   const changed = withMemberRenamed(document, pointer(member, before), name);
   return axes.length === 0 ? changed : withValueAt(changed, '/sweep', axes);
+}
+
+/** Words for a selector, and its name in the answer; in a list of rows it has none of its own. */
+function selectorAt(path: string): { readonly what: string; readonly resolved: string } {
+  const [section, row, member, at] = keysOf(path) as [string, string, string, string?];
+  if (section === 'silence') return { what: `timed silence ${Number(row) + 1}`, resolved: `silence.${row}` };
+  if (ENDS.includes(member)) return { what: `${member} of ${row}`, resolved: `${section}.${row}.${member}` };
+  const what = `${section.slice(0, -1)} ${row}`;
+  return at === undefined
+    ? { what, resolved: `${section}.${row}` }
+    : { what: `row ${Number(at) + 1} of ${what}`, resolved: '' };
 }
 
 /** @returns undefined for a kind that there is not */

@@ -29,7 +29,8 @@ export function namedTruly(document: Members): Members {
   const example = EXAMPLES.find(({ title }) => title === name || changedName(title) === name);
   if (example === undefined) return document;
   const isSame = sorted({ ...document, name: example.title }) === sorted(example.document);
-  return { ...document, name: isSame ? example.title : changedName(example.title) };
+  const named = isSame ? example.title : changedName(example.title);
+  return named === name ? document : { ...document, name: named };
 }
 
 /** Equal for equal documents, in whatever order their members stand. */

@@ -142,6 +142,7 @@ function listen(): void {
       namedTruly({ ...shown, controls: shown['controls'] ?? { shuffle: 'weights', count: 20 } }),
       'suggestion',
     );
+    outcome.prefer('measured among controls');
     void start();
   });
   stop.addEventListener('click', () => void end());
@@ -152,7 +153,7 @@ function listen(): void {
   });
   text.addEventListener('input', () => readText());
   // While somebody writes there, nothing is written into the text.
-  text.addEventListener('change', () => shown !== undefined && showDocument(shown, 'suggestion'));
+  text.addEventListener('change', () => shown !== undefined && showDocument(shown, 'form'));
   byId('form-again').addEventListener('click', () => showDocument(form.document, 'suggestion'));
   addEventListener('hashchange', () => openAddress(undefined));
   byId('copy-command').addEventListener('click', () => copy(byId('command').textContent ?? ''));

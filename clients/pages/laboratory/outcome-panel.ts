@@ -1,7 +1,7 @@
 /** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
 import { drawSvg, PAPER } from '../../../src/experiments/figures/draw.js';
-import { figuresOf } from '../../../src/experiments/figures/experiment-figures.js';
+import { figuresOf, trialsText } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
 import { haveSameNeurons } from '../../../src/connectome/model-id.js';
@@ -15,6 +15,8 @@ import { onThemeChange } from '../theme.js';
 import { focusCell, focusedCell, makeReadable } from './cell-reader.js';
 import { pngFile, screenPalette, svgElement, svgFile } from './figure.js';
 import { findingsOf } from './findings.js';
+import { csvHeading, pngWith, provenanceOf, svgWith } from './provenance.js';
+import { withPublished } from './published.js';
 import { fillRatesTable } from './rates-table.js';
 import { fileName, save, tableFile, type TableFormat } from './saving.js';
 
@@ -51,6 +53,7 @@ export class OutcomePanel {
   /** Set while controls are followed. */
   #isLive = false;
   #liveNote = '';
+  #preferred: string | undefined;
   #rowsShown = FIRST_ROWS;
 
   /**
@@ -106,6 +109,8 @@ export class OutcomePanel {
     this.#head = undefined;
     this.#conditions = [];
     this.#choices.clear();
+    if (this.#preferred !== undefined) this.#choices.set('figure', this.#preferred);
+    this.#preferred = undefined;
     this.#rowsShown = FIRST_ROWS;
     await this.goOn();
   }
@@ -319,7 +324,13 @@ export class OutcomePanel {
 
   #shownFigure(): Figure | undefined {
     const findings = this.#findings;
-    return findings && this.#kind(findings)?.draw(findings, this.#chosen);
+    const figure = findings && this.#kind(findings)?.draw(findings, this.#chosen);
+    return figure && withPublished(figure, findings.head);
+  }
+
+  /** Chooses a figure by its name for what comes next. */
+  prefer(figure: string): void {
+    this.#preferred = figure;
   }
 
   /** A raster puts neurons of one type together; without their types it is drawn all the same. */
@@ -378,10 +389,24 @@ export class OutcomePanel {
     if (findings === undefined || kind === undefined) return;
     const { head } = findings;
     const name = fileName(head.experiment.name, head.id, format);
+    const facts = provenanceOf(head);
+    if (format === 'html') {
+      if (this.#totals === undefined) {
+        this.#say('The report can be saved when the experiment is done.');
+        return;
+      }
+      const { reportHtml } = await import('../../../src/experiments/figures/report-html.js');
+      const { name: program, version } = await import('../../../package.json');
+      const html = reportHtml({ findings, totals: this.#totals, program: `${program} ${version}` });
+      save(new Blob([html], { type: 'text/html' }), name);
+      return;
+    }
     if (format === 'csv' || format === 'arrow') {
       try {
         if (eventKindOf({ type: kind.table }) !== undefined) await this.#identify(head.model);
-        save(await tableFile(format as TableFormat, kind.table, this.#found()!, this.#neurons), name);
+        const table = await tableFile(format as TableFormat, kind.table, this.#found()!, this.#neurons);
+        // Arrow has the same in its schema.
+        save(format === 'csv' ? new Blob([csvHeading(facts), table], { type: table.type }) : table, name);
       } catch (error) {
         this.#say(`The file was not saved: ${asFailure(error).message}`);
       }
@@ -389,8 +414,17 @@ export class OutcomePanel {
     }
     const figure = this.#shownFigure();
     if (figure === undefined) return;
-    const source = drawSvg(figure, SAVED_WIDTH, PAPER);
-    save(format === 'svg' ? svgFile(source) : await pngFile(source, PNG_SCALE), name);
+    const titled = {
+      ...figure,
+      title: facts['Title']!,
+      subtitles: [
+        `${trialsText(head.experiment)}, ${head.model}, ${head.wiring} wiring`,
+        `experiment ${head.id}`,
+      ],
+      note: `${figure.note} ${head.side_convention}`,
+    };
+    const source = svgWith(drawSvg(titled, SAVED_WIDTH, PAPER), facts);
+    save(format === 'svg' ? svgFile(source) : await pngWith(await pngFile(source, PNG_SCALE), facts), name);
   }
 }
 

@@ -1,6 +1,7 @@
 /** The figures that an experiment has, by its sweep and its reports: on the page one by one, in a file together. */
 import type { ExperimentDocument } from '../document/document.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
+import { controlsFigure } from './controls-figure.js';
 import { type Chosen, type FigureKind, type Findings, MAX_FIGURES, type MeasuredRow } from './figure-kind.js';
 import type { Figure } from './figure.js';
 import { courseFigure, measureFigures } from './measure-figures.js';
@@ -21,6 +22,7 @@ export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[]
   return [
     ...[...measures].flatMap((measure) => measureFigures(experiment, measure)),
     ...[...courses].map(courseFigure),
+    ...(experiment.controls === undefined ? [] : [controlsFigure(experiment)]),
     ...(traces.length > 0 ? [traceFigure(experiment, traces)] : []),
     ...(strokes.length > 0 ? [rasterFigure(experiment, strokes)] : []),
   ];
