@@ -196,11 +196,11 @@ describeWith(['chromium'], 'the laboratory', () => {
     await run(page);
     await page.getByLabel('Show').selectOption('rates in time');
     const [group]: Group[] = (await answerOf(binned)).conditions[0].reports.escape;
-    // A bin is named by its middle.
-    const titles = await page.locator('#figure circle title').allTextContents();
+    const titles = await page.locator('#figure .bin title').allTextContents();
     expect(titles).toEqual(
-      group!.bins_hz!.map((rateHz, bin) => `all at ${20 * bin + 10}: ${shown(rateHz)} Hz`),
+      group!.bins_hz!.map((rateHz, bin) => `${20 * bin} to ${20 * bin + 20} ms: all ${shown(rateHz)} Hz`),
     );
+    expect(await page.locator('#figure .stimulus').count()).toBe(1);
     // The numbers are those of the figure.
     const table = await served.service.post(binned, `${EXPERIMENTS}?format=csv&table=histogram`);
     expect((await savedTable(page)).toString()).toBe(await table.text());

@@ -1,6 +1,6 @@
 /** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
-import { drawSvg, PAPER } from '../../../src/experiments/figures/draw.js';
+import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { figuresOf, trialsText } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
@@ -305,14 +305,14 @@ export class OutcomePanel {
     const container = this.#figure;
     const focused = focusedCell(container);
     const figure = container.clientWidth === 0 ? undefined : this.#shownFigure();
-    byId('figure-note').textContent = figure?.note ?? '';
+    byId('figure-note').textContent = [figure?.note, figure?.hint].filter(Boolean).join(' ');
     byId('figure-sides').textContent = figure === undefined ? '' : (this.#head?.side_convention ?? '');
     this.#say('');
     if (figure === undefined) {
       container.replaceChildren();
       return;
     }
-    const drawn = svgElement(drawSvg(figure, container.clientWidth, screenPalette()));
+    const drawn = svgElement(drawSvg(figure, container.clientWidth, { palette: screenPalette() }));
     container.replaceChildren(drawn);
     makeReadable(drawn, (sentence) => this.#say(sentence));
     if (focused !== undefined) focusCell(container, focused);
@@ -423,7 +423,7 @@ export class OutcomePanel {
       ],
       note: `${figure.note} ${head.side_convention}`,
     };
-    const source = svgWith(drawSvg(titled, SAVED_WIDTH, PAPER), facts);
+    const source = svgWith(drawSvg(titled, SAVED_WIDTH), facts);
     save(format === 'svg' ? svgFile(source) : await pngWith(await pngFile(source, PNG_SCALE), facts), name);
   }
 }
