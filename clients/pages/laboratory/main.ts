@@ -48,8 +48,8 @@ const live = new Live(runLive, (sentence) => (byId('live-state').textContent = s
 let shown: Members | undefined;
 /** A fault that waits until the field in which somebody types is left. */
 let held: ServiceFailure | undefined;
-/** True once a control was let go whose experiment is to run when it has been checked. */
-let runsWhenChecked = false;
+/** Set where the experiment is to run once it has been checked: beside the form, or as if its button were pressed. */
+let runsWhenChecked: 'live' | 'pressed' | undefined;
 let commandKind: CommandKind = 'curl';
 let priced: DryRun | undefined;
 let isRefused = false;
@@ -143,7 +143,8 @@ function listen(): void {
       'suggestion',
     );
     outcome.prefer('measured among controls');
-    void start();
+    runsWhenChecked = 'pressed';
+    checkSoon(0);
   });
   stop.addEventListener('click', () => void end());
   asJob.addEventListener('change', () => {
@@ -166,7 +167,7 @@ function listen(): void {
 
 function change(document: Members, how: Change): void {
   showDocument(document, 'form');
-  runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked;
+  runsWhenChecked = how === 'settled' && byId<HTMLInputElement>('live').checked ? 'live' : undefined;
   if (how === 'dragged' && byId<HTMLInputElement>('live').checked && !asJob.checked)
     live.preview(document, priced);
 }
@@ -261,8 +262,11 @@ async function check(): Promise<void> {
     else byId('cost').textContent = `The cost is not known: ${failure.message}`;
   }
   allowRun();
-  if (runsWhenChecked && priced !== undefined && !asJob.checked) live.whole(shown, priced);
-  runsWhenChecked = false;
+  const wanted = runsWhenChecked;
+  runsWhenChecked = undefined;
+  if (wanted === undefined || priced === undefined || isRefused) return;
+  if (wanted === 'pressed') await start();
+  else if (!asJob.checked) live.whole(shown, priced);
 }
 
 /** Runs beside the form, without taking the focus or the view of the reader. */
@@ -270,7 +274,9 @@ function runLive(document: Members, note: string): Promise<ServiceFailure | unde
   job = undefined;
   notices.clear();
   const lines = requestLines(document as unknown as ExperimentDocument);
-  return outcome.followLive(lines, priced?.conditions.length ?? 1, note);
+  const following = outcome.followLive(lines, priced?.conditions.length ?? 1, note);
+  allowRun();
+  return following;
 }
 
 /**
@@ -385,7 +391,7 @@ async function start(): Promise<void> {
   if (shown === undefined) return;
   const document = shown as unknown as ExperimentDocument;
   live.drop();
-  runsWhenChecked = false;
+  runsWhenChecked = undefined;
   notices.clear();
   notices.status('');
   job = undefined;

@@ -224,7 +224,7 @@ export class OutcomePanel {
     this.#progress.max = Math.max(1, expected);
     // Trials move while a condition is under way.
     this.#progress.value = Math.max(done, progress === undefined ? 0 : progress.share * progress.conditions);
-    this.#goOn.hidden = this.#state !== 'stopped' && this.#state !== 'broken';
+    this.#goOn.hidden = this.#isLive || (this.#state !== 'stopped' && this.#state !== 'broken');
     const conditions = `${grouped(done)} of ${grouped(expected)} conditions`;
     const details = [
       ...(progress?.trials === undefined
