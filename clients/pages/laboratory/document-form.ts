@@ -896,8 +896,9 @@ function withSchema(value: Members, { properties = {}, required = [] }: Schema, 
     if (only !== undefined) return byDefault === undefined ? (only as Json) : undefined;
     if (name === 'rates') return [{ node_set: value['node_set'] ?? [], rate_hz: 100 }];
     if (maxItems === 0) return undefined;
-    if (before[name] !== undefined && writingOf(properties[name]!)?.textOf(before[name]) !== '')
-      return before[name];
+    const writing = writingOf(properties[name]!);
+    const fits = writing === undefined || Boolean(writing.textOf(before[name] ?? ''));
+    if (before[name] !== undefined && fits) return before[name];
     return required.includes(name) ? (name === 'node_set' ? [] : (examples as Json[])[0]) : undefined;
   };
   const entries = Object.keys(properties).map(
