@@ -740,7 +740,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     await page.getByRole('button', { name: 'Add a timed silence' }).click();
     await neurons('timed silence 1', 'C_walk');
     await group('Timed silence 1').getByRole('textbox', { name: 'To (ms)' }).fill('60');
-    await page.getByText('Network', { exact: true }).click();
+    await page.locator('summary', { hasText: /^Network$/ }).click();
     await page.getByRole('textbox', { name: 'Synapse (mV)' }).fill('0.3');
     await page.getByRole('button', { name: 'Add an override' }).click();
     await neurons('source of override', 'S_loom');
@@ -799,9 +799,9 @@ describeWith(['chromium'], 'the laboratory', () => {
       const before = await documentOn(page);
       expect(before.name).toBe(await link.innerText());
       expect(await page.locator('.others').allTextContents()).toEqual([]);
-      await page.getByRole('textbox', { name: 'Seed' }).fill('7');
+      await page.locator('[data-path="/seed"]').fill('7');
       expect(await documentOn(page)).toEqual({ ...before, seed: 7, name: `Changed: ${before.name}` });
-      await page.getByRole('textbox', { name: 'Seed' }).fill('');
+      await page.locator('[data-path="/seed"]').fill('');
       expect(await documentOn(page)).toEqual(before);
     }
     await page.close();
@@ -929,6 +929,7 @@ describeWith(['chromium'], 'the laboratory', () => {
       .locator('#neuron-names option')
       .evaluateAll((all) => all.map((each) => (each as HTMLOptionElement).value));
     expect(names).toContain('C_escape');
+    await page.getByRole('combobox', { name: 'Add neurons to what is silenced' }).fill('');
     await page.getByRole('textbox', { name: 'Seed' }).fill('3');
     await priced(page);
     await page.locator('#run:enabled').waitFor();
