@@ -114,7 +114,7 @@ def _seed_of(exp_name: str) -> int:
 
 def _check_has_root_ids(lab: Lab) -> None:
     model = lab._get("/api/v1/model")
-    if model["wiring"] == "synthetic":
+    if model.get("wiring") == "synthetic":
         raise ValueError(
             f"Published root ids need a measured brain, and {lab.url} serves {model['name']}: in a checkout of the "
             "service `npm run up -- --dataset flywire-783` downloads and compiles one, which Lab.local('flywire-783') "
