@@ -1,9 +1,11 @@
 /** The figures that an experiment has, by its sweep and its reports: on the page one by one, in a file together. */
 import type { ExperimentDocument } from '../document/document.js';
+import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import { type Chosen, type FigureKind, type Findings, MAX_FIGURES, type MeasuredRow } from './figure-kind.js';
 import type { Figure } from './figure.js';
-import { courseFigure, measureFigures } from './measure-figures.js';
+import { courseFigure } from './course-figure.js';
+import { measureFigures } from './measure-figures.js';
 import { rasterFigure } from './raster-figure.js';
 import { eventReports, isTraced } from './report-figures.js';
 import { traceFigure } from './trace-figure.js';
@@ -50,16 +52,26 @@ export function drawnFigures(
 
 /** All that is worth a file; of a sweep its first figure. */
 export function figureOfFile(findings: Findings): Figure {
-  const { id, model, experiment } = findings.head;
+  const { id, model, wiring, experiment } = findings.head;
   const { name = 'Open experiment', sweep = [] } = experiment;
   const kinds = figuresOf(experiment);
   const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
   const figures = drawnFigures(findings, isSwept ? kinds.slice(0, 1) : kinds)
     .map(({ figure }) => figure)
     .slice(0, MAX_FIGURES);
+  const swept = sweep.flatMap((axis) => ('set' in axis ? [axis.set] : []));
+  const edited = editsOf(experiment)
+    .map(([, kind, value]) => kind.words(value, swept))
+    .filter((words) => words !== '')
+    .join('; ');
   return {
     title: name,
-    subtitles: [`${trialsText(experiment)}, ${model}`, `experiment ${id}`],
+    subtitles: [
+      `${trialsText(experiment)}, ${model}`,
+      ...(edited === '' ? [] : [edited]),
+      `experiment ${id}`,
+    ],
+    metadata: JSON.stringify({ id, model, wiring, experiment }),
     label: figures.map(({ label }) => label).join(' '),
     sections: figures.flatMap(({ sections }) => sections),
     note: [...new Set(figures.map(({ note }) => note))].join(' '),

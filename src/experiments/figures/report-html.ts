@@ -6,7 +6,7 @@ import type { ExperimentDocument } from '../document/document.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
 import type { ExperimentHead, ExperimentTotals, GroupResult, ResolvedSet } from '../run/result.js';
 import { groupLabel, parameterLabel, settingText, valueLabel } from './condition-labels.js';
-import { drawSvg, escaped, PAPER } from './draw.js';
+import { drawSvg, escaped } from './draw.js';
 import { drawnFigures, type DrawnFigure, trialsText } from './experiment-figures.js';
 import type { FigureKind, Findings, MeasuredRow } from './figure-kind.js';
 import { questionOf } from './question.js';
@@ -94,7 +94,7 @@ function section(title: string, ...content: readonly Html[]): Html {
 }
 
 function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
-  const svg = drawSvg(figure, FIGURE_WIDTH, PAPER, `figure-${number}-`);
+  const svg = drawSvg(figure, FIGURE_WIDTH, { idPrefix: `figure-${number}-` });
   const table =
     kind.rows === undefined ? ` All numbers are in the table ${kind.table} of the data files.` : '';
   return (

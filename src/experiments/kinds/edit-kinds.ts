@@ -95,6 +95,12 @@ export interface EditKind<Value = unknown> {
   words(value: Value, swept: readonly string[]): string;
   /** Puts in order what may be written in several ways. @returns undefined where it says nothing */
   parsed?(value: Value): Value | undefined;
+  /** Parts of a trial in which it holds, for figures. */
+  windowsOf?(value: Value): readonly {
+    readonly label: string;
+    readonly startMs: number;
+    readonly endMs: number | null;
+  }[];
   /** Changes its windows and nothing else. */
   withWindows?(value: Value, change: <W extends TimeWindow>(window: W, path: JsonPath) => W): Value;
   usesOf?(value: Value): readonly SelectorUse[];

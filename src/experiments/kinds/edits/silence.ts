@@ -49,6 +49,12 @@ export const silence = {
           : `${selectorWords(item)} silenced`,
       ),
     ),
+  windowsOf: (items) =>
+    items.filter(isTimed).map(({ node_set: neurons, start_ms: startMs, end_ms: endMs }) => ({
+      label: `${selectorWords(neurons)} silenced`,
+      startMs,
+      endMs,
+    })),
   withWindows: (items, change) =>
     items.map((item, at) => (isTimed(item) ? change(item, ['silence', at]) : item)),
   usesOf(items) {

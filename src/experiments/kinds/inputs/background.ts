@@ -36,6 +36,7 @@ const SYNAPTIC_EVENTS = { caused: 40, goingOn: 2500, goingOnPerStep: 1700 };
 export const background = {
   schema: SCHEMA,
   swept: { rate_hz: RATE_HZ, event_mv: EVENT_MV },
+  course: ({ rate_hz: hz }) => ({ rates: [{ fromMs: 0, hz }] }),
   words: ({ node_set: neurons, rate_hz: rate }, swept) =>
     `background events in ${selectorWords(neurons)}${swept.includes('rate_hz') ? '' : ` at ${rate} Hz`}`,
   keepsRefractoryPeriod: true,

@@ -10,6 +10,7 @@ import {
   checkRate,
   checkScale,
   rateSchema,
+  ratesCourse,
   rateTable,
   SCALE,
   SINGLE_NUMBER,
@@ -42,6 +43,11 @@ const SCHEMA = inputSchema(
 export const pattern = {
   schema: SCHEMA,
   swept: { scale: SCALE },
+  course: ({ rates, scale = 1 }) =>
+    ratesCourse(
+      rates.map(({ rate_hz: rate }) => rate),
+      scale,
+    ),
   words: ({ rates }) =>
     `${listed(rates.map(({ node_set: neurons }) => selectorWords(neurons)))} stimulated, each at its rate`,
   parsed(input, path, { rates, rows }) {

@@ -8,6 +8,7 @@ import {
   checkScale,
   RATE_HZ,
   rateSchema,
+  ratesCourse,
   rateTable,
   rateWords,
   SCALE,
@@ -25,6 +26,7 @@ const SCHEMA = inputSchema('poisson', 'Each neuron gets a Poisson train of its o
 export const poisson = {
   schema: SCHEMA,
   swept: { rate_hz: RATE_HZ, scale: SCALE },
+  course: ({ rate_hz: rate, scale = 1 }) => ratesCourse([rate], scale),
   words: ({ node_set: neurons, rate_hz: rate, scale = 1 }, swept) =>
     `${selectorWords(neurons)} stimulated ${rateWords(rate, scale, swept)}`.trimEnd(),
   parsed(input, path, { rates }) {

@@ -41,6 +41,9 @@ const NO_STEPS: readonly number[] = [];
 /** Events at given times, for replay: one list for all neurons, or one for each root id. */
 export const spikes = {
   schema: SCHEMA,
+  course: ({ times_ms: times }) => ({
+    eventsMs: isList(times) ? times : [...new Set(Object.values(times).flat())].sort((a, b) => a - b),
+  }),
   words: ({ node_set: neurons }) => `${selectorWords(neurons)} given events at listed times`,
   /** Ascending times, by ascending root id. */
   parsed(input, path, { ids }) {
