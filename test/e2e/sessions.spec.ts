@@ -286,7 +286,7 @@ describe('sessions', () => {
     });
     try {
       const client = await Client.open(service, {
-        inputs: { food: { node_set: '@stimulus/food', rate_hz: 100 } },
+        inputs: { food: { node_set: '@stimulus/food', rate_hz: 400 } },
         duration_ms: 1000,
       });
       // One second was simulated, and another one is paid in advance; 18 would be left where a second costs one.
