@@ -685,7 +685,8 @@ describeWith(['chromium'], 'the laboratory', () => {
     const assets: string[] = [];
     page.on('request', (request) => assets.push(new URL(request.url()).pathname));
     await page.reload();
-    await page.locator('#run:enabled').waitFor();
+    // It is folded away until it is wanted.
+    await page.locator('#run:enabled').waitFor({ state: 'attached' });
     expect(assets.filter((path) => path.includes('laboratory'))).toEqual([]);
     await page.getByRole('link', { name: 'Laboratory' }).click();
     await page.locator('#draft').waitFor();
