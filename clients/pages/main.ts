@@ -10,6 +10,7 @@ import { Notices } from './notices.js';
 import { Playback } from './playback.js';
 import { GALLERY, isOf, OPENING, OPENING_URL } from './recordings/recordings.js';
 import { Results } from './results.js';
+import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
 import { asFailure, fetchAtlas, fetchJson, postRun, service } from './service/client.js';
 import { describe, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
@@ -36,6 +37,9 @@ let results: Results | undefined;
 let stage: Stage | undefined;
 let fly: FlyView | undefined;
 let card: CardPanel | undefined;
+let atlas: CompactAtlas | undefined;
+/** Loaded when somebody first asks for it. */
+let live: Promise<Live> | undefined;
 /** The run that plays when somebody arrives. */
 let opening: Run | undefined;
 let current: Run | undefined;
@@ -66,9 +70,9 @@ async function start(): Promise<void> {
   // The form works by now: what is drawn may take its time.
   setTimeout(() => showFly(model));
   // The atlas is most of what the page loads; nothing but the brain and the raster waits for it.
-  const atlas = loadAtlas(model);
+  const arrival = loadAtlas(model);
   await runFromAddress();
-  await atlas;
+  await arrival;
   endArrival();
 }
 
@@ -95,6 +99,7 @@ function present(model: Model): void {
   byId('repeat').addEventListener('click', () => void repeat());
   byId('forget').addEventListener('click', () => void store?.clear().then(showRecent));
   addEventListener('hashchange', () => void runFromAddress());
+  listenForLive(model);
   onThemeChange(() => {
     stage?.setTheme(readTheme());
     shown.draw();
@@ -111,6 +116,30 @@ function present(model: Model): void {
   listenForCopies();
 }
 
+/** Waits for the wish to play with a live fly; its code is loaded then. */
+function listenForLive(model: Model): void {
+  const start = byId<HTMLButtonElement>('live-start');
+  start.disabled = false;
+  start.addEventListener('click', () => {
+    live ??= import('./live/live.js').then(
+      ({ Live }) =>
+        new Live({
+          model,
+          playback,
+          view: () => ({ fly, stage, atlas }),
+          onStop: showRuns,
+        }),
+    );
+    void live.then((each) => each.toggle());
+  });
+  const fullScreen = byId('full-screen');
+  fullScreen.hidden = !document.fullscreenEnabled;
+  fullScreen.addEventListener('click', () => {
+    if (document.fullscreenElement === null) void byId('stage').requestFullscreen();
+    else void document.exitFullscreen();
+  });
+}
+
 function showFly(model: Model): void {
   try {
     fly = new FlyView(model, playback);
@@ -123,23 +152,24 @@ function showFly(model: Model): void {
 }
 
 async function loadAtlas(model: Model): Promise<void> {
-  let atlas: CompactAtlas;
+  let loaded: CompactAtlas;
   brainNotices.status('Loading the brain …');
   try {
-    atlas = decodeAtlas(await fetchAtlas(model.atlas_url));
+    loaded = decodeAtlas(await fetchAtlas(model.atlas_url));
   } catch (error) {
     brainNotices.failure(asFailure(error), () => void loadAtlasAgain(model), true);
     return;
   }
   brainNotices.status('');
-  describePositions(atlas, model);
-  results?.setAtlas(atlas);
-  card = new CardPanel(model, atlas, {
+  atlas = loaded;
+  describePositions(loaded, model);
+  results?.setAtlas(loaded);
+  card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
   });
   try {
-    stage = new Stage(atlas, playback, brainNotices, select);
+    stage = new Stage(loaded, playback, brainNotices, select);
     stage.setTheme(readTheme());
   } catch {
     brainNotices.status(
@@ -173,7 +203,7 @@ async function playOpening(model: Model): Promise<void> {
     // The page works without it.
     return;
   }
-  if (request !== lastRequest || current !== undefined) return;
+  if (request !== lastRequest || current !== undefined || live !== undefined) return;
   current = opening;
   form.write(opening.response);
   showRuns();
@@ -306,6 +336,7 @@ function compareWith(run: Run | undefined): void {
 }
 
 function showRuns(): void {
+  void live?.then((fly) => fly.stop());
   if (current === undefined) return;
   fly?.show(current.response);
   playback.show(current, kept);

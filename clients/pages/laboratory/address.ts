@@ -1,21 +1,13 @@
 /** The part of the address after `#`: an example by its name, a whole document, or a job by its name. */
+import { DOCUMENT } from '../document-link.js';
 import { EXAMPLES } from './examples.js';
 import type { Json } from './json.js';
 
 const EXAMPLE = '#example=';
-const DOCUMENT = '#document=';
 const JOB = '#job=';
-/** Longer addresses are cut by some programs. */
-const LONGEST_HASH = 16_000;
 
 export function exampleHash(id: string): string {
   return `${EXAMPLE}${id}`;
-}
-
-/** @returns nothing where a document is too long for an address */
-export function documentHash(document: Json): string | undefined {
-  const hash = `${DOCUMENT}${encodeURIComponent(JSON.stringify(document))}`;
-  return hash.length > LONGEST_HASH ? undefined : hash;
 }
 
 export function jobHash(job: string): string {

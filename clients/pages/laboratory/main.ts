@@ -6,7 +6,8 @@ import type { DryRun, ExperimentHead } from '../../../src/experiments/run/result
 import { randomKey, type ExperimentDocument } from '#client';
 import { asFailure, service, type ServiceFailure } from '../service/client.js';
 import { jobLines, requestLines } from '../service/open-experiments.js';
-import { documentHash, documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
+import { documentHash } from '../document-link.js';
+import { documentOfHash, exampleHash, jobHash, jobOfHash } from './address.js';
 import { COMMAND_KINDS, type CommandKind, commandText } from './commands.js';
 import { documentOf, draftOf } from './draft.js';
 import { DraftForm, faultElement } from './draft-form.js';
