@@ -74,6 +74,8 @@ async function start(): Promise<void> {
   await runFromAddress();
   await arrival;
   endArrival();
+  // A live fly needs whatever is drawn.
+  byId<HTMLButtonElement>('live-start').disabled = false;
 }
 
 /** Shows what stands below the run: until it is there, it would move it down. */
@@ -118,9 +120,7 @@ function present(model: Model): void {
 
 /** Waits for the wish to play with a live fly; its code is loaded then. */
 function listenForLive(model: Model): void {
-  const start = byId<HTMLButtonElement>('live-start');
-  start.disabled = false;
-  start.addEventListener('click', () => {
+  byId('live-start').addEventListener('click', () => {
     live ??= import('./live/live.js').then(
       ({ Live }) =>
         new Live({
@@ -130,7 +130,13 @@ function listenForLive(model: Model): void {
           onStop: showRuns,
         }),
     );
-    void live.then((each) => each.toggle());
+    live.then(
+      (each) => each.toggle(),
+      () => {
+        live = undefined;
+        byId('live-note').textContent = 'The live fly did not arrive; recorded runs play as before.';
+      },
+    );
   });
   const fullScreen = byId('full-screen');
   fullScreen.hidden = !document.fullscreenEnabled;
@@ -336,7 +342,7 @@ function compareWith(run: Run | undefined): void {
 }
 
 function showRuns(): void {
-  void live?.then((fly) => fly.stop());
+  live?.then((each) => each.stop()).catch(() => undefined);
   if (current === undefined) return;
   fly?.show(current.response);
   playback.show(current, kept);

@@ -116,6 +116,7 @@ export class Live {
     this.#isOn = false;
     this.#senses.reset();
     void this.#brain.end();
+    this.parts.view().fly?.setLive(false);
     this.#present();
     this.#note.textContent = note;
     this.parts.onStop();
@@ -212,15 +213,15 @@ export class Live {
     for (const [value, text] of SPEEDS) speed.append(new Option(text, String(value)));
     speed.addEventListener('change', () => (this.#brain.speed = Number(speed.value)));
     const types = element('datalist', { id: 'live-types' });
-    const silence = element('input', { type: 'search', list: 'live-types', placeholder: 'such as DNp01' });
+    const silence = element('input', { type: 'search', list: 'live-types', placeholder: 'LC4, LPLC2' });
     silence.addEventListener('input', () => this.#suggest(silence.value, types));
-    silence.addEventListener('change', () => this.#silenceType(silence.value.trim()));
+    silence.addEventListener('change', () => this.#silenceTypes(silence.value));
     this.#experiment.addEventListener('click', () => void this.#openExperiment());
     const tools = element(
       'div',
       { class: 'tools' },
       speed,
-      element('label', {}, 'Silence a cell type ', silence),
+      element('label', {}, 'Silence cell types ', silence),
     );
     tools.append(types, this.#experiment, this.#pace);
     return [acts, tools];
@@ -304,27 +305,36 @@ export class Live {
     this.#brain.wake();
   }
 
+  /** Offers types that begin as the last name in the text does. */
   #suggest(text: string, into: HTMLElement): void {
-    const names = this.parts.view().atlas?.types.map(({ name }) => name) ?? [];
-    const found =
-      text === '' ? [] : names.filter((name) => name.toLowerCase().startsWith(text.toLowerCase()));
-    into.replaceChildren(
-      ...[...new Set(found)].slice(0, SUGGESTIONS).map((value) => element('option', { value })),
-    );
-    if (text === '') this.#silenceType('');
+    if (text === '') this.#silenceTypes('');
+    const [, before, last] = /^(.*,\s*)?(.*)$/.exec(text)!;
+    const start = last!.trim().toLowerCase();
+    const names = new Set(this.parts.view().atlas?.types.map(({ name }) => name));
+    const found = [...names].filter((name) => start !== '' && name.toLowerCase().startsWith(start));
+    const options = found
+      .slice(0, SUGGESTIONS)
+      .map((name) => element('option', { value: `${before ?? ''}${name}` }));
+    into.replaceChildren(...options);
   }
 
-  #silenceType(name: string): void {
-    const isKnown = this.parts.view().atlas?.types.some((each) => each.name === name) ?? false;
-    if (name !== '' && !isKnown) {
-      this.#note.textContent = `This brain has no cell type called ${name}.`;
+  /** @param text names of cell types, with commas between them */
+  #silenceTypes(text: string): void {
+    const names = text
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '');
+    const known = new Set(this.parts.view().atlas?.types.map(({ name }) => name));
+    const unknown = names.find((name) => !known.has(name));
+    if (unknown !== undefined) {
+      this.#note.textContent = `This brain has no cell type called ${unknown}.`;
       return;
     }
-    const before = this.#silence;
-    this.#silence = name === '' ? [] : [name];
-    if (name !== '')
-      this.#note.textContent = `${name} is silent from now on: do the same again, and compare.`;
-    else if (before.length > 0) this.#note.textContent = 'No cell type is silent any more.';
+    const wasSilent = this.#silence.length > 0;
+    this.#silence = names;
+    if (names.length > 0) {
+      this.#note.textContent = `From now on silent: ${names.join(', ')}. Do the same again, and compare.`;
+    } else if (wasSilent) this.#note.textContent = 'No cell type is silent any more.';
   }
 
   async #openExperiment(): Promise<void> {
