@@ -34,7 +34,7 @@ const mayImport = {
   // From the tables of an answer to the bytes of CSV, Arrow and Parquet.
   'experiments/formats': ['connectome', 'stimulus/protocol', 'experiments', 'experiments/kinds'],
   // Figures of an answer and their drawing: pages and commands load them.
-  'experiments/figures': ['experiments', 'experiments/kinds', 'stimulus/protocol'],
+  'experiments/figures': ['connectome/set-selector', 'experiments', 'experiments/kinds', 'stimulus/protocol'],
   scheduling: ['connectome', 'stimulus', 'simulation', 'presets', 'experiments'],
   // Work of version 2 other than trials: its thread, and the way to it.
   'scheduling/experiment-thread': [

@@ -1,5 +1,6 @@
 /** npm run experiment -- DOCUMENT.json, or the options that stand for a document: open experiments. */
 import type { ExperimentDocument } from '#client';
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { answerJson, dryRunJson } from '../experiments/formats/answer-json.js';
@@ -7,6 +8,7 @@ import type { TableFormat } from '../experiments/formats/formats.js';
 import { describeValue } from '../errors.js';
 import { drawSvg } from '../experiments/figures/draw.js';
 import { figureOfFile } from '../experiments/figures/experiment-figures.js';
+import { reportHtml } from '../experiments/figures/report-html.js';
 import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
 import { readConnectome, servedFile } from './read-connectome.js';
 import { Service } from './service.js';
@@ -48,7 +50,7 @@ export const command = defineCommand({
       --sweep silence=responders:50/type
 `,
   async run(options, [path], terminal) {
-    const { json, plot, spikes } = options;
+    const { json, plot, html, spikes } = options;
     const { print, progress } = terminal;
     const orders = fileOrders(options);
     const document = await documentOf(path, options, terminal);
@@ -80,22 +82,27 @@ export const command = defineCommand({
     for (const file of computed.finishFiles()) {
       progress.note(`Wrote ${file === spikes ? 'the spikes' : 'the table'} to ${file}.`);
     }
+    const findings = findingsOf(answer, await source.neurons());
     if (plot !== undefined) {
-      const figure = figureOfFile(findingsOf(answer, await source.neurons()));
-      await writeWhole(plot, `${drawSvg(figure, PLOT_WIDTH)}\n`);
+      await writeWhole(plot, `${drawSvg(figureOfFile(findings), PLOT_WIDTH)}\n`);
       progress.note(`Wrote the plot to ${plot}.`);
+    }
+    if (html !== undefined) {
+      const { totals } = answer;
+      await writeWhole(html, reportHtml({ findings, totals, program: programName() }));
+      progress.note(`Wrote the report to ${html}.`);
     }
     progress.note(computed.effort);
   },
 });
 
 /** @throws UsageError */
-function fileOrders({ csv, table, spikes, names, plot }: ExperimentOptions): FileOrder[] {
-  const paths = [csv, spikes, plot].filter((path) => path !== undefined).map((path) => resolve(path));
+function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
+  const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
   if (twice !== undefined) {
     throw new UsageError(
-      `--csv, --spikes and --plot should be different files, found ${describeValue(twice)} twice`,
+      `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
     );
   }
   if (table !== undefined && csv === undefined) throw new UsageError('--table needs --csv');
@@ -106,6 +113,13 @@ function fileOrders({ csv, table, spikes, names, plot }: ExperimentOptions): Fil
     orders.push({ path: spikes, format: extensionOf(spikes) as TableFormat, table: 'spikes', names });
   }
   return orders;
+}
+
+/** Name and version of this package. */
+function programName(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { name, version } = JSON.parse(text) as { readonly name: string; readonly version: string };
+  return `${name} ${version}`;
 }
 
 /** @throws UsageError, or CodedError for a document that is refused */

@@ -42,3 +42,53 @@ export function nameOnSide(text: string): { readonly name: string; readonly side
   const side = NAMED_SIDES.find((each) => each === text.slice(colon + 1));
   return side === undefined ? undefined : { name: text.slice(0, colon), side };
 }
+
+/** Parts of a list that are named; of longer ones the rest is counted. */
+const NAMED_PARTS = 4;
+
+/** Neurons in words: `left LC4`, `MN9`, `LC4 and LPLC2`, `neuron 720575940624547622`. */
+export function selectorWords(selector: SetSelector): string {
+  if (typeof selector === 'string') {
+    const { name, side } = nameOnSide(selector) ?? { name: selector };
+    const published = name.startsWith(PUBLISHED_PREFIX) ? name.slice(PUBLISHED_PREFIX.length) : name;
+    const plain = published === ALL_NEURONS ? 'all neurons' : published.replace('/', ' ');
+    return side === undefined ? plain : `${side} ${plain}`;
+  }
+  if (isList(selector)) return listed(selector.map(selectorWords));
+  const {
+    side,
+    root_id: ids,
+    downstream_of,
+    upstream_of,
+    hops = 1,
+    minimum_synapses,
+    except,
+    ...labels
+  } = selector;
+  const within = hops === 1 ? '' : ` within ${hops} connections`;
+  const parts = [
+    side === undefined ? '' : listed(textsOf(side)),
+    ...Object.values(labels).map((values) => listed(textsOf(values))),
+    ids === undefined ? '' : `${typeof ids === 'string' ? 'neuron' : 'neurons'} ${listed(textsOf(ids))}`,
+    downstream_of === undefined ? '' : `neurons downstream of ${selectorWords(downstream_of)}${within}`,
+    upstream_of === undefined ? '' : `neurons upstream of ${selectorWords(upstream_of)}${within}`,
+    minimum_synapses === undefined ? '' : `by ${minimum_synapses} synapses or more`,
+    except === undefined ? '' : `except ${selectorWords(except)}`,
+  ];
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/** A list in words: `a, b and c`. */
+export function listed(parts: readonly string[], most = NAMED_PARTS): string {
+  if (parts.length > most)
+    return `${parts.slice(0, most - 1).join(', ')} and ${parts.length - most + 1} more`;
+  return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}`;
+}
+
+function isList(selector: SetSelector): selector is readonly SetSelector[] {
+  return Array.isArray(selector);
+}
+
+function textsOf(values: string | readonly string[]): readonly string[] {
+  return typeof values === 'string' ? [values] : values;
+}

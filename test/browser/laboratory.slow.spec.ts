@@ -166,11 +166,11 @@ describeWith(['chromium'], 'the laboratory', () => {
     await run(page);
     await page.getByLabel('Show').selectOption('rates in time');
     const [group]: Group[] = (await answerOf(binned)).conditions[0].reports.escape;
-    // A bin is named by its middle.
-    const titles = await page.locator('#figure circle title').allTextContents();
+    const titles = await page.locator('#figure .bin title').allTextContents();
     expect(titles).toEqual(
-      group!.bins_hz!.map((rateHz, bin) => `all at ${20 * bin + 10}: ${shown(rateHz)} Hz`),
+      group!.bins_hz!.map((rateHz, bin) => `${20 * bin} to ${20 * bin + 20} ms: all ${shown(rateHz)} Hz`),
     );
+    expect(await page.locator('#figure .stimulus').count()).toBe(1);
     // The numbers are those of the figure.
     const table = await served.service.post(binned, `${EXPERIMENTS}?format=csv&table=histogram`);
     expect((await download(page, 'csv')).bytes.toString()).toBe(await table.text());
@@ -333,7 +333,7 @@ describeWith(['chromium'], 'the laboratory', () => {
     const changes = conditions.slice(1).map((condition: Answer) => Math.abs(rateOf(condition) - baseline));
     const titles = await page.locator('#figure .bar title').allTextContents();
     expect(titles.length).toBe(conditions.length);
-    expect(titles[0]).toMatch(/^none: /);
+    expect(titles[0]).toMatch(/^nothing silenced: /);
     const shownChanges = titles
       .slice(1)
       .map((title) => Math.abs(Number(/: ([\d.]+) ±/.exec(title)![1]) - baseline));

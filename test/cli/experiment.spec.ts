@@ -92,6 +92,7 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
     const csv = await answered('?format=csv');
     const printed: string[] = [];
     const plots: string[] = [];
+    const htmls: string[] = [];
     for (const [at, [format, further]] of (
       [
         ['parquet', []],
@@ -99,11 +100,11 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
         ['arrow', ['--url', service.url]],
       ] as const
     ).entries()) {
-      const paths = ['csv', format, 'svg'].map((ending, file) =>
+      const paths = ['csv', format, 'svg', 'html'].map((ending, file) =>
         inDirectory(`files-${at}-${file}.${ending}`),
       );
-      const [csvFile, spikesFile, plotFile] = paths as [string, string, string];
-      const files = ['--csv', csvFile, '--spikes', spikesFile, '--plot', plotFile];
+      const [csvFile, spikesFile, plotFile, htmlFile] = paths as [string, string, string, string];
+      const files = ['--csv', csvFile, '--spikes', spikesFile, '--plot', plotFile, '--html', htmlFile];
       const { status, stdout, stderr } = await experiment([file, ...files, ...further]);
       expect(status).toBe(0);
       expect(readFileSync(csvFile).equals(csv)).toBe(true);
@@ -112,7 +113,12 @@ describe('npm run experiment -- DOCUMENT.json beside a service', () => {
       expect(stderr).toContain(`Wrote the spikes to ${spikesFile}.\n`);
       printed.push(stdout);
       plots.push(readFileSync(plotFile, 'utf8'));
+      htmls.push(readFileSync(htmlFile, 'utf8'));
     }
+    expect(new Set(htmls).size).toBe(1);
+    expect(htmls[0]).toMatch(
+      /^<!doctype html>\n[^]*<h1>Sugar, twice<[^]*neural-experiment-service \d[^]*<\/html>\n$/,
+    );
     expect(new Set(printed).size).toBe(1);
     expect(new Set(plots).size).toBe(1);
   });
@@ -510,6 +516,7 @@ describe('npm run experiment with the options of an open experiment', () => {
       /--spikes should be a file that ends in .csv, .arrow, .parquet, found "a.txt"/,
     ],
     [['--report', 'C_walk', '--csv', 'a.csv', '--spikes', './a.csv'], /should be different files/],
+    [['--report', 'C_walk', '--html', 'a.pdf'], /--html should be a file that ends in .html, found "a.pdf"/],
     [['--report', 'C_walk', '--table', 'rates'], /--table needs --csv/],
     [
       ['--report', 'C_walk', '--csv', inDirectory('x.csv'), '--table', 'inputs'],
@@ -629,7 +636,7 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     expect(unchanged.length).toBeGreaterThan(0);
     expect(conditions.length).toBeGreaterThan(2);
     expect(marks(svg, 'class="bar"')).toBe(conditions.length);
-    expect(svg).toContain('>none<');
+    expect(svg).toContain('>nothing silenced<');
     expect(marks(svg, 'class="baseline"')).toBe(1);
     expect(table).toContain(`${unchanged.length} conditions were not run`);
     expect(table).toContain('In the order of the change of walk; the baseline is none.');

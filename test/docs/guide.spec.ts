@@ -271,6 +271,7 @@ describe('docs/guide.md', () => {
     expect(JSON.parse(read('looming.json').toString())).toMatchObject({ silence: ['PVLP122b'], trials: 5 });
     expect(read('spikes.parquet').subarray(0, 4).toString()).toBe('PAR1');
     expect(read('looming.svg').toString()).toMatch(/^<svg /);
+    expect(read('looming.html').toString()).toContain('PVLP122b silenced');
     expect(read('rates.csv').toString().trimEnd().split('\r\n')).toHaveLength(1 + 2 * 2);
   });
 

@@ -1,6 +1,6 @@
 /** Shows the outcome of an experiment as it arrives: progress, figure, table, files, and what to cite. */
 import type { ExperimentHead, ExperimentTotals } from '../../../src/experiments/run/result.js';
-import { drawSvg, PAPER } from '../../../src/experiments/figures/draw.js';
+import { drawSvg } from '../../../src/experiments/figures/draw.js';
 import { figuresOf } from '../../../src/experiments/figures/experiment-figures.js';
 import type { Choice, FigureKind, Findings } from '../../../src/experiments/figures/figure-kind.js';
 import type { Figure } from '../../../src/experiments/figures/figure.js';
@@ -240,13 +240,13 @@ export class OutcomePanel {
     const container = this.#figure;
     const focused = focusedCell(container);
     const figure = container.clientWidth === 0 ? undefined : this.#shownFigure();
-    byId('figure-note').textContent = figure?.note ?? '';
+    byId('figure-note').textContent = [figure?.note, figure?.hint].filter(Boolean).join(' ');
     this.#say('');
     if (figure === undefined) {
       container.replaceChildren();
       return;
     }
-    const drawn = svgElement(drawSvg(figure, container.clientWidth, screenPalette()));
+    const drawn = svgElement(drawSvg(figure, container.clientWidth, { palette: screenPalette() }));
     container.replaceChildren(drawn);
     makeReadable(drawn, (sentence) => this.#say(sentence));
     if (focused !== undefined) focusCell(container, focused);
@@ -322,7 +322,7 @@ export class OutcomePanel {
     }
     const figure = this.#shownFigure();
     if (figure === undefined) return;
-    const source = drawSvg(figure, SAVED_WIDTH, PAPER);
+    const source = drawSvg(figure, SAVED_WIDTH);
     save(format === 'svg' ? svgFile(source) : await pngFile(source, PNG_SCALE), name);
   }
 }

@@ -42,6 +42,7 @@ export const OPTIONS = {
   spikes: file('Write the spikes (.parquet, .arrow, .csv).', { allowed: endingIn(...TABLE_FORMATS) }),
   names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.'),
   plot: file('Write a plot (.svg).', { allowed: endingIn('svg') }),
+  html: file('Write a report with figures and tables.', { allowed: endingIn('html') }),
   connectome: file('Connectome, by default CONNECTOME_FILE.'),
   url: address('Let a service compute, as a job if it is large.'),
   workers: integer('Threads, by default one for each core.', { range: [1, MAX_WORKERS] }),

@@ -9,14 +9,14 @@ describe('otherSettingsText', () => {
       duration_ms: 50,
     };
     expect(otherSettingsText(parameters, ['seed'])).toBe(
-      'rate of sugar 100 Hz, silence LC4 left, duration of a trial 50 ms',
+      'rate of sugar 100 Hz, LC4 left silenced, duration of a trial 50 ms',
     );
-    expect(otherSettingsText({ silence: null, seed: 7 }, [])).toBe('silence none, seed 7');
+    expect(otherSettingsText({ silence: null, seed: 7 }, [])).toBe('nothing silenced, seed 7');
     expect(otherSettingsText({ seed: 7 }, ['seed'])).toBe('');
   });
 
   it('tells neurons without a type from all neurons', () => {
-    expect(otherSettingsText({ silence: { type: '' } }, [])).toBe('silence untyped');
+    expect(otherSettingsText({ silence: { type: '' } }, [])).toBe('untyped silenced');
     expect([groupLabel({ type: '', side: 'left' }), groupLabel({})]).toEqual(['untyped left', 'all']);
   });
 });

@@ -1,5 +1,6 @@
 /** Names of swept parameters, their values and the groups of reports, on paper and on the page. */
 import { GROUP_LABELS } from '../document/fields.js';
+import { editKindOf, sweptNumbers } from '../kinds/edit-kinds.js';
 import type { Control } from '../kinds/report-answers.js';
 import { type GroupLabels, labelMember } from '../plan/groups.js';
 import type { GroupResult, ParameterValue } from '../run/result.js';
@@ -21,7 +22,23 @@ const WITH_UNIT = /^(.*) \((\w+)\)$/;
 /** @param parameter as a sweep names it: `inputs.sugar.rate_hz` */
 export function parameterLabel(parameter: string): string {
   const [, input, member] = /^inputs\.([^.]+)\.(\w+)$/.exec(parameter) ?? [];
-  return (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? parameter);
+  return (
+    (input && INPUT_MEMBERS[member!]?.(input)) || (DOCUMENT_MEMBERS[parameter] ?? numberLabel(parameter))
+  );
+}
+
+/** A number of an edit: `Weight of direct`, `Synapse (mV)`, `Minimum synapses`. */
+function numberLabel(parameter: string): string {
+  const [edit, ...path] = parameter.split('.');
+  const member = path.pop();
+  if (member === undefined || sweptNumbers({ [edit!]: { [path[0] ?? '']: {} } })[parameter] === undefined) {
+    return parameter;
+  }
+  const [, name, unit] = /^(.*?)(?:_(mv|ms))?$/.exec(member)!;
+  const words = name!.charAt(0).toUpperCase() + name!.slice(1).replaceAll('_', ' ');
+  const what =
+    path.length > 0 ? `${words} of ${path.join('.')}` : edit === 'wiring' ? `${words} of the wiring` : words;
+  return unit === undefined ? what : `${what} (${unit.replace('v', 'V')})`;
 }
 
 /** Name of a group of a report: `LC4 left`; `all` where its neurons are one group. */
@@ -53,7 +70,7 @@ export function valueLabel(value: ParameterValue): string {
 
 /**
  * A condition by its parameters, without those that are the axes of a figure:
- * `rate of sugar 100 Hz, silence CB0889`. Empty where there are no others.
+ * `rate of sugar 100 Hz, CB0889 silenced`. Empty where there are no others.
  */
 export function otherSettingsText(
   parameters: Readonly<Record<string, ParameterValue>>,
@@ -65,10 +82,19 @@ export function otherSettingsText(
     .join(', ');
 }
 
-/** A parameter with one of its values: `rate of sugar 100 Hz`, `silence CB0889`. */
+/** A parameter with one of its values: `rate of sugar 100 Hz`, `CB0889 silenced`, `nothing silenced`. */
 export function settingText(parameter: string, value: ParameterValue): string {
-  if (typeof value !== 'number') return `${parameter} ${valueLabel(value)}`;
+  if (typeof value === 'number') {
+    const [name, unit] = parameterWords(parameter);
+    return `${name} ${value} ${unit}`.trimEnd();
+  }
+  const done = editKindOf(parameter)?.groups?.done ?? 'stimulated';
+  return `${value === null ? 'nothing' : valueLabel(value)} ${done}`;
+}
+
+/** A parameter within a sentence, and its unit: `rate of sugar` and `Hz`. */
+export function parameterWords(parameter: string): readonly [name: string, unit: string] {
   const label = parameterLabel(parameter);
   const [, name = label, unit = ''] = WITH_UNIT.exec(label) ?? [];
-  return `${name === parameter ? name : name.charAt(0).toLowerCase() + name.slice(1)} ${value} ${unit}`.trimEnd();
+  return [name === parameter ? name : name.charAt(0).toLowerCase() + name.slice(1), unit];
 }

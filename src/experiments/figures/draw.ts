@@ -4,6 +4,7 @@ import {
   type Axis,
   type Cell,
   type Figure,
+  type LegendEntry,
   type Mark,
   type Paint,
   type Panel,
@@ -39,7 +40,17 @@ const DIGIT_PX = 6.4;
 const GAP = 10;
 const LINE = 18;
 const MARGIN = { top: 26, right: 18, left: 50, axis: 44 };
-const LARGEST_LABELS = 240;
+const LARGEST_LABELS = 320;
+/** Share of a panel that labels may take. */
+const LABELS_SHARE = 0.42;
+/** Lines across a panel at most, about. */
+const GRID_TICKS = 6;
+/** Height of an axis without a name. */
+const UNNAMED_AXIS = 26;
+/** Digits of a long id that are shown: the others are the same in all ids of a data set such as FlyWire's. */
+const SHOWN_DIGITS = 9;
+const LONG_ID = /\b\d{13,}\b/g;
+const FONT = 'system-ui, Helvetica, Arial, sans-serif';
 /** Where rows are thinner, a label needs a band of several. */
 const SMALLEST_FONT_PX = 8;
 /** A spike has to be seen where rows are thinner than a pixel. */
@@ -50,8 +61,22 @@ const GRADIENT = 'heat-scale';
 type Attributes = Readonly<Record<string, string | number | undefined>>;
 type Scale = ((value: number) => number) & { ticks(count?: number): number[] };
 
+export interface DrawOptions {
+  readonly palette?: Palette;
+  /** Begins the ids inside, for pages with several figures. */
+  readonly idPrefix?: string;
+  /** Family of the font, as CSS has it. */
+  readonly font?: string;
+  /** Millimetres of a unit of the figure, for files that are printed; without it a unit is a pixel. */
+  readonly unitMm?: number;
+}
+
 /** @returns one svg element; equal figures give equal text */
-export function drawSvg(figure: Figure, width: number, palette: Palette = PAPER): string {
+export function drawSvg(
+  figure: Figure,
+  width: number,
+  { palette = PAPER, idPrefix = '', font = FONT, unitMm }: DrawOptions = {},
+): string {
   const { title, subtitles = [], sections, label } = figure;
   const drawn: string[] = [];
   let top = 0;
@@ -61,21 +86,27 @@ export function drawSvg(figure: Figure, width: number, palette: Palette = PAPER)
     top = 36 + LINE * subtitles.length;
   }
   const hasCells = sections.some(({ scale }) => scale !== undefined);
-  if (hasCells) drawn.push(gradientOf(palette));
+  const gradient = `${idPrefix}${GRADIENT}`;
+  if (hasCells) drawn.push(gradientOf(palette, gradient));
   for (const section of sections) {
-    const { smallestWidth, largestWidth = width, panels, scale } = section;
+    const { smallestWidth, largestWidth = width, scale, sharesX = false } = section;
+    const panels = section.panels.map(withShortIds);
     if (scale !== undefined) {
-      drawn.push(groupAt(0, top, scaleOf(scale, palette)));
+      drawn.push(groupAt(0, top, scaleOf(scale, palette, gradient)));
       top += SCALE.total;
     }
     const columns = Math.max(1, Math.min(panels.length, Math.floor(width / smallestWidth)));
     const panelWidth = Math.min(largestWidth, width / columns);
     // Axes below each other begin at one place.
-    const labelWidth = Math.max(...panels.map(({ y }) => labelWidthOf(y)));
+    const room: Room = {
+      labels: Math.max(...panels.map(({ y }) => labelWidthOf(y))),
+      notes: sharesX ? Math.max(...panels.map(notesOf)) : undefined,
+      sharesX,
+    };
     for (let first = 0; first < panels.length; first += columns) {
       const row = panels
         .slice(first, first + columns)
-        .map((panel) => drawPanel(panel, panelWidth, labelWidth, palette));
+        .map((panel) => drawPanel(panel, panelWidth, room, palette));
       drawn.push(...row.map(({ svg }, column) => groupAt(Math.round(column * panelWidth), top, svg)));
       top += Math.max(...row.map(({ height }) => height));
     }
@@ -86,22 +117,42 @@ export function drawSvg(figure: Figure, width: number, palette: Palette = PAPER)
     lines.forEach((line, at) => drawn.push(text(line, GAP, top + LINE * (at + 1) - 4, palette.muted)));
     top += LINE * (lines.length + 1) - GAP;
   }
+  const millimetres = (units: number) => Math.round(100 * units * unitMm!) / 100;
   const size = { width: Math.round(width), height: Math.max(1, Math.ceil(top)) };
   return element(
     'svg',
     {
       xmlns: 'http://www.w3.org/2000/svg',
-      ...size,
+      ...(unitMm === undefined
+        ? size
+        : { width: `${millimetres(size.width)}mm`, height: `${millimetres(size.height)}mm` }),
       viewBox: `0 0 ${size.width} ${size.height}`,
       // Cells are read one by one, which those of an image are not.
       role: hasCells ? 'group' : 'img',
       'aria-label': label,
-      'font-family': 'system-ui, Helvetica, Arial, sans-serif',
+      'font-family': font,
       'font-size': FONT_PX,
     },
+    figure.metadata === undefined ? '' : element('metadata', {}, escaped(figure.metadata)),
     element('rect', { ...size, fill: palette.background }),
     ...drawn,
   );
+}
+
+/** A panel whose ids are their last digits; titles of marks have them whole. */
+function withShortIds(panel: Panel): Panel {
+  const short = (content: string) => content.replace(LONG_ID, (id) => `…${id.slice(-SHOWN_DIGITS)}`);
+  const ofAxis = (axis: Axis): Axis =>
+    'bands' in axis
+      ? { ...axis, bands: axis.bands.map((band) => ({ ...band, label: short(band.label) })) }
+      : axis;
+  return {
+    ...panel,
+    title: short(panel.title),
+    x: ofAxis(panel.x),
+    y: ofAxis(panel.y),
+    ...(panel.legend && { legend: panel.legend.map((entry) => ({ ...entry, label: short(entry.label) })) }),
+  };
 }
 
 function labelWidthOf(axis: Axis): number {
@@ -110,19 +161,36 @@ function labelWidthOf(axis: Axis): number {
   return name + Math.min(LARGEST_LABELS, longest(axis.bands.map(({ label }) => label)) * CHARACTER_PX + GAP);
 }
 
-/** @param labelWidth room for the labels of bands, at most */
+function notesOf({ y }: Panel): number {
+  return 'bands' in y ? longest(y.bands.map(({ note = '' }) => note)) : 0;
+}
+
+/** Room for labels of bands, in pixels, and for notes, in characters, of the panels of a section. */
+interface Room {
+  readonly labels: number;
+  readonly notes: number | undefined;
+  readonly sharesX: boolean;
+}
+
 function drawPanel(
   panel: Panel,
   width: number,
-  labelWidth: number,
+  room: Room,
   palette: Palette,
 ): { svg: string; height: number } {
   const { title, x: xAxis, y: yAxis, marks, legend = [] } = panel;
-  const notes = 'bands' in yAxis ? longest(yAxis.bands.map(({ note = '' }) => note)) : 0;
-  const left = 'bands' in yAxis ? GAP + Math.min(0.36 * width, labelWidth) : MARGIN.left;
+  const notes = room.notes ?? notesOf(panel);
+  const labelled = GAP + Math.min(LABELS_SHARE * width, room.labels);
+  const left =
+    'bands' in yAxis && !room.sharesX
+      ? labelled
+      : room.sharesX
+        ? Math.max(MARGIN.left, labelled)
+        : MARGIN.left;
   const right = width - (notes === 0 ? MARGIN.right : notes * DIGIT_PX + 2 * GAP);
   const top = title === '' ? GAP : MARGIN.top;
   const bottom = top + panel.height;
+  const axisPx = room.sharesX && xAxis.label === '' ? UNNAMED_AXIS : MARGIN.axis;
   const place: Place = {
     x: numberScale(xAxis, left, right),
     y: 'bands' in yAxis ? numberScale(yAxis, top, bottom) : numberScale(yAxis, bottom, top),
@@ -133,7 +201,7 @@ function drawPanel(
     width,
     palette,
   };
-  const key = legendOf(legend, width, bottom + MARGIN.axis, palette);
+  const key = legendOf(legend, width, bottom + axisPx, palette);
   const svg = [
     title === ''
       ? ''
@@ -143,7 +211,7 @@ function drawPanel(
     ...marks.map((mark) => drawMark(mark, place)),
     key.svg,
   ].join('');
-  return { svg, height: bottom + MARGIN.axis + key.height };
+  return { svg, height: bottom + axisPx + key.height };
 }
 
 interface Place {
@@ -183,11 +251,14 @@ function xAxisOf(
     );
     return [...labels, name];
   }
-  const ticks = ticksOf(axis, x, Math.max(2, Math.floor((right - left) / 70))).flatMap((tick) => [
+  const count = Math.max(2, Math.floor((right - left) / 70));
+  const most = axis.hasGrid ? Math.min(GRID_TICKS, count) : count;
+  const given = axis.ticks?.filter((tick) => tick >= axis.domain[0] && tick <= axis.domain[1]);
+  const ticks = (given && fits(given, x) ? given : ticksOf(axis, x, most)).flatMap((tick) => [
     axis.hasGrid
       ? lineAt(x(tick), top, x(tick), bottom, line)
       : lineAt(x(tick), bottom, x(tick), bottom + 4, muted),
-    text(String(tick), x(tick), bottom + 17, muted, middle),
+    text(tickText(tick), x(tick), bottom + 17, muted, middle),
   ]);
   return [axis.hasGrid ? '' : lineAt(left, bottom, right, bottom, muted), ...ticks, name];
 }
@@ -198,22 +269,32 @@ function yAxisOf(axis: Axis, { y, left, right, top, bottom, palette }: Place): s
   if (!('bands' in axis)) {
     return ticksOf(axis, y, 4).flatMap((tick) => [
       lineAt(left, y(tick), right, y(tick), line),
-      text(String(tick), left - 6, y(tick) + 4, muted, end),
+      text(tickText(tick), left - 6, y(tick) + 4, muted, end),
     ]);
   }
   const rowPx = y(1) - y(0);
   // One size for all labels: that of a row, or where rows are thin the usual one, for the bands that have room.
   const fontPx = rowPx < SMALLEST_FONT_PX ? FONT_PX : Math.min(FONT_PX, rowPx);
   let from = 0;
-  const bands = axis.bands.flatMap(({ label, note = '', size = 1 }) => {
-    const [above, below] = [y(from), y(from + size)];
+  const placed = axis.bands.map(({ label, note = '', size = 1, isMarked = false }) => {
+    const [above, below] = [y(from), y((from += size))];
     const isThick = below - above >= fontPx;
     const base = (above + below) / 2 + 0.35 * fontPx;
-    from += size;
-    if (!isThick) return [];
+    return { label, note, above, base, isThick, isMarked, isRow: size === 1 && rowPx >= fontPx };
+  });
+  const marked = placed.filter(({ isMarked }) => isMarked).map(({ base }) => base);
+  let last = -Infinity;
+  const bands = placed.flatMap(({ label, note, above, base, isThick, isMarked, isRow }) => {
+    // A label that has to be seen takes the room of its neighbours.
+    const isFree = isMarked
+      ? base - last >= fontPx
+      : isThick && !marked.some((each) => Math.abs(each - base) < fontPx);
+    if (!isFree) return [];
+    if (isMarked) last = base;
+    const pen = { ...end, 'font-size': fontPx, 'font-weight': isMarked ? 600 : undefined };
     return [
-      size === 1 && rowPx >= fontPx ? '' : lineAt(GAP, above, right, above, line),
-      text(shortened(label, left - GAP), left - 6, base, palette.text, { ...end, 'font-size': fontPx }),
+      isRow || !isThick ? '' : lineAt(GAP, above, right, above, line),
+      text(shortened(label, left - GAP), left - 6, base, palette.text, pen),
       note === '' ? '' : text(note, right + GAP, base, muted),
     ];
   });
@@ -223,6 +304,19 @@ function yAxisOf(axis: Axis, { y, left, right, top, bottom, palette }: Place): s
   });
   const turned = `translate(13 ${Math.round((top + bottom) / 2)}) rotate(-90)`;
   return [...bands, element('g', { transform: turned }, name)];
+}
+
+function tickText(tick: number): string {
+  return String(tick).replace('-', '−');
+}
+
+/** @param ticks ascending */
+function fits(ticks: readonly number[], x: Scale): boolean {
+  return ticks.every((tick, at) => {
+    const before = ticks[at - 1];
+    const needed = (CHARACTER_PX * (String(tick).length + String(before).length)) / 2 + GAP;
+    return before === undefined || x(tick) - x(before) >= needed;
+  });
 }
 
 function ticksOf(axis: Axis, scale: Scale, count: number): number[] {
@@ -270,7 +364,10 @@ function drawMark(mark: Mark, place: Place): string {
       const r = mark.isRing ? 2 : mark.points.length > 25 ? 1.5 : 3;
       const fill = mark.isRing ? { fill: 'none', stroke: colour, 'stroke-opacity': 0.7 } : { fill: colour };
       return mark.points
-        .map(([px, py, title]) => element('circle', { cx: x(px), cy: y(py), r, ...fill }, titleOf(title)))
+        .map(([px, py, title], at) => {
+          const dot = { cx: x(px), cy: y(py), r: r + 2.2 * (mark.below?.[at] ?? 0) };
+          return element('circle', { ...dot, ...fill }, titleOf(title));
+        })
         .join('');
     }
     case 'ticks': {
@@ -304,15 +401,19 @@ function cellsOf(name: string, cells: readonly Cell[], { x, y, palette }: Place)
     });
     return element('g', { class: 'row' }, ...boxes);
   });
-  const numbers = cells.map(({ x: column, y: row, share, text: number }) =>
-    share === null || !hasRoom
-      ? ''
-      : text(number, x(column) + (width - 1) / 2, y(row) + height / 2 + 3.5, readableOn(fillOf(share)), {
-          'text-anchor': 'middle',
-          'font-size': 10,
-          'pointer-events': 'none',
-        }),
-  );
+  const hasDetails =
+    hasRoom && height >= 3 * FONT_PX && width >= DIGIT_PX * longest(cells.map(({ detail = '' }) => detail));
+  const numbers = cells.flatMap(({ x: column, y: row, share, text: number, detail }) => {
+    if (share === null || !hasRoom) return [];
+    const [centre, middle, colour] = [
+      x(column) + (width - 1) / 2,
+      y(row) + height / 2 + 3.5,
+      readableOn(fillOf(share)),
+    ];
+    const pen = { 'text-anchor': 'middle', 'font-size': 10, 'pointer-events': 'none' };
+    if (detail === undefined || !hasDetails) return [text(number, centre, middle, colour, pen)];
+    return [text(number, centre, middle - 6, colour, pen), text(detail, centre, middle + 7, colour, pen)];
+  });
   return element('g', { class: 'map', 'aria-label': name }, ...drawn) + numbers.join('');
 }
 
@@ -326,18 +427,22 @@ function readableOn(colour: string): string {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
-function gradientOf({ heat }: Palette): string {
+function gradientOf({ heat }: Palette, id: string): string {
   const stops = heat.map((colour, at) =>
     element('stop', { offset: `${(100 * at) / (heat.length - 1)}%`, 'stop-color': colour }),
   );
-  return element('defs', {}, element('linearGradient', { id: GRADIENT }, ...stops));
+  return element('defs', {}, element('linearGradient', { id }, ...stops));
 }
 
-function scaleOf({ label, highest }: NonNullable<Section['scale']>, palette: Palette): string {
+function scaleOf(
+  { label, highest }: NonNullable<Section['scale']>,
+  palette: Palette,
+  gradient: string,
+): string {
   const { width, height, top } = SCALE;
   const x = scaleLinear([0, highest || 1], [GAP, GAP + width]);
   // Where all is 0 there is one colour.
-  const fill = highest === 0 ? palette.heat[0]! : `url(#${GRADIENT})`;
+  const fill = highest === 0 ? palette.heat[0]! : `url(#${gradient})`;
   const ticks = (highest === 0 ? [0] : x.ticks(4)).flatMap((tick) => [
     lineAt(x(tick), top + height, x(tick), top + height + 4, palette.muted),
     text(String(tick), x(tick), top + height + 16, palette.muted, { 'text-anchor': 'middle' }),
@@ -356,19 +461,42 @@ function legendOf(
   palette: Palette,
 ): { svg: string; height: number } {
   let [x, y] = [GAP, top];
-  const drawn = legend.map(({ label, paint, dash = '' }) => {
-    const shown = shortened(label, width - 50);
+  const drawn = legend.map((entry) => {
+    const shown = shortened(entry.label, width - 50);
     const needed = 26 + shown.length * 7 + 14;
     if (x > GAP && x + needed > width) [x, y] = [GAP, y + LINE];
-    const sample = lineAt(x, y + 8, x + 20, y + 8, colourOf(paint, palette), {
-      'stroke-width': 2,
-      'stroke-dasharray': dash || undefined,
-    });
-    const entry = sample + text(shown, x + 26, y + 12, palette.text);
+    const drawnEntry = sampleOf(entry, x, y + 8, palette) + text(shown, x + 26, y + 12, palette.text);
     x += needed;
-    return entry;
+    return drawnEntry;
   });
   return { svg: drawn.join(''), height: legend.length === 0 ? 0 : y - top + LINE + GAP };
+}
+
+/** @param y the middle of the line of text */
+function sampleOf(
+  { paint, dash, sample = 'line' }: LegendEntry,
+  x: number,
+  y: number,
+  palette: Palette,
+): string {
+  const colour = colourOf(paint, palette);
+  switch (sample) {
+    case 'line':
+      return lineAt(x, y, x + 20, y, colour, { 'stroke-width': 2, 'stroke-dasharray': dash || undefined });
+    case 'ring': {
+      const ring = { cx: x + 10, cy: y, rx: 2, ry: 2, fill: 'none', stroke: colour, 'stroke-opacity': 0.7 };
+      return element('ellipse', ring);
+    }
+    default:
+      return element('rect', {
+        x,
+        y: y - 5,
+        width: 20,
+        height: 10,
+        fill: colour,
+        'fill-opacity': sample === 'band' ? 0.2 : 0.75,
+      });
+  }
 }
 
 function colourOf(paint: Paint, palette: Palette): string {
@@ -438,8 +566,8 @@ function element(tag: string, attributes: Attributes, ...children: string[]): st
   return `<${tag}${given.join('')}>${children.join('')}</${tag}>`;
 }
 
-/** XML has no control characters, not even escaped ones. */
-function escaped(content: string): string {
+/** Text of XML or HTML. Neither has control characters, not even escaped ones. */
+export function escaped(content: string): string {
   const named: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return content.replace(/[&<>"\p{Cc}\p{Cs}]/gu, (character) => named[character] ?? '\ufffd');
 }

@@ -6,6 +6,7 @@ import type { Findings, FoundCondition } from './figure-kind.js';
 import type { Cell, Mark, Panel } from './figure.js';
 
 const REPORT = { node_set: '*', group_by: [], start_ms: 0, end_ms: null } as const;
+const REPORT_OF_RATES = { ...REPORT, type: 'rate' };
 const DOCUMENT: ExperimentDocument = {
   node_sets: {},
   inputs: {},
@@ -179,7 +180,7 @@ it('draws membrane potentials as a line for each of the first neurons of a trial
   const [panel] = panelsOf(found);
   expect(panel).toMatchObject({
     title: 'mine: Membrane potential (mV)',
-    x: { domain: [1, 2] },
+    x: { domain: [0, 2] },
     // Ends of six of the seven neurons in the first of two trials.
     y: { domain: [-52, -49] },
   });
@@ -202,4 +203,184 @@ it('draws equal figures as equal text, in which names are text', () => {
   expect(svg).toContain('&lt;a &amp; &quot;b&quot;&gt;\ufffd<');
   expect(svg).toContain('<title>cells &lt;x&gt;: 2.0 ± 1.0 Hz</title>');
   expect(svg).not.toMatch(/style=|NaN|undefined|Infinity/);
+});
+
+describe('a figure that a reviewer reads', () => {
+  const spread = (mean: number, sd: number, trials: number[], more: object = {}) => ({
+    ...group({}, mean),
+    rate_hz: { mean, sd, trials },
+    ...more,
+  });
+  const legendOf = (panel: Panel) => panel.legend!.map(({ label }) => label);
+
+  it('says mean, sd and n of curves, has ticks at their places, and shows lines that are equal', () => {
+    const sweep = [{ set: 'inputs.sugar.rate_hz', values: [30, 10, 20] }];
+    const found = findings(
+      { sweep },
+      [30, 10, 20].map((rateHz) => ({
+        parameters: { 'inputs.sugar.rate_hz': rateHz },
+        groups: {
+          cells: [
+            { ...spread(rateHz, 1, [1, 2]), side: 'left' },
+            { ...spread(rateHz, 1, [1, 2]), side: 'right' },
+            { ...spread(rateHz === 20 ? 20 : 7, 1, [1, 2]), side: 'center' },
+          ],
+        },
+      })),
+    );
+    const figure = figuresOf(found.head.experiment)[0]!.draw(found, ({ values }) => values[0]!)!;
+    const [panel] = figure.sections[0]!.panels;
+    expect(legendOf(panel!)).toEqual(['left', 'right', 'center', 'mean ± population sd, n = 2 trials']);
+    expect(panel!.x).toMatchObject({ domain: [10, 30], ticks: [10, 20, 30] });
+    expect(marksOf(panel!, 'dots').map(({ below }) => below)).toEqual([
+      [1, 2, 1],
+      [0, 1, 0],
+      [0, 0, 0],
+    ]);
+    expect(figure.note).toContain('Equal: left; right.');
+    const radii = [...drawSvg(figure, 600).matchAll(/ r="([\d.]+)"/g)].map(([, r]) => Number(r));
+    expect(radii).toEqual([5.2, 7.4, 5.2, 3, 5.2, 3, 3, 3, 3]);
+  });
+
+  it('draws the lines that change most where there are too many', () => {
+    const found = findings(
+      { sweep: [{ set: 'seed', values: [0, 1] }] },
+      [0, 1].map((seed) => ({
+        parameters: { seed },
+        groups: {
+          cells: Array.from({ length: 9 }, (_, at) =>
+            spread(50 - at + seed * at, 0, [1, 2], { type: `T${at}` }),
+          ),
+        },
+      })),
+    );
+    const [panel] = panelsOf(found);
+    expect(legendOf(panel!).slice(0, -1)).toEqual(['T3', 'T4', 'T5', 'T6', 'T7', 'T8']);
+  });
+
+  it('keeps silent controls beside the group that they belong to, each with its n', () => {
+    const control = { mean: 0, sd: 0, values: [0, 0, null], incomplete: [3], p: 0.5, q: 0.5 };
+    const found = findings({ controls: { shuffle: 'weights', count: 3 } }, [
+      {
+        groups: {
+          cells: [
+            spread(30, 2, [28, 32], { side: 'left', control }),
+            spread(0, 0, [0, 0], { side: 'right', control }),
+          ],
+        },
+      },
+    ]);
+    const [panel] = panelsOf(found);
+    expect(panel!.y).toMatchObject({
+      bands: [
+        { label: 'cells left', note: '30.0 ± 2.0' },
+        { label: 'cells left, controls', note: '0 ± 0, n = 2' },
+      ],
+    });
+    expect(legendOf(panel!)).toEqual(['mean, n = 2 trials', '± population sd', 'one trial, or control']);
+  });
+
+  it('names the network without a lesion, and shortens ids where titles have them whole', () => {
+    const id = '720575940640589171';
+    const found = findings({ sweep: [{ each: 'CB*', group_by: ['neuron', 'type'], as: 'silence' }] }, [
+      { parameters: { silence: null }, groups: { cells: [spread(50, 1, [49, 51])] } },
+      {
+        parameters: { silence: { root_id: id, type: 'DNge031' } },
+        groups: { cells: [spread(80, 1, [79, 81])] },
+      },
+    ]);
+    const [panel] = panelsOf(found);
+    expect(panel!.y).toMatchObject({ bands: [{ label: 'nothing silenced' }, { label: `${id} DNge031` }] });
+    expect(legendOf(panel!)).toEqual([
+      'lower than with nothing silenced, n = 2 trials',
+      'higher',
+      '± population sd',
+      'nothing silenced',
+    ]);
+    const svg = drawSvg(figureOfFile(found), 600);
+    expect(svg).toContain('>…640589171 DNge031</text>');
+    expect(svg).toContain(`<title>${id} DNge031: 80.0 ± 1.0 Hz</title>`);
+  });
+
+  it('is a histogram over the window, with the stimulation and the lesion below on the same axis', () => {
+    const inputs = {
+      ramp: {
+        node_set: 'A',
+        module: 'poisson',
+        rate_hz: { times_ms: [0, 10, 30], values: [0, 50, 100] },
+        delay_ms: 0,
+        duration_ms: 40,
+      },
+      train: { node_set: 'B', module: 'spikes', times_ms: [5, 15, 45], delay_ms: 10, duration_ms: 90 },
+    };
+    const bins = { ...REPORT, type: 'histogram', start_ms: 5, end_ms: 50, bin_ms: 20 } as const;
+    const found = findings(
+      {
+        inputs: inputs as never,
+        reports: { bins },
+        silence: [{ node_set: 'C', start_ms: 20, end_ms: null }],
+      },
+      [{ groups: { bins: [spread(4, 1, [1, 2], { bins_hz: [10, 0, 30] })] } }],
+    );
+    const kind = figuresOf(found.head.experiment).find(({ name }) => name === 'rates in time')!;
+    const [section] = kind.draw(found, ({ values }) => values[0]!)!.sections;
+    const [histogram, stimulus] = section!.panels;
+    expect(section!.sharesX).toBe(true);
+    expect([histogram!.x, stimulus!.x]).toMatchObject([{ domain: [5, 50] }, { domain: [5, 50] }]);
+    const [line] = marksOf(histogram!, 'line');
+    expect(line!.points).toEqual([
+      [5, 10],
+      [25, 10],
+      [25, 0],
+      [45, 0],
+      [45, 30],
+      [50, 30],
+    ]);
+    expect(legendOf(histogram!)).toEqual(['mean over neurons and n = 2 trials, bins of 20 ms']);
+    expect(stimulus!.y).toMatchObject({
+      bands: [
+        { label: 'ramp', note: 'up to 100 Hz' },
+        { label: 'train', note: 'events' },
+        { label: 'C silenced' },
+      ],
+    });
+    expect(marksOf(stimulus!, 'rect').map(({ x }) => x)).toEqual([
+      [10, 30],
+      [30, 40],
+      [20, 50],
+    ]);
+    const [half, full] = marksOf(stimulus!, 'rect').map(({ y: [top, bottom] }) => bottom - top);
+    expect(half! / full!).toBeCloseTo((0.08 + 0.72 / 2) / 0.8);
+    expect(marksOf(stimulus!, 'ticks')[0]).toMatchObject({ x: [15, 45], rows: [1, 1] });
+  });
+
+  it('points out the neurons of a report among all others of a raster', () => {
+    const table = {
+      table: 'spikes',
+      trials: new Uint8Array(100),
+      steps: Uint16Array.from({ length: 100 }, (_, at) => at),
+      neurons: Uint32Array.from({ length: 100 }, (_, at) => at),
+      columns: [],
+      truncated: false,
+    } as const;
+    const found = findings({ reports: { mine: REPORT_OF_RATES, all: { ...REPORT, type: 'spikes' } } }, [
+      { tables: { all: table } },
+    ]);
+    const resolved = {
+      'reports.mine': { neurons: 2, sides: {}, types: { 'type 7': 2 }, missing: [] },
+      'reports.all': { neurons: 100, sides: {}, types: { 'type 8': 2 }, missing: [] },
+    };
+    const raster = figuresOf(found.head.experiment).find(({ name }) => name === 'spikes')!;
+    const drawn = raster.draw({ ...found, head: { ...found.head, resolved } }, ({ values }) => values[0]!);
+    const [panel] = drawn!.sections[0]!.panels;
+    const marked = 'bands' in panel!.y ? panel!.y.bands.filter(({ isMarked }) => isMarked) : [];
+    expect(marked.map(({ label }) => label)).toEqual(['type 7']);
+    expect(marksOf(panel!, 'ticks').map(({ paint, rows }) => [paint, rows.length])).toEqual([
+      ['text', 98],
+      [0, 2],
+    ]);
+    // Rows of 5.6 pixels are too thin for labels, but for that of a neuron that is read.
+    const svg = drawSvg({ label: '', note: '', sections: [{ panels: [panel!], smallestWidth: 1 }] }, 600);
+    expect([...svg.matchAll(/>(type \d+)<\/text>/g)].map(([, label]) => label)).toContain('type 7');
+  });
 });

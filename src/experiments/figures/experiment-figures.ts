@@ -1,9 +1,11 @@
 /** The figures that an experiment has, by its sweep and its reports: on the page one by one, in a file together. */
 import type { ExperimentDocument } from '../document/document.js';
+import { editsOf } from '../kinds/edit-kinds.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
-import { type Chosen, type FigureKind, type Findings, MAX_FIGURES } from './figure-kind.js';
+import { type Chosen, type FigureKind, type Findings, MAX_FIGURES, type MeasuredRow } from './figure-kind.js';
 import type { Figure } from './figure.js';
-import { courseFigure, measureFigures } from './measure-figures.js';
+import { courseFigure } from './course-figure.js';
+import { measureFigures } from './measure-figures.js';
 import { rasterFigure } from './raster-figure.js';
 import { eventReports, isTraced } from './report-figures.js';
 import { traceFigure } from './trace-figure.js';
@@ -26,27 +28,60 @@ export function figuresOf(experiment: ExperimentDocument): readonly FigureKind[]
   ];
 }
 
-/** All that is worth a file, in which nobody can choose; of a sweep its first figure. */
+/** A figure of a file, with the numbers behind it; see FigureKind. */
+export interface DrawnFigure {
+  readonly kind: FigureKind;
+  readonly figure: Figure;
+  readonly rows: readonly MeasuredRow[];
+}
+
+/** The figures of a file, in which nobody can choose. @param kinds of figures, the first of which says most */
+export function drawnFigures(
+  findings: Findings,
+  kinds = figuresOf(findings.head.experiment),
+): readonly DrawnFigure[] {
+  return kinds.flatMap((kind) =>
+    selectionsOf(kind, findings)
+      .flatMap((chosen) => {
+        const figure = kind.draw(findings, chosen);
+        return figure === undefined ? [] : [{ kind, figure, rows: kind.rows?.(findings, chosen) ?? [] }];
+      })
+      .slice(0, MAX_FIGURES),
+  );
+}
+
+/** All that is worth a file; of a sweep its first figure. */
 export function figureOfFile(findings: Findings): Figure {
-  const { id, model, experiment } = findings.head;
-  const { name = 'Open experiment', duration_ms: durationMs, trials, sweep = [] } = experiment;
+  const { id, model, wiring, experiment } = findings.head;
+  const { name = 'Open experiment', sweep = [] } = experiment;
   const kinds = figuresOf(experiment);
   const isSwept = sweep.some((axis) => !('values' in axis) || axis.values.length > 1);
-  const figures = (isSwept ? kinds.slice(0, 1) : kinds)
-    .flatMap((kind) => selectionsOf(kind, findings).map((chosen) => kind.draw(findings, chosen)))
-    .filter((figure) => figure !== undefined)
+  const figures = drawnFigures(findings, isSwept ? kinds.slice(0, 1) : kinds)
+    .map(({ figure }) => figure)
     .slice(0, MAX_FIGURES);
-  const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
+  const swept = sweep.flatMap((axis) => ('set' in axis ? [axis.set] : []));
+  const edited = editsOf(experiment)
+    .map(([, kind, value]) => kind.words(value, swept))
+    .filter((words) => words !== '')
+    .join('; ');
   return {
     title: name,
     subtitles: [
-      `${trials} ${trials === 1 ? 'trial' : 'trials'}${hasOneDuration ? ` of ${durationMs} ms` : ''}, ${model}`,
+      `${trialsText(experiment)}, ${model}`,
+      ...(edited === '' ? [] : [edited]),
       `experiment ${id}`,
     ],
+    metadata: JSON.stringify({ id, model, wiring, experiment }),
     label: figures.map(({ label }) => label).join(' '),
     sections: figures.flatMap(({ sections }) => sections),
     note: [...new Set(figures.map(({ note }) => note))].join(' '),
   };
+}
+
+/** `30 trials of 1000 ms`; without the time where a sweep sets it. */
+export function trialsText({ trials, duration_ms: durationMs, sweep = [] }: ExperimentDocument): string {
+  const hasOneDuration = !sweep.some((axis) => 'set' in axis && axis.set === 'duration_ms');
+  return `${trials} ${trials === 1 ? 'trial' : 'trials'}${hasOneDuration ? ` of ${durationMs} ms` : ''}`;
 }
 
 function selectionsOf(

@@ -35,6 +35,13 @@ export interface Choice {
 
 export type Chosen = (choice: Choice) => string;
 
+/** A number that a figure shows, or leaves out: of a group of a report in a condition. */
+export interface MeasuredRow {
+  readonly report: string;
+  readonly condition: FoundCondition;
+  readonly group: GroupResult;
+}
+
 export interface FigureKind {
   readonly name: string;
   /** Has the numbers of the figure. */
@@ -42,6 +49,8 @@ export interface FigureKind {
   choices?(findings: Findings, chosen: Chosen): readonly Choice[];
   /** @returns nothing where there is nothing to draw yet */
   draw(findings: Findings, chosen: Chosen): Figure | undefined;
+  /** All numbers of groups behind the figure, in its order; another figure of the same numbers has none. */
+  rows?(findings: Findings, chosen: Chosen): readonly MeasuredRow[];
 }
 
 /** The values of the axes beside those that a figure shows, as one text for each choice. */

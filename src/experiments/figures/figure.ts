@@ -13,6 +13,8 @@ export interface Band {
   readonly size?: number;
   /** Stands at the other end of the row. */
   readonly note?: string;
+  /** True for a label that has to be seen, however thin the rows. */
+  readonly isMarked?: true;
 }
 
 /** Numbers, or bands: row r lies between r and r + 1, and rows are counted from the top. */
@@ -23,6 +25,8 @@ export type Axis =
       /** Lines across the panel in place of ticks; the axis ends at one. */
       readonly hasGrid?: boolean;
       readonly isLog?: boolean;
+      /** Places of ticks, where there is room for all of them. */
+      readonly ticks?: readonly number[];
     }
   | { readonly label: string; readonly bands: readonly Band[] };
 
@@ -34,6 +38,8 @@ export interface Cell {
   readonly share: number | null;
   /** Its number, where there is room. */
   readonly text: string;
+  /** Stands below it, where there is room for that as well. */
+  readonly detail?: string;
   readonly title: string;
 }
 
@@ -72,6 +78,8 @@ export interface Dots extends Painted {
   readonly mark: 'dots';
   readonly points: readonly Point[];
   readonly isRing?: boolean;
+  /** Dots drawn later at the place of each, which are smaller, so that all are seen. */
+  readonly below?: readonly number[];
 }
 
 /** Upright strokes, one for each event, in one path. */
@@ -94,7 +102,14 @@ export interface Panel {
   readonly x: Axis;
   readonly y: Axis;
   readonly marks: readonly Mark[];
-  readonly legend?: readonly { readonly label: string; readonly paint: number; readonly dash?: string }[];
+  readonly legend?: readonly LegendEntry[];
+}
+
+export interface LegendEntry extends Painted {
+  readonly label: string;
+  readonly dash?: string;
+  /** The mark that it explains; a line by default. */
+  readonly sample?: 'line' | 'band' | 'bar' | 'ring';
 }
 
 /** Panels that stand side by side where there is room for their smallest width. */
@@ -102,6 +117,8 @@ export interface Section {
   readonly panels: readonly Panel[];
   readonly smallestWidth: number;
   readonly largestWidth?: number;
+  /** True where panels below each other have one axis in common: their ends stand below each other. */
+  readonly sharesX?: true;
   /** Colours of the cells: from 0 to this number. */
   readonly scale?: { readonly label: string; readonly highest: number };
 }
@@ -114,6 +131,10 @@ export interface Figure {
   readonly sections: readonly Section[];
   /** For those who do. */
   readonly note: string;
+  /** For those who can point at it. */
+  readonly hint?: string;
+  /** JSON that a file takes along. */
+  readonly metadata?: string;
 }
 
 /** Dashes tell series apart as well, for those who do not see the hues. */

@@ -1,13 +1,12 @@
-/** Figures of the numbers of groups: bars, curves, heat maps, screens, courses in time. */
-import type { MeanSd } from '../../mean-sd.js';
+/** Figures of the numbers of groups: bars, curves, heat maps, screens. */
 import type { ExperimentDocument } from '../document/document.js';
 import type { EachAxis } from '../kinds/axes/each.js';
 import type { SetAxis } from '../kinds/axes/set.js';
 import { editKindOf } from '../kinds/edit-kinds.js';
-import type { TimeCourse, Measure } from '../kinds/report-kind.js';
+import type { Measure } from '../kinds/report-kind.js';
 import { groupKindOf } from '../kinds/report-kinds.js';
 import type { RateGroup } from '../kinds/reports/rate.js';
-import type { GroupResult } from '../run/result.js';
+import type { ParameterValue } from '../run/result.js';
 import {
   otherSettingsText,
   groupLabel,
@@ -19,13 +18,23 @@ import {
 import {
   otherSettingsChoice,
   type Choice,
+  type Chosen,
   type FigureKind,
   type Findings,
   type FoundCondition,
+  type MeasuredRow,
   sentences,
   wide,
 } from './figure-kind.js';
-import { MAX_SERIES, rounded, type Cell, type Figure, type Panel, type Section } from './figure.js';
+import {
+  MAX_SERIES,
+  rounded,
+  type Cell,
+  type Figure,
+  type LegendEntry,
+  type Panel,
+  type Section,
+} from './figure.js';
 import { barsPanel, curvesPanel, meanAndSd, type Bar, type Series } from './panels.js';
 import { measuredReports, measureOf } from './report-figures.js';
 
@@ -55,16 +64,21 @@ export function measureFigures(experiment: ExperimentDocument, of: Measure): Fig
   const sets = axes.filter((axis): axis is SetAxis => 'set' in axis);
   const [x, y] = sets.filter(({ values }) => values.length > 1);
   if (x !== undefined && y !== undefined) {
-    return [heatMapFigure(x, y, measure), curvesFigure(x, measure, `${measure.name} as curves`)];
+    const curvesOfMap = curvesFigure(x, { ...measure, name: `${measure.name} as curves` });
+    return [heatMapFigure(x, y, measure), curvesOfMap];
   }
   const dose = x ?? sets[0];
-  return [dose === undefined ? groupsFigure(measure) : curvesFigure(dose, measure, measure.name)];
+  if (dose === undefined) return [groupsFigure(measure)];
+  const rows: FigureKind['rows'] = ({ conditions }) =>
+    rowsOf(
+      measure,
+      [...conditions].sort((a, b) => valueOf(a, dose) - valueOf(b, dose) || a.index - b.index),
+    );
+  return [{ ...curvesFigure(dose, measure), rows }];
 }
 
 /** The number of a group in a condition. */
-interface Entry {
-  readonly condition: FoundCondition;
-  readonly group: GroupResult;
+interface Entry extends MeasuredRow {
   /** null where there is none. */
   readonly value: ReturnType<Measure['of']>;
   /** True for the mean of its controls. */
@@ -74,12 +88,22 @@ interface Entry {
 function entriesOf(report: string, measure: Measured, conditions: readonly FoundCondition[]): Entry[] {
   return conditions.flatMap((condition) =>
     (condition.groups[report] ?? []).flatMap((group): Entry[] => {
-      const own = { condition, group, value: measure.of(group) };
+      const own = { report, condition, group, value: measure.of(group) };
       const { mean = null, sd = null, values = [] } = (group as Partial<RateGroup>).control ?? {};
       if (mean === null || sd === null) return [own];
       return [own, { ...own, value: { mean, sd, trials: values }, isOfControls: true }];
     }),
   );
+}
+
+/** Numbers of all reports of a figure, those of a group together. */
+function rowsOf({ reports }: Measured, conditions: readonly FoundCondition[]): MeasuredRow[] {
+  return reports.flatMap((report) => {
+    const rows = conditions.flatMap((condition) =>
+      (condition.groups[report] ?? []).map((group) => ({ report, condition, group })),
+    );
+    return [...byName(rows, ({ group }) => groupLabel(group)).values()].flat();
+  });
 }
 
 function byName<T>(all: readonly T[], nameOf: (each: T) => string): Map<string, T[]> {
@@ -116,6 +140,7 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
             y: ys.length - 1 - ys.indexOf(parameters[yAxis.set] as number),
             share: value && value.mean / (highest || 1),
             text: value === null ? '' : value.mean < 9.95 ? rounded(value.mean) : value.mean.toFixed(0),
+            ...(value !== null && { detail: `± ${rounded(value.sd)}` }),
             title: `${name}: ${number} (${place})`,
           };
         }),
@@ -136,7 +161,7 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
         .map(({ name, own }) => panelOf(name, beside, own, highest)),
       smallestWidth: 340,
       largestWidth: Math.min(560, Math.max(230, 80 * (xs.length + 1))),
-      scale: { label: `${measure.label} of ${report} (${measure.unit})`, highest },
+      scale: { label: `${measure.label} of ${report} (${measure.unit}), ${sampleSize(entries)}`, highest },
     };
     const names = [...most].map(({ name }) => name);
     return { report, section, highest, names, omitted: all.length - most.size };
@@ -144,11 +169,10 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
   return {
     ...measure,
     choices: (findings) => [otherSettingsChoice(findings, shown)],
+    rows: (findings, chosen) => rowsOf(measure, conditionsAt(findings, shown, chosen)),
     draw(findings, chosen) {
       const beside = chosen(otherSettingsChoice(findings, shown));
-      const conditions = findings.conditions.filter(
-        (each) => otherSettingsText(each.parameters, shown) === beside,
-      );
+      const conditions = conditionsAt(findings, shown, chosen);
       const all = measure.reports.map((report) => mapsOf(report, conditions, beside));
       const { drawn, silent } = withoutSilent(all);
       const omitted = drawn.reduce((sum, maps) => sum + maps.omitted, 0);
@@ -156,22 +180,23 @@ function heatMapFigure(xAxis: SetAxis, yAxis: SetAxis, measure: Measured): Figur
         label: `${measure.label} of ${drawn.flatMap(({ names }) => names).join(', ')} over ${parameterLabel(xAxis.set)} and ${parameterLabel(yAxis.set)}.`,
         sections: drawn.map(({ section }) => section),
         note: sentences(
-          'Colours are means over the trials. Point at a cell, tap it or go there with the arrow keys for its mean and population standard deviation.',
+          'Colours and numbers are means over the trials; ± is the population standard deviation.',
           silent,
           leftOut(omitted, 'less active'),
         ),
+        hint: 'Point at a cell, tap it or go there with the arrow keys for its numbers.',
       };
     },
   };
 }
 
 /** Values over those of a parameter: a series for each group and value of the other axes. */
-function curvesFigure({ set: parameter }: SetAxis, measure: Measured, name: string): FigureKind {
+function curvesFigure(axis: SetAxis, measure: Measured): FigureKind {
+  const parameter = axis.set;
   const pointOf = ({ condition, value }: Entry) =>
-    value === null ? [] : [{ x: condition.parameters[parameter] as number, mean: value.mean, sd: value.sd }];
+    value === null ? [] : [{ x: valueOf(condition, axis), mean: value.mean, sd: value.sd }];
   return {
     ...measure,
-    name,
     draw({ conditions }) {
       const all = measure.reports.map((report) => {
         const entries = entriesOf(report, measure, conditions).filter(({ value }) => value !== null);
@@ -180,64 +205,104 @@ function curvesFigure({ set: parameter }: SetAxis, measure: Measured, name: stri
           label,
           points: own.flatMap(pointOf).sort((a, b) => a.x - b.x),
         }));
-        return { report, series, highest: highestOf(entries) };
+        return {
+          report,
+          series: mostChanging(series),
+          all: series.length,
+          entries,
+          highest: highestOf(entries),
+        };
       });
       const { drawn, silent } = withoutSilent(all);
-      return curves(drawn, parameterLabel(parameter), measure.unit, [
-        'Lines are means over the trials, bands one population standard deviation.',
-        silent,
-      ]);
+      const n = sampleSize(drawn.flatMap(({ entries }) => entries));
+      return curves(drawn, parameterLabel(parameter), measure.unit, n, silent);
     },
   };
 }
 
-function seriesName({ group, condition, isOfControls }: Omit<Entry, 'value'>, ownAxes: readonly string[]) {
-  const names = [groupLabel(group), isOfControls && 'controls'];
+/** Conditions with the chosen values of the axes that a figure does not show. */
+function conditionsAt(
+  findings: Findings,
+  shown: readonly string[],
+  chosen: Chosen,
+): readonly FoundCondition[] {
+  const beside = chosen(otherSettingsChoice(findings, shown));
+  return findings.conditions.filter(({ parameters }) => otherSettingsText(parameters, shown) === beside);
+}
+
+export function seriesName(
+  { group, condition, isOfControls }: Omit<Entry, 'value' | 'report'>,
+  ownAxes: readonly string[],
+) {
+  const controls = isOfControls && `controls (n = ${(group as Partial<RateGroup>).control?.values.length})`;
+  const names = [groupLabel(group), controls];
   return [...names, otherSettingsText(condition.parameters, ownAxes)].filter(Boolean).join(', ');
 }
 
-export function courseFigure(course: TimeCourse): FigureKind {
-  return {
-    ...course,
-    draw({ head: { experiment }, conditions }) {
-      const reports = Object.entries(experiment.reports).filter(
-        ([, report]) => groupKindOf(report)?.course === course,
-      );
-      const drawn = reports.map(([report, { start_ms: startMs, bin_ms: binMs = 1 }]) => {
-        const series = conditions.flatMap((condition) =>
-          (condition.groups[report] ?? []).map((group): Series => ({
-            label: seriesName({ group, condition }, []),
-            // The middle of a bin stands for it.
-            points: (course.of(group) ?? []).map((mean, bin) => ({ x: startMs + (bin + 0.5) * binMs, mean })),
-          })),
-        );
-        return { report, series: series.filter(({ points }) => points.length > 0) };
-      });
-      return curves(drawn, 'Time (ms)', course.unit, [course.note]);
-    },
-  };
-}
-
 function curves(
-  drawn: readonly { readonly report: string; readonly series: readonly Series[] }[],
+  drawn: readonly { readonly report: string; readonly series: readonly Series[]; readonly all: number }[],
   xLabel: string,
   unit: string,
-  notes: readonly (string | false)[],
+  n: string,
+  silent: string | false,
 ): Figure | undefined {
   const panels = drawn
     .filter(({ series }) => series.length > 0)
-    .map(({ report, series }) => curvesPanel(`${report} (${unit})`, series, xLabel, unit));
+    .map(({ report, series }) =>
+      curvesPanel(`${report} (${unit})`, series, xLabel, unit, { n, hasTickAtEachX: true }),
+    );
   if (panels.length === 0) return undefined;
-  const isCut = drawn.some(({ series }) => series.length > MAX_SERIES);
+  const isCut = drawn.some(({ series, all }) => all > series.length);
   return {
     label: `${panels.map(({ title }) => title).join(', ')} over ${xLabel}; the table has the numbers.`,
     sections: [{ panels, smallestWidth: 420, largestWidth: 840 }],
     note: sentences(
-      ...notes,
-      isCut && `Of each report the first ${MAX_SERIES} lines are drawn; the table has all.`,
+      'Lines are means over the trials, bands one population standard deviation.',
+      ...drawn.map(({ series }) => equalSeries(series)),
+      silent,
+      isCut && `Of each report the ${MAX_SERIES} lines that change most are drawn; the table has all.`,
     ),
   };
 }
+
+/** As many lines as can be told apart, in their order: those that change most, the higher ones of equals. */
+function mostChanging(series: readonly Series[]): readonly Series[] {
+  const ranked = series.map((each, at) => {
+    const means = each.points.map(({ mean }) => mean);
+    const highest = means.reduce((a, b) => Math.max(a, b), 0);
+    return { each, at, highest, change: highest - means.reduce((a, b) => Math.min(a, b), Infinity) };
+  });
+  return ranked
+    .sort((a, b) => b.change - a.change || b.highest - a.highest || a.at - b.at)
+    .slice(0, MAX_SERIES)
+    .sort((a, b) => a.at - b.at)
+    .map(({ each }) => each);
+}
+
+/** Names lines that lie on each other. */
+function equalSeries(series: readonly Series[]): string | false {
+  const named = byName(series, ({ points }) => JSON.stringify(points));
+  const equal = [...named.values()].filter((own) => own.length > 1);
+  return equal.map((own) => `Equal: ${own.map(({ label }) => label).join('; ')}.`).join(' ') || false;
+}
+
+/** `n = 30 trials`: those that have the number; a latency may have fewer. */
+function sampleSize(entries: readonly Entry[]): string {
+  const counts = entries
+    .filter(({ isOfControls }) => !isOfControls)
+    .flatMap((entry) => trialsOf(entry) ?? []);
+  const [least, most] = [0, 1].map((end) =>
+    counts.reduce((a, b) => (a < b === (end === 0) ? a : b), counts[0] ?? 0),
+  );
+  return `n = ${least === most ? '' : `${least} to `}${most} ${most === 1 ? 'trial' : 'trials'}`;
+}
+
+/** @returns trials, or controls, that have a number; nothing where none has */
+function trialsOf({ value }: Entry): number | undefined {
+  return value?.trials.filter((each) => each !== null).length;
+}
+
+const SPREAD = { label: '± population sd', paint: 'text' } as const;
 
 function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
   const edited = editKindOf(as)?.groups;
@@ -246,6 +311,20 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
     const names = new Set(conditions.flatMap(({ groups }) => (groups[report] ?? []).map(groupLabel)));
     return { name: 'group', label: 'Group', values: [...names], inFile: 3 };
   };
+  /** The baseline, then the largest change or the highest number; those without a number last. */
+  const ranked = (findings: Findings, chosen: Chosen) => {
+    const report = chosen(reportChoice);
+    const group = chosen(groupChoice(findings, report));
+    const all = entriesOf(report, measure, conditionsAt(findings, [as], chosen)).filter(
+      (each) => groupLabel(each.group) === group && !each.isOfControls,
+    );
+    const baseline = all.find(({ condition }) => condition.parameters[as] === null);
+    const rank = ({ value }: Entry) =>
+      value === null ? -1 : edited ? Math.abs(value.mean - (baseline?.value?.mean ?? 0)) : value.mean;
+    const others = all.filter((entry) => entry !== baseline).sort((a, b) => rank(b) - rank(a));
+    return { baseline, entries: baseline === undefined ? others : [baseline, ...others] };
+  };
+  const barLabel = (value: ParameterValue) => (value === null ? settingText(as, value) : valueLabel(value));
   return {
     ...measure,
     choices: (findings, chosen) => [
@@ -253,33 +332,51 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
       groupChoice(findings, chosen(reportChoice)),
       otherSettingsChoice(findings, [as]),
     ],
+    rows: (findings, chosen) => ranked(findings, chosen).entries,
     draw(findings, chosen) {
       const report = chosen(reportChoice);
       const group = chosen(groupChoice(findings, report));
       const beside = chosen(otherSettingsChoice(findings, [as]));
-      const all = entriesOf(report, measure, findings.conditions)
-        .filter((each) => groupLabel(each.group) === group && !each.isOfControls)
-        .filter(({ condition }) => otherSettingsText(condition.parameters, [as]) === beside)
-        .flatMap(({ condition, value }) => {
-          const label = valueLabel(condition.parameters[as]!);
-          return value === null
-            ? []
-            : [{ label, mean: value.mean, sd: value.sd, swept: condition.parameters[as] }];
-        });
-      if (all.length === 0) return undefined;
-      const baseline = all.find(({ swept }) => swept === null);
-      const entries = all.filter(({ swept }) => swept !== null);
-      const rank = ({ mean }: MeanSd) => (edited ? Math.abs(mean - (baseline?.mean ?? 0)) : mean);
-      const shown = entries.sort((a, b) => rank(b) - rank(a)).slice(0, MAX_BARS);
-      const bars = baseline === undefined ? shown : [baseline, ...shown];
+      const { baseline, entries: all } = ranked(findings, chosen);
+      const entries = all.filter((entry) => entry !== baseline && entry.value !== null);
+      if (entries.length === 0 && baseline?.value == null) return undefined;
+      const shown = entries.slice(0, MAX_BARS);
+      const barOf = ({ condition, value }: Entry): Bar => ({
+        label: barLabel(condition.parameters[as]!),
+        mean: value!.mean,
+        sd: value!.sd,
+      });
+      const bars = [...(baseline?.value ? [baseline] : []), ...shown].map(barOf);
+      const none = settingText(as, null);
+      const n = sampleSize(entries);
+      const legend: LegendEntry[] =
+        baseline?.value == null
+          ? [{ label: `mean, ${n}`, paint: 0, sample: 'bar' }, SPREAD]
+          : [
+              { label: `lower than with ${none}, ${n}`, paint: 0, sample: 'bar' },
+              { label: 'higher', paint: 1, sample: 'bar' },
+              SPREAD,
+              { label: none, paint: 'text', dash: '4 3' },
+            ];
       const what = group === 'all' ? report : `${report} ${group}`;
       const label = `${measure.label} of ${what} (${measure.unit}), with a group ${edited?.done ?? 'stimulated'}`;
       const { unchanged } = findings;
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel(beside, bars, baseline, label, measure.unit)])],
+        sections: [
+          wide([
+            barsPanel(
+              beside,
+              bars,
+              baseline?.value ? barOf(baseline) : undefined,
+              label,
+              measure.unit,
+              legend,
+            ),
+          ]),
+        ],
         note: sentences(
-          `Bars are means over the trials of ${what}, with one population standard deviation; the dashed line is the ${measure.name} without any.`,
+          'Bars are means over the trials, with one population standard deviation.',
           edited ? 'The largest change comes first.' : 'The highest comes first.',
           entries.length > shown.length &&
             `${shown.length} of ${entries.length} groups are drawn; the table has all.`,
@@ -294,16 +391,22 @@ function screenFigure({ as }: EachAxis, measure: Measured): FigureKind {
 function groupsFigure(measure: Measured): FigureKind {
   return {
     ...measure,
+    rows: ({ conditions }) => rowsOf(measure, conditions.slice(0, 1)),
     draw({ conditions }) {
-      const bars = measure.reports.flatMap((report) =>
-        entriesOf(report, measure, conditions.slice(0, 1)).flatMap((entry): Bar[] => {
-          const { value } = entry;
-          if (value === null) return [];
-          const trials = value.trials.filter((each) => each !== null);
-          return [{ label: nameOf(report, entry), mean: value.mean, sd: value.sd, trials }];
-        }),
+      const entries = measure.reports
+        .flatMap((report) => entriesOf(report, measure, conditions.slice(0, 1)))
+        .filter(({ value }) => value !== null);
+      const most = Math.max(0, ...entries.map((entry) => (entry.isOfControls ? 0 : trialsOf(entry)!)));
+      const bars = entries.map((entry): Bar => {
+        const { mean, sd, trials } = entry.value!;
+        const values = trials.filter((each) => each !== null);
+        const n = values.length === most && !entry.isOfControls ? {} : { n: values.length };
+        return { label: nameOf(entry.report, entry), mean, sd, trials: values, ...n };
+      });
+      // Controls are read beside the group that they belong to, also where they are silent.
+      const active = bars.filter(
+        ({ mean }, at) => mean > 0 || (entries[at]!.isOfControls && bars[at - 1]!.mean > 0),
       );
-      const active = bars.filter(({ mean }) => mean > 0);
       const hasControls = measure.reports.some((report) =>
         conditions[0]?.groups[report]?.some((group) => 'control' in group),
       );
@@ -311,9 +414,14 @@ function groupsFigure(measure: Measured): FigureKind {
       if (shown.length === 0) return undefined;
       const silent = active.length === 0 ? 0 : bars.length - active.length;
       const label = `${measure.label} (${measure.unit})`;
+      const legend: LegendEntry[] = [
+        { label: `mean, n = ${most} ${most === 1 ? 'trial' : 'trials'}`, paint: 0, sample: 'bar' },
+        SPREAD,
+        { label: hasControls ? 'one trial, or control' : 'one trial', paint: 'text', sample: 'ring' },
+      ];
       return {
         label: `${label}; the table has the numbers.`,
-        sections: [wide([barsPanel('', shown, undefined, label, measure.unit)])],
+        sections: [wide([barsPanel('', shown, undefined, label, measure.unit, legend)])],
         note: sentences(
           'Bars are means over the trials, with one population standard deviation; each ring is a trial.',
           hasControls &&
@@ -338,6 +446,10 @@ function withoutSilent<T extends { readonly report: string; readonly highest: nu
 /** A report of a whole brain by neuron has more values than a call may have arguments. */
 function highestOf(entries: readonly Entry[]): number {
   return entries.reduce((highest, { value }) => Math.max(highest, value?.mean ?? 0), 0);
+}
+
+function valueOf({ parameters }: FoundCondition, { set }: SetAxis): number {
+  return parameters[set] as number;
 }
 
 function ascending(values: readonly number[]): number[] {

@@ -1,5 +1,5 @@
 /** Panels of means and their spread: curves with a band, bars with a line. */
-import { DASHES, MAX_SERIES, rounded, type Mark, type Panel } from './figure.js';
+import { DASHES, type LegendEntry, MAX_SERIES, rounded, type Mark, type Panel } from './figure.js';
 import type { MeanSd } from '../../mean-sd.js';
 
 const ROW_PX = 22;
@@ -11,31 +11,65 @@ export interface Series {
   readonly points: readonly { readonly x: number; readonly mean: number; readonly sd?: number }[];
 }
 
+/** Parts of a panel of curves that not every figure has. */
+export interface CurveOptions {
+  /** Sample size in words: `n = 30 trials`. */
+  readonly n?: string;
+  /** True where each x is a value that was set, and has a tick. */
+  readonly hasTickAtEachX?: boolean;
+}
+
 /** The means as lines and a population standard deviation to either side, of the first series. */
-export function curvesPanel(title: string, all: readonly Series[], xLabel: string, unit: string): Panel {
+export function curvesPanel(
+  title: string,
+  all: readonly Series[],
+  xLabel: string,
+  unit: string,
+  { n, hasTickAtEachX = false }: CurveOptions = {},
+): Panel {
   const shown = all.slice(0, MAX_SERIES);
   const points = shown.flatMap((series) => series.points);
   const xs = points.map(({ x }) => x);
+  // Dots of equal means would hide each other.
+  const below = shown.map(({ points: own }, series) =>
+    own.map(
+      ({ x, mean }) =>
+        shown
+          .slice(series + 1)
+          .filter((later) => later.points.some((each) => each.x === x && each.mean === mean)).length,
+    ),
+  );
   const marks = shown.flatMap(({ label, points: own }, paint): Mark[] => {
     const titleOf = ({ x, mean, sd }: Series['points'][number]) =>
       `${label} at ${x}: ${sd === undefined ? rounded(mean) : meanAndSd({ mean, sd })} ${unit}`;
     const ends = own.map(({ x, mean, sd = 0 }) => [x, Math.max(0, mean - sd), mean + sd] as const);
     const means = own.map(({ x, mean }) => [x, mean] as const);
+    const dots = own.map((point) => [point.x, point.mean, titleOf(point)] as const);
     return [
       ...(own.some(({ sd = 0 }) => sd > 0) ? [{ mark: 'area', points: ends, paint } as const] : []),
       { mark: 'line', name: 'mean', points: means, paint, dash: DASHES[paint]! },
-      { mark: 'dots', points: own.map((point) => [point.x, point.mean, titleOf(point)]), paint },
+      { mark: 'dots', points: dots, paint, ...(n !== undefined && { below: below[paint]! }) },
     ];
   });
   // A line without a name needs no key.
   const isUnnamed = shown.length === 1 && shown[0]!.label === 'all';
+  const ticks = [...new Set(xs)].sort((a, b) => a - b);
   return {
     title,
     height: CURVES_PX,
-    x: { label: xLabel, domain: [Math.min(...xs), Math.max(...xs)] },
+    x: {
+      label: xLabel,
+      domain: [Math.min(...xs), Math.max(...xs)],
+      ...(hasTickAtEachX && { ticks }),
+    },
     y: { label: '', domain: [0, highestOf(points)], hasGrid: true },
     marks,
-    legend: isUnnamed ? [] : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! })),
+    legend: [
+      ...(isUnnamed ? [] : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! }))),
+      ...(n === undefined
+        ? []
+        : [{ label: `mean ± population sd, ${n}`, paint: 'muted', sample: 'band' } as const]),
+    ],
   };
 }
 
@@ -43,15 +77,18 @@ export interface Bar extends MeanSd {
   readonly label: string;
   /** Drawn as rings. */
   readonly trials?: readonly number[];
+  /** Sample size, where it is not that of the others. */
+  readonly n?: number;
 }
 
 /** @param baseline drawn as a line across all bars; bars above it and below have colours of their own */
 export function barsPanel(
   title: string,
   bars: readonly Bar[],
-  baseline: MeanSd | undefined,
+  baseline: Bar | undefined,
   label: string,
   unit: string,
+  legend: readonly LegendEntry[],
 ): Panel {
   const marks = bars.flatMap((bar, row): Mark[] => {
     const { mean, sd, trials = [] } = bar;
@@ -78,14 +115,14 @@ export function barsPanel(
     x: { label, domain: [0, highest], hasGrid: true },
     y: { label: '', bands: bars.map((bar) => ({ label: bar.label, note: noteOf(bar, baseline) })) },
     marks,
+    legend,
   };
 }
 
-function noteOf(bar: MeanSd, baseline: MeanSd | undefined): string {
+function noteOf(bar: Bar, baseline: MeanSd | undefined): string {
   const change = bar.mean - (baseline ?? bar).mean;
-  return change === 0
-    ? meanAndSd(bar)
-    : `${meanAndSd(bar)} (${change < 0 ? '−' : '+'}${rounded(Math.abs(change))})`;
+  const by = change === 0 ? '' : ` (${change < 0 ? '−' : '+'}${rounded(Math.abs(change))})`;
+  return `${meanAndSd(bar)}${by}${bar.n === undefined ? '' : `, n = ${bar.n}`}`;
 }
 
 export function meanAndSd({ mean, sd }: MeanSd): string {

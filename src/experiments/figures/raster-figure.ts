@@ -8,11 +8,13 @@ import {
   otherSettingsChoice,
   type Choice,
   type FigureKind,
+  type Findings,
   type FoundCondition,
   sentences,
   wide,
 } from './figure-kind.js';
-import type { Band, Mark, Panel } from './figure.js';
+import type { Band, Mark, Paint, Panel } from './figure.js';
+import { stimulusPanel, withStimulus } from './stimulus-panel.js';
 
 /** Events of a raster at most: with more a figure becomes slow, and single events are not seen. */
 const MAX_EVENTS = 20_000;
@@ -51,17 +53,27 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
       const trials = isAll ? Array.from({ length: experiment.trials }, (_, at) => at) : [Number(trial)];
       const durationMs =
         (condition.parameters['duration_ms'] as number | undefined) ?? experiment.duration_ms;
+      const isReported = reportedNeurons(findings);
       const shown = tablesOf(condition).map(({ report, table, what }) =>
-        rasterPanel(report, what, table, trials, durationMs, findings.labelOf),
+        rasterPanel(report, what, table, trials, durationMs, findings.labelOf, isReported),
       );
-      const where = isAll ? 'in all trials' : `in trial ${trial}`;
+      const stimulus = stimulusPanel(experiment, condition, [0, durationMs]);
+      const where = isAll ? 'in all trials' : `in trial ${trial} of ${experiment.trials}`;
+      const hasReported = shown.some(
+        ({ panel }) => 'bands' in panel.y && panel.y.bands.some((band) => band.isMarked),
+      );
       return {
         label: `${shown.map(({ panel }) => panel.title).join('; ')}, ${where}. The files have the time of each.`,
-        sections: [wide(shown.map(({ panel }) => panel))],
+        sections: shown.map(({ panel }) => ({
+          ...wide(withStimulus(panel, stimulus)),
+          sharesX: true,
+        })),
         note: sentences(
+          !isAll && `Trial ${trial} of ${experiment.trials}, counted from 0.`,
           isAll
             ? 'Each line is a spike or an input event; each neuron has a row for each trial, the first on top.'
             : 'Each line is a spike or an input event, each row a neuron. Neurons without any are left out.',
+          hasReported && 'Bold and in colour: neurons that a report reads.',
           ...shown.map(({ note }) => note),
         ),
       };
@@ -69,10 +81,23 @@ export function rasterFigure(experiment: ExperimentDocument, reports: readonly s
   };
 }
 
+/** Neurons of a report at most that are pointed out among others. */
+const MOST_REPORTED = 20;
+
+/** @returns a test of labels of neurons: whether a report of few neurons reads such a type */
+function reportedNeurons({ head: { experiment, resolved } }: Findings): (label: string) => boolean {
+  const types = Object.keys(experiment.reports).flatMap((report) => {
+    const { neurons = Infinity, types = {} } = resolved?.[`reports.${report}`] ?? {};
+    return neurons <= MOST_REPORTED ? Object.keys(types).filter((type) => type !== '') : [];
+  });
+  return (label) => types.some((type) => label === type || label.startsWith(`${type} `));
+}
+
 /**
  * A row for each neuron that has an event, in their order; with several trials, a row for each trial of each neuron.
  * @param what name of the events
  * @param labelOf what a neuron is called; neighbours with the same label stand together
+ * @param isReported whether such neurons are pointed out
  */
 function rasterPanel(
   report: string,
@@ -81,6 +106,7 @@ function rasterPanel(
   trials: readonly number[],
   durationMs: number,
   labelOf: (neuron: number) => string,
+  isReported: (label: string) => boolean,
 ): { readonly panel: Panel; readonly note: string | false } {
   const rowOfTrial = new Map(trials.map((trial, row) => [trial, row]));
   const events: number[] = [];
@@ -91,20 +117,41 @@ function rasterPanel(
   const drawn = events.filter((_, at) => at % stride === 0);
   const label = columns.find(({ column }) => column.labels !== undefined);
   const kinds = label?.column.labels ?? [''];
-  const ticks = kinds.map((_, kind): Mark => {
-    const own = label === undefined ? drawn : drawn.filter((event) => label.values[event] === kind);
-    return {
-      mark: 'ticks',
-      x: own.map((event) => steps[event]! / STEPS_PER_MS),
-      rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
-      paint: label === undefined ? 'text' : kind,
-    };
+  const groups = bandsOf(Array.from(responding, labelOf), trials.length);
+  const isOther = groups.some((band) => !isReported(band.label));
+  const bands = groups.map((band) => ({
+    ...band,
+    ...(isOther && isReported(band.label) && { isMarked: true as const }),
+  }));
+  const reported = new Set(isOther ? responding.filter((neuron) => isReported(labelOf(neuron))) : []);
+  const ticksOf = (own: readonly number[], paint: Paint): Mark => ({
+    mark: 'ticks',
+    x: own.map((event) => steps[event]! / STEPS_PER_MS),
+    rows: own.map((event) => rowOf.get(neurons[event]!)! + rowOfTrial.get(trialOf[event]!)!),
+    paint,
   });
-  const bands = bandsOf(Array.from(responding, labelOf), trials.length);
+  const ofReported = drawn.filter((event) => reported.has(neurons[event]!));
+  const ticks =
+    label === undefined
+      ? [
+          ticksOf(
+            ofReported.length === 0 ? drawn : drawn.filter((event) => !reported.has(neurons[event]!)),
+            'text',
+          ),
+          ...(ofReported.length === 0 ? [] : [ticksOf(ofReported, 0)]),
+        ]
+      : kinds.map((_, kind) =>
+          ticksOf(
+            drawn.filter((event) => label.values[event] === kind),
+            kind,
+          ),
+        );
   let from = 0;
   // Where there is no room for its name, a band tells it to those who point at it.
-  const named = bands.map(({ label, size }): Mark => {
+  const marked: Mark[] = [];
+  const named = bands.map(({ label, size, isMarked }): Mark => {
     const y = [from, (from += size)] as const;
+    if (isMarked) marked.push({ mark: 'rect', name: 'reported', x: [0, durationMs], y, paint: 'line' });
     const title = label === '' ? {} : { title: label };
     return { mark: 'rect', name: 'neurons', x: [0, durationMs], y, paint: 'none', ...title };
   });
@@ -115,7 +162,7 @@ function rasterPanel(
       height: Math.min(560, Math.max(40, 14 * rows)),
       x: { label: 'Time (ms)', domain: [0, durationMs] },
       y: { label: '', bands },
-      marks: [...named, ...ticks],
+      marks: [...marked, ...named, ...ticks],
       legend: label === undefined ? [] : kinds.map((each, paint) => ({ label: each, paint })),
     },
     note: stride > 1 && `Of the ${what} of “${report}” one in ${stride} is drawn.`,
@@ -123,7 +170,7 @@ function rasterPanel(
 }
 
 /** Trials of a neuron are not to be taken for neurons of a type: a neuron that has several rows is a band. */
-function bandsOf(labels: readonly string[], rowsOfNeuron: number): Required<Omit<Band, 'note'>>[] {
+function bandsOf(labels: readonly string[], rowsOfNeuron: number): Required<Pick<Band, 'label' | 'size'>>[] {
   const bands: { label: string; size: number }[] = [];
   labels.forEach((label, at) => {
     const isSame = at > 0 && labels[at - 1] === label;

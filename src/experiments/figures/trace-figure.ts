@@ -13,6 +13,7 @@ import {
   wide,
 } from './figure-kind.js';
 import { DASHES, MAX_SERIES, type Mark, type Panel } from './figure.js';
+import { stimulusPanel, withStimulus } from './stimulus-panel.js';
 
 const TRACE_PX = 190;
 /** Points of a line at most: with more, none is seen by itself. */
@@ -32,7 +33,8 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
     table: experiment.reports[reports[0]!]!.type,
     choices: (findings) => [{ ...otherSettingsChoice(findings, []), inFile: 2 }, trials],
     draw(findings, chosen) {
-      const { tables } = conditionOf(findings, chosen);
+      const condition = conditionOf(findings, chosen);
+      const { tables } = condition;
       const trial = Number(chosen(trials));
       const panels = reports.flatMap((report) => {
         const table = tables[report];
@@ -42,8 +44,11 @@ export function traceFigure(experiment: ExperimentDocument, reports: readonly st
       if (panels.length === 0) return undefined;
       return {
         label: `${panels.map(({ title }) => title).join('; ')}, in trial ${trial}. The files have all numbers.`,
-        sections: [wide(panels)],
-        note: `Each trace is a neuron; of each report the first ${MAX_SERIES} are drawn, with up to ${MAX_POINTS} samples.`,
+        sections: panels.map((panel) => ({
+          ...wide(withStimulus(panel, stimulusPanel(experiment, condition, domainOf(panel)))),
+          sharesX: true,
+        })),
+        note: `Trial ${trial} of ${experiment.trials}, counted from 0. Each trace is a neuron; of each report the first ${MAX_SERIES} are drawn, with up to ${MAX_POINTS} samples.`,
       };
     },
   };
@@ -55,8 +60,9 @@ function panelOf(
   { trials, steps, neurons, columns }: EventTable,
   trial: number,
   { column: name, label, unit }: Trace,
-  { labelOf }: Findings,
+  { labelOf, head }: Findings,
 ): Panel | undefined {
+  const { start_ms: startMs, end_ms: endMs } = head.experiment.reports[report]!;
   const { values } = columns.find(({ column }) => column.name === name)!;
   const rows = Array.from(trials.keys()).filter((row) => trials[row] === trial);
   const shown = [...new Set(rows.map((row) => neurons[row]!))].slice(0, MAX_SERIES);
@@ -75,11 +81,16 @@ function panelOf(
   return {
     title: `${report}: ${label} (${unit})`,
     height: TRACE_PX,
-    x: { label: 'Time (ms)', domain: endsOf(times) },
+    // The whole window: its ends may have no sample.
+    x: { label: 'Time (ms)', domain: [startMs, Math.max(endsOf(times)[1], endMs ?? 0)] },
     y: { label: '', domain: endsOf(heights), hasGrid: true },
     marks: lines.map((points, paint): Mark => ({ mark: 'line', points, paint, dash: DASHES[paint]! })),
     legend: shown.map((neuron, paint) => ({ label: labelOf(neuron), paint, dash: DASHES[paint]! })),
   };
+}
+
+function domainOf({ x }: Panel): readonly [number, number] {
+  return 'domain' in x ? x.domain : [0, 1];
 }
 
 function endsOf(values: readonly number[]): readonly [number, number] {

@@ -91,8 +91,16 @@ export interface EditKind<Value = unknown> {
     /** True where an edit of neurons that never spike changes nothing, so that it need not be run. */
     readonly sparesSilent?: true;
   };
+  /** Says what it does to the network; empty where it does nothing. @param swept parameters of the sweep */
+  words(value: Value, swept: readonly string[]): string;
   /** Puts in order what may be written in several ways. @returns undefined where it says nothing */
   parsed?(value: Value): Value | undefined;
+  /** Parts of a trial in which it holds, for figures. */
+  windowsOf?(value: Value): readonly {
+    readonly label: string;
+    readonly startMs: number;
+    readonly endMs: number | null;
+  }[];
   /** Changes its windows and nothing else. */
   withWindows?(value: Value, change: <W extends TimeWindow>(window: W, path: JsonPath) => W): Value;
   usesOf?(value: Value): readonly SelectorUse[];

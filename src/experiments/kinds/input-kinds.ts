@@ -51,11 +51,20 @@ export interface Extremes {
   highest(member: string): number | undefined;
 }
 
+/** Times of events, or rates that hold from a time on, the first from 0; of several rates the highest. */
+export type StimulusCourse =
+  | { readonly eventsMs: readonly number[] }
+  | { readonly rates: readonly { readonly fromMs: number; readonly hz: number }[] };
+
 export interface InputKind<Document extends InputDocument = InputDocument> {
   /** Made by inputSchema. */
   readonly schema: SchemaOf<Document>;
   /** Members that a sweep may set, beside those of every input. */
   readonly swept?: Readonly<Record<string, Schema>>;
+  /** Stimulation over a trial, for figures; its window is not applied. */
+  course(input: Document): StimulusCourse;
+  /** Stimulation in words. @param swept members that a sweep sets, which have no value of their own */
+  words(input: Document, swept: readonly string[]): string;
   /**
    * Puts in order what may be written in several ways.
    * @throws CodedError INVALID_PARAMETER for what its schema cannot refuse

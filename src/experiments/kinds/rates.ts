@@ -115,3 +115,22 @@ export function rateTable(rates: readonly Rate[], scale: number, courses?: Uint1
     ratesHz: sharedArray(ratesHz, Float64Array),
   };
 }
+
+/** A rate in words: `at 100 Hz`, `at rates of 0 to 140 Hz in turn`. @param swept members that have no value of their own */
+export function rateWords(rate: Rate, scale: number, swept: readonly string[]): string {
+  if (swept.includes('rate_hz')) return '';
+  if (typeof rate === 'number') return `at ${swept.includes('scale') ? rate : rate * scale} Hz`;
+  const [least, most] = [Math.min(...rate.values), Math.max(...rate.values)];
+  return `at rates of ${least} to ${most} Hz in turn${scale === 1 ? '' : `, times ${scale}`}`;
+}
+
+/** Rates over a trial, for figures: of several at a time the highest. */
+export function ratesCourse(rates: readonly Rate[], scale: number) {
+  const all = rates.map((rate) => (typeof rate === 'number' ? { times_ms: [0], values: [rate] } : rate));
+  const times = [...new Set(all.flatMap(({ times_ms: own }) => own))].sort((a, b) => a - b);
+  const highestAt = (ms: number) =>
+    all.reduce((most, { times_ms: own, values }) => {
+      return Math.max(most, values[own.filter((time) => time <= ms).length - 1]!);
+    }, 0);
+  return { rates: times.map((fromMs) => ({ fromMs, hz: scale * highestAt(fromMs) })) };
+}

@@ -1,4 +1,5 @@
 import type { Connectome } from '../../../connectome/connectome.js';
+import { listed, selectorWords } from '../../../connectome/set-selector.js';
 import { CodedError } from '../../../errors.js';
 import type { InParts } from '../../../parts.js';
 import { nameOf, pointerTo, refused } from '../../../schema/json-path.js';
@@ -51,6 +52,13 @@ export const connectionOverrides = {
           [`connection_overrides.${name}`, `${pairs} connections, ${synapses} synapses`] as const,
       ),
   },
+  words: (overrides, swept) =>
+    listed(
+      Object.entries(overrides).map(([name, { source, target, weight }]) => {
+        const times = swept.includes(parameterOf(name, 'weight')) ? 'a weight' : String(weight);
+        return `connections from ${selectorWords(source)} to ${selectorWords(target)} times ${times}`;
+      }),
+    ),
   numbers: (names) => Object.fromEntries(names.map((name) => [parameterOf(name, 'weight'), WEIGHT])),
   groups: {
     parameters: (names) => names.flatMap((name) => ENDS.map((end) => parameterOf(name, end))),

@@ -95,6 +95,11 @@ export const constants = {
     ),
     linesOf: (values: Constants) => [['constants', Object.entries(values).flat().join(' ')]],
   },
+  words: (values, swept) =>
+    Object.entries(values)
+      .filter(([name]) => !swept.includes(parameterOf(name as Member)))
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', '),
   numbers: () => Object.fromEntries(NAMES.map((name) => [parameterOf(name), MEMBERS[name]])),
   parsed: (values) => (Object.keys(values).length > 0 ? values : undefined),
   *planned({ grid, connectome }, given) {

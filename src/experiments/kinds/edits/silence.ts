@@ -1,5 +1,5 @@
 import { unionOf } from '../../../connectome/neuron-set.js';
-import type { SetSelector } from '../../../connectome/set-selector.js';
+import { listed, type SetSelector, selectorWords } from '../../../connectome/set-selector.js';
 import { isObject } from '../../../schema/forms.js';
 import { anyOf, listOf, object, type Static } from '../../../schema/json-schema.js';
 import { NODE_SET, startMs, stepsOf, untilEndMs } from '../../document/fields.js';
@@ -41,6 +41,20 @@ export const silence = {
     unchanged: 'silencing a group that never spikes changes nothing',
     sparesSilent: true,
   },
+  words: (items) =>
+    listed(
+      items.map((item) =>
+        isTimed(item)
+          ? `${selectorWords(item.node_set)} silenced from ${item.start_ms} ms to ${item.end_ms ?? 'the end of the trial'}${item.end_ms === null ? '' : ' ms'}`
+          : `${selectorWords(item)} silenced`,
+      ),
+    ),
+  windowsOf: (items) =>
+    items.filter(isTimed).map(({ node_set: neurons, start_ms: startMs, end_ms: endMs }) => ({
+      label: `${selectorWords(neurons)} silenced`,
+      startMs,
+      endMs,
+    })),
   withWindows: (items, change) =>
     items.map((item, at) => (isTimed(item) ? change(item, ['silence', at]) : item)),
   usesOf(items) {

@@ -51,6 +51,14 @@ const UNCHANGED: Wiring = { seed: NUMBERS.seed.default };
 /** Another wiring of the same neurons. */
 export const wiring = {
   schema: SCHEMA,
+  words: ({ minimum_synapses: least, shuffle, jitter, seed }) =>
+    [
+      least === undefined ? '' : `only connections of ${least} synapses or more`,
+      shuffle === undefined ? '' : shuffledWords(shuffle, seed),
+      jitter === undefined ? '' : `counts of synapses jittered by ${jitter} (seed ${seed})`,
+    ]
+      .filter(Boolean)
+      .join(', '),
   numbers: () =>
     Object.fromEntries(Object.entries(NUMBERS).map(([name, schema]) => [`wiring.${name}`, schema])),
   parsed: (given) => (JSON.stringify(given) === JSON.stringify(UNCHANGED) ? undefined : given),
@@ -88,3 +96,8 @@ export const wiring = {
     };
   },
 } satisfies EditKind<Wiring>;
+
+/** A shuffle in words. @param seed nothing where there are many */
+export function shuffledWords(shuffle: (typeof SHUFFLES)[number], seed?: number): string {
+  return `shuffled ${shuffle.replaceAll('_', ' ')}${seed === undefined ? '' : ` (seed ${seed})`}`;
+}

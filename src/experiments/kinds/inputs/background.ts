@@ -1,3 +1,4 @@
+import { selectorWords } from '../../../connectome/set-selector.js';
 import { invalid, nameOf } from '../../../schema/json-path.js';
 import { number, type Static } from '../../../schema/json-schema.js';
 import { INPUT_EVENT_MV, THRESHOLD_ABOVE_REST_MV } from '../../../simulation/network.js';
@@ -35,6 +36,9 @@ const SYNAPTIC_EVENTS = { caused: 40, goingOn: 2500, goingOnPerStep: 1700 };
 export const background = {
   schema: SCHEMA,
   swept: { rate_hz: RATE_HZ, event_mv: EVENT_MV },
+  course: ({ rate_hz: hz }) => ({ rates: [{ fromMs: 0, hz }] }),
+  words: ({ node_set: neurons, rate_hz: rate }, swept) =>
+    `background events in ${selectorWords(neurons)}${swept.includes('rate_hz') ? '' : ` at ${rate} Hz`}`,
   keepsRefractoryPeriod: true,
   parsed(input, path, { background: others }) {
     if (++others.used > others.maximum) {

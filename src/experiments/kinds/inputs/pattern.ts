@@ -1,3 +1,4 @@
+import { listed, selectorWords } from '../../../connectome/set-selector.js';
 import { CodedError } from '../../../errors.js';
 import { invalid, type JsonPath, nameOf, pointerTo } from '../../../schema/json-path.js';
 import { listOf, object, type Static } from '../../../schema/json-schema.js';
@@ -9,6 +10,7 @@ import {
   checkRate,
   checkScale,
   rateSchema,
+  ratesCourse,
   rateTable,
   SCALE,
   SINGLE_NUMBER,
@@ -41,6 +43,13 @@ const SCHEMA = inputSchema(
 export const pattern = {
   schema: SCHEMA,
   swept: { scale: SCALE },
+  course: ({ rates, scale = 1 }) =>
+    ratesCourse(
+      rates.map(({ rate_hz: rate }) => rate),
+      scale,
+    ),
+  words: ({ rates }) =>
+    `${listed(rates.map(({ node_set: neurons }) => selectorWords(neurons)))} stimulated, each at its rate`,
   parsed(input, path, { rates, rows }) {
     const here: JsonPath = [...path, 'rates'];
     if ((rows.used += input.rates.length) > rows.maximum) {

@@ -1,3 +1,4 @@
+import { selectorWords } from '../../../connectome/set-selector.js';
 import type { Static } from '../../../schema/json-schema.js';
 import { inputSchema } from '../../document/kind-schemas.js';
 import type { InputKind } from '../input-kinds.js';
@@ -7,7 +8,9 @@ import {
   checkScale,
   RATE_HZ,
   rateSchema,
+  ratesCourse,
   rateTable,
+  rateWords,
   SCALE,
   SINGLE_NUMBER,
   topRateHz,
@@ -23,6 +26,9 @@ const SCHEMA = inputSchema('poisson', 'Each neuron gets a Poisson train of its o
 export const poisson = {
   schema: SCHEMA,
   swept: { rate_hz: RATE_HZ, scale: SCALE },
+  course: ({ rate_hz: rate, scale = 1 }) => ratesCourse([rate], scale),
+  words: ({ node_set: neurons, rate_hz: rate, scale = 1 }, swept) =>
+    `${selectorWords(neurons)} stimulated ${rateWords(rate, scale, swept)}`.trimEnd(),
   parsed(input, path, { rates }) {
     checkRate(input.rate_hz, [...path, 'rate_hz'], rates);
     return input;

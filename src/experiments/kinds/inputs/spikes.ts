@@ -1,6 +1,7 @@
 import type { Connectome } from '../../../connectome/connectome.js';
 import { selectionOf } from '../../../connectome/selection.js';
 import { ROOT_ID } from '../../../connectome/selector-schema.js';
+import { selectorWords } from '../../../connectome/set-selector.js';
 import { firstNotBelow, placeOf } from '../../../connectome/sorted-array.js';
 import { CodedError } from '../../../errors.js';
 import { invalid, nameOf, pointerTo, refused } from '../../../schema/json-path.js';
@@ -40,6 +41,10 @@ const NO_STEPS: readonly number[] = [];
 /** Events at given times, for replay: one list for all neurons, or one for each root id. */
 export const spikes = {
   schema: SCHEMA,
+  course: ({ times_ms: times }) => ({
+    eventsMs: isList(times) ? times : [...new Set(Object.values(times).flat())].sort((a, b) => a - b),
+  }),
+  words: ({ node_set: neurons }) => `${selectorWords(neurons)} given events at listed times`,
   /** Ascending times, by ascending root id. */
   parsed(input, path, { ids }) {
     const { times_ms: times } = input;

@@ -1,0 +1,109 @@
+/** Histograms over time: a line of steps for each group, and the stimulation below. */
+import type { TimeCourse } from '../kinds/report-kind.js';
+import { groupKindOf } from '../kinds/report-kinds.js';
+import type { FigureKind } from './figure-kind.js';
+import { sentences } from './figure-kind.js';
+import { DASHES, type Mark, MAX_SERIES, type Panel, rounded, type Section } from './figure.js';
+import { seriesName } from './measure-figures.js';
+import { stimulusPanel, withStimulus } from './stimulus-panel.js';
+
+const COURSE_PX = 190;
+
+interface Course {
+  readonly label: string;
+  /** Mean in each bin. */
+  readonly bins: readonly number[];
+}
+
+/** @param course of reports that have one */
+export function courseFigure(course: TimeCourse): FigureKind {
+  return {
+    ...course,
+    draw({ head: { experiment }, conditions }) {
+      const { trials } = experiment;
+      const reports = Object.entries(experiment.reports).filter(
+        ([, report]) => groupKindOf(report)?.course === course,
+      );
+      let isCut = false;
+      const sections = reports.flatMap(
+        ([report, { start_ms: startMs, end_ms: endMs, bin_ms: binMs = 1 }]): Section[] => {
+          const all = conditions.flatMap((condition) =>
+            (condition.groups[report] ?? []).map((group): Course => ({
+              label: seriesName({ group, condition }, []),
+              bins: course.of(group) ?? [],
+            })),
+          );
+          const shown = all.filter(({ bins }) => bins.length > 0).slice(0, MAX_SERIES);
+          isCut ||= all.length > shown.length;
+          if (shown.length === 0) return [];
+          const most = shown.reduce((bins, { bins: own }) => Math.max(bins, own.length), 0);
+          const startOf = (bin: number) => Math.min(startMs + bin * binMs, endMs ?? Infinity);
+          const panel: Panel = {
+            title: `${report} (${course.unit})`,
+            height: COURSE_PX,
+            x: { label: 'Time (ms)', domain: [startMs, startOf(most)] },
+            y: { label: '', domain: [0, highestOf(shown)], hasGrid: true },
+            marks: [...stepsOf(shown, startOf), ...titledBins(shown, startOf, most, course.unit)],
+            legend: [
+              ...(shown.length === 1 && shown[0]!.label === 'all'
+                ? []
+                : shown.map(({ label }, paint) => ({ label, paint, dash: DASHES[paint]! }))),
+              {
+                label: `mean over neurons and n = ${trials} ${trials === 1 ? 'trial' : 'trials'}, bins of ${binMs} ms`,
+                paint: 'none',
+              },
+            ],
+          };
+          const stimulus = stimulusPanel(experiment, conditions[0]!, [startMs, startOf(most)]);
+          return [{ panels: withStimulus(panel, stimulus), smallestWidth: Infinity, sharesX: true }];
+        },
+      );
+      if (sections.length === 0) return undefined;
+      return {
+        label: `${reports.map(([report]) => `${report} (${course.unit})`).join(', ')} over time, with the stimulation; the table has the numbers.`,
+        sections,
+        note: sentences(
+          course.note,
+          Object.keys(experiment.inputs).length > 0 &&
+            'Bars below the axis are the stimulation of each input.',
+          isCut && `Of each report the first ${MAX_SERIES} lines are drawn; the table has all.`,
+        ),
+      };
+    },
+  };
+}
+
+/** An outline for each series, filled where there is one. */
+function stepsOf(shown: readonly Course[], startOf: (bin: number) => number): Mark[] {
+  return shown.flatMap(({ bins }, paint): Mark[] => {
+    const points = bins.flatMap((value, bin) => [
+      [startOf(bin), value] as const,
+      [startOf(bin + 1), value] as const,
+    ]);
+    const line = { mark: 'line', name: 'mean', points, paint, dash: DASHES[paint]! } as const;
+    if (shown.length > 1) return [line];
+    return [{ mark: 'area', points: points.map(([x, value]) => [x, 0, value]), paint }, line];
+  });
+}
+
+/** Invisible bins that tell their numbers to those who point at them. */
+function titledBins(
+  shown: readonly Course[],
+  startOf: (bin: number) => number,
+  most: number,
+  unit: string,
+): Mark[] {
+  const y = [0, highestOf(shown)] as const;
+  return Array.from({ length: most }, (_, bin): Mark => {
+    const values = shown.map(
+      ({ label, bins }) => `${label} ${bins[bin] === undefined ? 'none' : rounded(bins[bin])}`,
+    );
+    const x = [startOf(bin), startOf(bin + 1)] as const;
+    const title = `${x[0]} to ${x[1]} ms: ${values.join(', ')} ${unit}`;
+    return { mark: 'rect', name: 'bin', x, y, paint: 'none', title };
+  });
+}
+
+function highestOf(shown: readonly Course[]): number {
+  return shown.reduce((highest, { bins }) => bins.reduce((most, value) => Math.max(most, value), highest), 1);
+}

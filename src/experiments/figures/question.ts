@@ -1,0 +1,80 @@
+/** The question that an experiment asks, in a sentence made from its document. */
+import { listed, selectorWords } from '../../connectome/set-selector.js';
+import type { ExperimentDocument } from '../document/document.js';
+import type { SweepAxis } from '../kinds/axis-kinds.js';
+import { editKindOf, editsOf } from '../kinds/edit-kinds.js';
+import { shuffledWords } from '../kinds/edits/wiring.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import { kindOf } from '../kinds/report-kinds.js';
+import { parameterWords } from './condition-labels.js';
+
+/** Parts that are named; of more the rest is counted. */
+const MOST_NAMED = 8;
+
+/** @returns one sentence, which ends with a question mark */
+export function questionOf(experiment: ExperimentDocument): string {
+  const { inputs, sweep = [], controls, duration_ms: trialMs } = experiment;
+  const swept = sweep.flatMap((axis) => ('set' in axis ? [axis.set] : []));
+  const stimulation = Object.entries(inputs).map(([name, input]) => {
+    const prefix = `inputs.${name}.`;
+    const members = swept.filter((set) => set.startsWith(prefix)).map((set) => set.slice(prefix.length));
+    const { delay_ms: fromMs, duration_ms: lengthMs } = input;
+    const since = fromMs > 0 && !members.includes('delay_ms') ? ` from ${fromMs} ms` : '';
+    const isCut = lengthMs !== null && fromMs + lengthMs < trialMs && !members.includes('duration_ms');
+    return `${inputKindOf(input).words(input, members)}${since}${isCut ? ` for ${lengthMs} ms` : ''}`;
+  });
+  const edits = editsOf(experiment).map(([, kind, value]) => kind.words(value, swept));
+  const made = [...stimulation, ...edits].filter((words) => words !== '');
+  const conditions = [
+    made.length === 0 ? 'without any input' : `with ${listed(made, MOST_NAMED)}`,
+    ...sweep.map(axisWords),
+    ...(controls === undefined
+      ? []
+      : [`held against ${controls.count} brains with ${shuffledWords(controls.shuffle)}`]),
+  ];
+  return `${readWords(experiment)}, ${conditions.join(', ')}?`;
+}
+
+/** `What is the mean rate of MN9 by side and of giant_fibre (DNp01)` */
+function readWords({ reports }: ExperimentDocument): string {
+  const labels = new Map<string, string[]>();
+  for (const [name, report] of Object.entries(reports)) {
+    const neurons = selectorWords(report.node_set);
+    const by = report.group_by.length === 0 ? '' : ` by ${listed(report.group_by.map(plain))}`;
+    const kind = kindOf(report);
+    const [label, who] =
+      kind.shape === 'events'
+        ? [kind.noun, neurons]
+        : [kind.label, `${name === neurons ? name : `${name} (${neurons})`}${by}`];
+    labels.set(label, [...(labels.get(label) ?? []), who]);
+  }
+  const parts = [...labels].map(([label, names]) => `the ${label} of ${listed(names, MOST_NAMED)}`);
+  const isOne =
+    parts.length === 1 && !Object.values(reports).some((report) => kindOf(report).shape === 'events');
+  return `What ${isOne ? 'is' : 'are'} ${listed(parts)}`;
+}
+
+function axisWords(axis: SweepAxis): string {
+  if ('set' in axis) {
+    const { set, values } = axis;
+    const [name, unit] = parameterWords(set);
+    const numbers =
+      values.length <= MOST_NAMED
+        ? `is ${listed(values.map(String), MOST_NAMED)}`
+        : `takes ${values.length} values from ${Math.min(...values)} to ${Math.max(...values)}`;
+    return `as the ${name} ${numbers} ${unit}`.trimEnd();
+  }
+  const { each, group_by: labels, as } = axis;
+  const by = labels.length === 0 ? '' : ` (by ${listed(labels.map(plain))})`;
+  const who =
+    typeof each === 'object' && 'responders_of' in each
+      ? `each of the ${each.top} that respond most`
+      : labels.length === 0
+        ? selectorWords(each)
+        : `each of ${selectorWords(each)}`;
+  return `without and with ${who}${by} ${editKindOf(as)?.groups?.done ?? `stimulated as ${as.replace('inputs.', '')}`}`;
+}
+
+function plain(name: string): string {
+  return name.replaceAll('_', ' ');
+}

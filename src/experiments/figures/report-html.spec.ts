@@ -1,0 +1,179 @@
+import type { ExperimentDocument } from '../document/document.js';
+import type { ExperimentHead, ExperimentTotals, GroupResult } from '../run/result.js';
+import type { Findings, FoundCondition } from './figure-kind.js';
+import { reportHtml } from './report-html.js';
+
+const EVIL = `<script>alert(1)</script>"'&`;
+
+const DOCUMENT: ExperimentDocument = {
+  name: `MN9 ${EVIL}`,
+  node_sets: {},
+  inputs: {
+    sugar: { node_set: '@sugar', module: 'poisson', rate_hz: 100, delay_ms: 0, duration_ms: 100 } as never,
+  },
+  silence: [],
+  duration_ms: 100,
+  trials: 2,
+  seed: 7,
+  reports: { MN9: { type: 'rate', node_set: EVIL, group_by: ['side'], start_ms: 0, end_ms: 100 } },
+  on_missing: 'error',
+};
+
+const TOTALS: ExperimentTotals = {
+  unchanged: [],
+  cost: { brain_seconds: 0.4, input_events: 3, synaptic_events: 12 },
+  warnings: [{ code: 'RUNAWAY', message: EVIL }],
+  cite: [`Shiu et al. 2024, A model, doi:10.1038/s41586-024-07763-9: Figure 1 ${EVIL}`, 'No DOI'],
+};
+
+function findings(
+  experiment: Partial<ExperimentDocument> = {},
+  conditions: readonly Partial<FoundCondition>[] = [
+    { groups: { MN9: [group('left', 30), group('right', 10)] } },
+  ],
+): Findings {
+  const head = {
+    id: 'ab'.repeat(16),
+    model: 'fafb-783-measured-corrected-0123456789ab',
+    wiring: 'measured',
+    side_convention: 'Left is left.',
+    experiment: { ...DOCUMENT, ...experiment },
+    resolved: {
+      'inputs.sugar': { neurons: 20, sides: { left: 20 }, types: { B: 1, '': 2, A: 17 }, missing: [] },
+    },
+  };
+  return {
+    head: head as unknown as ExperimentHead,
+    conditions: conditions.map((each, index) => ({
+      index,
+      complete: true,
+      spikes: null,
+      responding_neurons: null,
+      responding_any: null,
+      synaptic_events: 0,
+      parameters: {},
+      groups: {},
+      tables: {},
+      ...each,
+    })),
+    unchanged: 0,
+    labelOf: String,
+  };
+}
+
+function group(side: string, mean: number, more: object = {}): GroupResult {
+  return {
+    side,
+    neurons: 1,
+    responding: { mean: 1, sd: 0 },
+    responding_any: 1,
+    rate_hz: { mean, sd: 10, trials: [mean - 10, mean + 10] },
+    ...more,
+  };
+}
+
+const reported = (found: Findings) =>
+  reportHtml({ findings: found, totals: TOTALS, program: 'service 1.2.3' });
+/** Texts of the cells of each row of a table. @param at place of the table in the report */
+function rowsOf(html: string, at = 0) {
+  const [, body = ''] = [...html.matchAll(/<tbody>([^]*?)<\/tbody>/g)][at] ?? [];
+  return [...body.matchAll(/<tr>(.*?)<\/tr>/g)].map(([, row]) =>
+    [...row!.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell),
+  );
+}
+
+it('says what was asked, found, warned of, cited and run', () => {
+  const html = reported(findings());
+  expect(html).toContain('2 trials of 100 ms, seed 7, measured wiring.');
+  expect(rowsOf(html)).toEqual([
+    ['MN9', 'left', '30', '10', '2', '1.0', '1'],
+    ['MN9', 'right', '10', '10', '2', '1.0', '1'],
+  ]);
+  expect(rowsOf(html, 1)).toEqual([['inputs.sugar', '20', 'left 20', 'A 17, untyped 2, B 1', '–']]);
+  expect(html).toContain('<svg ');
+  expect(html).toContain('<strong>RUNAWAY</strong>');
+  expect(html).toContain(
+    '<a href="https://doi.org/10.1038/s41586-024-07763-9">10.1038/s41586-024-07763-9</a>: Figure 1',
+  );
+  expect(html).toContain('<li>No DOI</li>');
+  for (const fact of [
+    'ab'.repeat(16),
+    'fafb-783-measured-corrected-0123456789ab',
+    'Left is left.',
+    'service 1.2.3',
+  ]) {
+    expect(html).toContain(`<dd>${fact}</dd>`);
+  }
+  expect(html).toContain('npm run experiment -- experiment.json --html report.html');
+});
+
+it('gives the document back, complete', () => {
+  const html = reported(findings());
+  const [, href] = /download="experiment.json" href="data:application\/json;charset=utf-8,([^"]*)"/.exec(
+    html,
+  )!;
+  expect(JSON.parse(decodeURIComponent(href!))).toEqual(DOCUMENT);
+});
+
+it('escapes all that it did not write itself, runs nothing and loads nothing', () => {
+  const html = reported(findings());
+  expect(html).not.toContain('<script');
+  expect(html.match(/&lt;script&gt;/g)!.length).toBeGreaterThan(5);
+  expect(html).not.toMatch(
+    /\s(?:on\w+|src|srcset|action)=|url\((?!#)|@import|<(?:link|img|iframe|object)\b/i,
+  );
+  expect([...html.matchAll(/href="([^"]{12})/g)].map(([, start]) => start)).toEqual([
+    'https://doi.',
+    'data:applica',
+  ]);
+  expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+  expect(html).toBe(reported(findings()));
+});
+
+it('puts a value among its controls', () => {
+  const control = { mean: 12, sd: 8, values: [4, null, 30, 20], incomplete: [2], p: 0.25, q: 0.5 };
+  const html = reported(
+    findings({ controls: { shuffle: 'weights', count: 4 } }, [
+      { groups: { MN9: [group('left', 30, { control }), group('right', 31, { control })] } },
+    ]),
+  );
+  expect(html).toContain('held against 4 brains with shuffled weights?');
+  expect(rowsOf(html).map((row) => row.slice(5, 9))).toEqual([
+    ['12 ± 8', 'above 2, below 0 of 3', '0.25', '0.5'],
+    ['12 ± 8', 'above all 3', '0.25', '0.5'],
+  ]);
+});
+
+it('orders the table of a screen as its figure, and names the lesions and the network without one', () => {
+  const inCondition = (type: string | null, mean: number): Partial<FoundCondition> => ({
+    parameters: { silence: type === null ? null : { type } },
+    groups: { MN9: [group('left', mean)] },
+  });
+  const sweep = [{ each: 'CB*', group_by: ['type'] as const, as: 'silence' }];
+  const html = reported(
+    findings({ sweep }, [
+      inCondition(null, 50),
+      inCondition('CB1', 49),
+      inCondition('CB2', 20),
+      inCondition('CB3', 90),
+    ]),
+  );
+  expect(rowsOf(html).map(([lesion, , , mean]) => [lesion, mean])).toEqual([
+    ['nothing silenced', '50'],
+    ['CB3', '90'],
+    ['CB2', '20'],
+    ['CB1', '49'],
+  ]);
+});
+
+it('says which rows a long table lacks, and which answer is no whole one', () => {
+  const conditions = Array.from({ length: 1100 }, (_, at) => ({
+    parameters: { seed: at },
+    groups: { MN9: [group('left', at)] },
+  }));
+  const found = findings({ sweep: [{ set: 'seed', values: conditions.map((_, at) => at) }] }, conditions);
+  const html = reportHtml({ findings: found, totals: { ...TOTALS, partial: true }, program: 'p' });
+  expect(html).toContain('The first 1000 of 1100 rows, in the order of the figure; the data files have all.');
+  expect(rowsOf(html)).toHaveLength(1000);
+  expect(html).toContain('no: conditions or rows are missing');
+});

@@ -1,0 +1,292 @@
+/**
+ * The report of an experiment: one HTML file that opens anywhere. It has no script and loads nothing. Equal answers
+ * give equal bytes, from the command line and from the laboratory.
+ */
+import type { ExperimentDocument } from '../document/document.js';
+import type { RateGroup } from '../kinds/reports/rate.js';
+import type { ExperimentHead, ExperimentTotals, GroupResult, ResolvedSet } from '../run/result.js';
+import { groupLabel, parameterLabel, settingText, valueLabel } from './condition-labels.js';
+import { drawSvg, escaped } from './draw.js';
+import { drawnFigures, type DrawnFigure, trialsText } from './experiment-figures.js';
+import type { FigureKind, Findings, MeasuredRow } from './figure-kind.js';
+import { questionOf } from './question.js';
+import { measureOf } from './report-figures.js';
+import { REPORT_STYLE } from './report-style.js';
+
+const FIGURE_WIDTH = 840;
+/** Rows of a table at most: a report is to be read. */
+const MOST_ROWS = 1000;
+const MOST_TYPES = 8;
+
+/** HTML, in which all that is not ours was escaped. */
+type Html = string;
+/** A cell of a table; numbers stand on the right. */
+type Value = string | number;
+
+export interface ReportedAnswer {
+  /** All conditions, in order. */
+  readonly findings: Findings;
+  readonly totals: ExperimentTotals;
+  /** Program that makes the report, with its version: `neural-experiment-service 1.0.0`. */
+  readonly program: string;
+}
+
+/** @returns the whole file, which ends with a line feed */
+export function reportHtml({ findings, totals, program }: ReportedAnswer): Html {
+  const { head } = findings;
+  const { experiment } = head;
+  const { name = 'Open experiment' } = experiment;
+  const drawn = drawnFigures(findings);
+  const body = [
+    `<header><h1>${escaped(name)}</h1>`,
+    `<p class="question">${escaped(questionOf(experiment))}</p>`,
+    `<p>${escaped(factsOf(findings))}</p></header>`,
+    section(
+      'Results',
+      ...drawn.map((figure, at) => figureHtml(figure, at + 1)),
+      ...tablesOf(drawn, experiment),
+    ),
+    section('Neurons', neuronsTable(head)),
+    totals.warnings.length === 0
+      ? ''
+      : section(
+          'Warnings',
+          list(
+            totals.warnings.map(
+              ({ code, message }) => `<strong>${escaped(code)}</strong>: ${escaped(message)}`,
+            ),
+          ),
+        ),
+    section('Please cite', list(totals.cite.map(cited))),
+    section('Identity', identity(findings, totals, program)),
+    section('Document', ...documentHtml(findings)),
+  ];
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${escaped(name)}</title>`,
+    `<style>${REPORT_STYLE}</style>`,
+    '</head>',
+    `<body>\n<main>\n${body.filter((part) => part !== '').join('\n')}\n</main>\n</body>`,
+    '</html>\n',
+  ].join('\n');
+}
+
+function factsOf({ head: { experiment, wiring }, conditions, unchanged }: Findings): string {
+  const stopped = conditions.filter(({ complete }) => !complete).length;
+  return [
+    `${trialsText(experiment)}${conditions.length === 1 ? '' : ` in each of ${conditions.length} conditions`}, seed ${experiment.seed}, ${wiring} wiring.`,
+    `Numbers are means over the trials and population standard deviations (sd, ddof 0); n is the number of trials.`,
+    unchanged > 0 && `Conditions that were not run, as they change nothing: ${unchanged}.`,
+    stopped > 0 && `Conditions that were stopped at the limit on synaptic events: ${stopped}.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function section(title: string, ...content: readonly Html[]): Html {
+  return `<section>\n<h2>${title}</h2>\n${content.join('\n')}\n</section>`;
+}
+
+function figureHtml({ kind, figure }: DrawnFigure, number: number): Html {
+  const svg = drawSvg(figure, FIGURE_WIDTH, { idPrefix: `figure-${number}-` });
+  const table =
+    kind.rows === undefined ? ` All numbers are in the table ${kind.table} of the data files.` : '';
+  return (
+    `<figure>\n<div class="paper">${svg}</div>\n` +
+    `<figcaption><strong>Figure ${number}.</strong> ${escaped(`${figure.note}${table}`)}</figcaption>\n</figure>`
+  );
+}
+
+/** Tables in the order of the figures; those of one kind of figure are together. */
+function tablesOf(drawn: readonly DrawnFigure[], experiment: ExperimentDocument): Html[] {
+  const byKind = new Map<FigureKind, MeasuredRow[]>();
+  const figures = new Map<FigureKind, number[]>();
+  drawn.forEach(({ kind, rows }, at) => {
+    byKind.set(kind, [...(byKind.get(kind) ?? []), ...rows]);
+    figures.set(kind, [...(figures.get(kind) ?? []), at + 1]);
+  });
+  return [...byKind].flatMap(([kind, rows]) => {
+    if (rows.length === 0) return [];
+    const numbers = figures.get(kind)!;
+    const of = `Figure${numbers.length === 1 ? '' : 's'} ${numbers.join(', ')}`;
+    return [rowsTable(`${measureOf(experiment, rows[0]!.report).label}, behind ${of}`, rows, experiment)];
+  });
+}
+
+function rowsTable(title: string, rows: readonly MeasuredRow[], experiment: ExperimentDocument): Html {
+  const parameters = Object.keys(rows[0]!.condition.parameters);
+  const { unit } = measureOf(experiment, rows[0]!.report);
+  const isControlled = rows.some(({ group }) => 'control' in group);
+  const heads = [
+    ...parameters.map((name) => titleOf(name)),
+    'Report',
+    'Group',
+    `Mean (${unit})`,
+    `sd (${unit})`,
+    'n',
+    ...(isControlled ? [`Controls (${unit})`, 'Among controls', 'p', 'q'] : []),
+    'Responding',
+    'Neurons',
+  ];
+  return tableHtml(
+    title,
+    heads,
+    rows.slice(0, MOST_ROWS).map(({ condition, report, group }): Value[] => {
+      const { of, respondingOf } = measureOf(experiment, report);
+      const value = of(group);
+      const found =
+        value === null
+          ? [condition.complete ? 'none' : 'stopped', '–', 0]
+          : [value.mean, value.sd, value.trials.filter((each) => each !== null).length];
+      return [
+        ...parameters.map((name) => parameterValue(name, condition.parameters[name]!)),
+        report,
+        groupLabel(group),
+        ...found,
+        ...(isControlled ? controlValues(group) : []),
+        respondingOf(group) || '–',
+        group.neurons,
+      ];
+    }),
+    rows.length > MOST_ROWS &&
+      `The first ${MOST_ROWS} of ${rows.length} rows, in the order of the figure; the data files have all.`,
+  );
+}
+
+function titleOf(parameter: string): string {
+  const label = parameterLabel(parameter);
+  return label === 'silence' ? 'Lesion' : label;
+}
+
+function parameterValue(name: string, value: Parameters<typeof settingText>[1]): Value {
+  if (value === null) return settingText(name, value);
+  return typeof value === 'number' ? value : valueLabel(value);
+}
+
+/** The value among its controls. */
+function controlValues(group: GroupResult): Value[] {
+  const { control, rate_hz: rate } = group as Partial<RateGroup>;
+  if (control === undefined || control.mean === null || control.sd === null || rate == null) {
+    return ['–', '–', '–', '–'];
+  }
+  const values = control.values.filter((value) => value !== null);
+  const below = values.filter((value) => value < rate.mean).length;
+  const above = values.filter((value) => value > rate.mean).length;
+  const place =
+    below === values.length
+      ? `above all ${values.length}`
+      : above === values.length
+        ? `below all ${values.length}`
+        : `above ${below}, below ${above} of ${values.length}`;
+  const share = (p: number | null): Value => (p === null ? '–' : Number(p.toPrecision(2)));
+  return [
+    `${shortNumber(control.mean)} ± ${shortNumber(control.sd)}`,
+    place,
+    share(control.p),
+    share(control.q),
+  ];
+}
+
+function neuronsTable({ resolved }: ExperimentHead): Html {
+  const sets = Object.entries(resolved).filter(
+    (entry): entry is [string, ResolvedSet] => 'sides' in entry[1],
+  );
+  const counts = (all: Readonly<Record<string, number>>, most: number) => {
+    const named = Object.entries(all)
+      .sort(([, a], [, b]) => b - a)
+      .map(([name, count]) => `${name || 'untyped'} ${count}`);
+    const more = named.length - most;
+    return named.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more types` : '');
+  };
+  return tableHtml(
+    'Neurons that the selectors of the document stand for',
+    ['Selector of', 'Neurons', 'Sides', 'Cell types', 'Missing'],
+    sets.map(([name, { neurons, sides, types, missing }]) => [
+      name,
+      neurons,
+      counts(sides, Infinity),
+      counts(types, MOST_TYPES),
+      missing.join(', ') || '–',
+    ]),
+  );
+}
+
+function identity(
+  { head }: Findings,
+  { cost, partial, next_page: next }: ExperimentTotals,
+  program: string,
+): Html {
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['Experiment', head.id],
+    ['Model', head.model],
+    ['Wiring', head.wiring],
+    ['Licence of the data set', head.licence ?? 'that of FlyWire, CC-BY-NC-4.0'],
+    ['Sides', head.side_convention],
+    ['Computed', `${cost.brain_seconds} s of simulated time, ${cost.synaptic_events} synaptic events`],
+    ['Complete', partial || next !== undefined ? 'no: conditions or rows are missing' : undefined],
+    ['Report by', program],
+  ];
+  const entries = facts.flatMap(([term, value]) =>
+    value === undefined ? [] : [`<dt>${term}</dt><dd>${escaped(value)}</dd>`],
+  );
+  return `<dl>\n${entries.join('\n')}\n</dl>`;
+}
+
+/** The document, and the command that makes the report of it again. */
+function documentHtml({ head: { experiment, model }, conditions }: Findings): Html[] {
+  const json = JSON.stringify(experiment, null, 2);
+  const href = `data:application/json;charset=utf-8,${encodeURIComponent(json)}`;
+  const from = conditions[0]?.index ?? 0;
+  const command = `npm run experiment -- experiment.json${from > 0 ? ` --from ${from}` : ''} --html report.html`;
+  return [
+    `<p><a download="experiment.json" href="${escaped(href)}">Save the document</a> as experiment.json. On the model ` +
+      `${escaped(model)}, the command</p>`,
+    `<pre tabindex="0">${command}</pre>`,
+    '<p>makes this report again.</p>',
+    `<pre tabindex="0" aria-label="Document">${json.split('\n').map(escaped).join('\n')}</pre>`,
+  ];
+}
+
+function tableHtml(
+  title: string,
+  heads: readonly string[],
+  rows: readonly (readonly Value[])[],
+  note: string | false = false,
+): Html {
+  const cell = (value: Value) =>
+    typeof value === 'number'
+      ? `<td class="number">${shortNumber(value)}</td>`
+      : `<td>${escaped(value)}</td>`;
+  const headCell = (head: string, column: number) => {
+    const isNumber = rows.some((row) => typeof row[column] === 'number');
+    return `<th scope="col"${isNumber ? ' class="number"' : ''}>${escaped(head)}</th>`;
+  };
+  return [
+    `<div class="table" tabindex="0" role="region" aria-label="${escaped(title)}">`,
+    `<table>\n<caption>${escaped(`${title}${note ? `. ${note}` : ''}`)}</caption>`,
+    `<thead><tr>${heads.map(headCell).join('')}</tr></thead>`,
+    `<tbody>\n${rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}\n</tbody>\n</table>\n</div>`,
+  ].join('\n');
+}
+
+function list(items: readonly Html[]): Html {
+  return `<ul>\n${items.map((item) => `<li>${item}</li>`).join('\n')}\n</ul>`;
+}
+
+/** A reference, whose DOI is a link. */
+function cited(text: string): Html {
+  const [, before = text, doi, after = ''] = /^(.*?doi:)(10\.[^\s,:;]+)(.*)$/.exec(text) ?? [];
+  if (doi === undefined) return escaped(text);
+  return `${escaped(before)}<a href="https://doi.org/${escaped(encodeURI(doi))}">${escaped(doi)}</a>${escaped(after)}`;
+}
+
+/** At most two decimals; numbers of a document are as they are. */
+function shortNumber(value: number): string {
+  return String(Math.abs(value) < 0.01 ? Number(value.toPrecision(2)) : Number(value.toFixed(2)));
+}

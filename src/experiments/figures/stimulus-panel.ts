@@ -1,0 +1,92 @@
+/** The stimulation of a trial over time, to stand below what follows from it. */
+import type { ExperimentDocument } from '../document/document.js';
+import { editsOf } from '../kinds/edit-kinds.js';
+import { inputKindOf } from '../kinds/input-kinds.js';
+import type { InputDocument } from '../document/kind-schemas.js';
+import type { FoundCondition } from './figure-kind.js';
+import type { Band, Mark, Panel } from './figure.js';
+
+const ROW_PX = 18;
+/** Heights of a rate in its row. */
+const HIGHEST = 0.8;
+const LOWEST = 0.08;
+const MAX_INPUTS = 8;
+const MAX_EVENTS = 1000;
+
+/**
+ * @param condition whose values of swept parameters are drawn; of the other conditions the note tells
+ * @param domain of the axis that it shares with the panel above
+ * @returns nothing where nothing is stimulated or silenced for a time
+ */
+export function stimulusPanel(
+  experiment: ExperimentDocument,
+  { parameters }: FoundCondition,
+  domain: readonly [number, number],
+): Panel | undefined {
+  const bands: Band[] = [];
+  const marks: Mark[] = [];
+  for (const [name, given] of Object.entries(experiment.inputs).slice(0, MAX_INPUTS)) {
+    const row = bands.length;
+    const { input, isSwept } = inCondition(name, given, parameters);
+    const [from, to] = [input.delay_ms, input.delay_ms + (input.duration_ms ?? Infinity)];
+    const course = inputKindOf(input).course(input);
+    if ('eventsMs' in course) {
+      const x = course.eventsMs.filter((ms) => ms >= from && ms < to).slice(0, MAX_EVENTS);
+      marks.push({ mark: 'ticks', x, rows: x.map(() => row), paint: 'muted' });
+      bands.push({ label: name, note: 'events' });
+      continue;
+    }
+    const highest = course.rates.reduce((most, { hz }) => Math.max(most, hz), 0);
+    course.rates.forEach(({ fromMs, hz }, at) => {
+      const until = course.rates[at + 1]?.fromMs ?? Infinity;
+      const x = [Math.max(fromMs, from, domain[0]), Math.min(until, to, domain[1])] as const;
+      if (x[0] >= x[1] || hz === 0) return;
+      const height = LOWEST + (HIGHEST - LOWEST) * (hz / highest);
+      const title = `${name}: ${hz} Hz from ${x[0]} to ${x[1]} ms`;
+      marks.push({
+        mark: 'rect',
+        name: 'stimulus',
+        x,
+        y: [row + 0.9 - height, row + 0.9],
+        paint: 'muted',
+        title,
+      });
+    });
+    const isVaried = new Set(course.rates.map(({ hz }) => hz)).size > 1;
+    bands.push({ label: name, note: isSwept ? 'swept' : `${isVaried ? 'up to ' : ''}${highest} Hz` });
+  }
+  for (const [, kind, value] of editsOf(experiment)) {
+    for (const { label, startMs, endMs } of kind.windowsOf?.(value) ?? []) {
+      const x = [Math.max(startMs, domain[0]), Math.min(endMs ?? domain[1], domain[1])] as const;
+      const y = [bands.length + 0.3, bands.length + 0.7] as const;
+      if (x[0] < x[1]) marks.push({ mark: 'rect', name: 'edit', x, y, paint: 'text' });
+      bands.push({ label });
+    }
+  }
+  if (bands.length === 0) return undefined;
+  return {
+    title: '',
+    height: ROW_PX * bands.length,
+    x: { label: 'Time (ms)', domain },
+    y: { label: '', bands },
+    marks,
+  };
+}
+
+/** An input with the values that a sweep sets in a condition. */
+function inCondition(
+  name: string,
+  input: InputDocument,
+  parameters: FoundCondition['parameters'],
+): { readonly input: InputDocument; readonly isSwept: boolean } {
+  const prefix = `inputs.${name}.`;
+  const set = Object.entries(parameters)
+    .filter(([parameter, value]) => parameter.startsWith(prefix) && typeof value === 'number')
+    .map(([parameter, value]) => [parameter.slice(prefix.length), value] as const);
+  return { input: { ...input, ...Object.fromEntries(set) }, isSwept: set.length > 0 };
+}
+
+/** A panel over time above the stimulation, if there is one; both have one axis. */
+export function withStimulus(panel: Panel, stimulus: Panel | undefined): readonly Panel[] {
+  return stimulus === undefined ? [panel] : [{ ...panel, x: { ...panel.x, label: '' } }, stimulus];
+}
