@@ -36,7 +36,7 @@ async function measurePage(_options, [url]) {
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     const page = await context.newPage();
     await page.goto(url, { waitUntil: 'commit' });
-    await page.locator('#run:enabled').waitFor();
+    await page.locator('#stimulus-options label').first().waitFor();
     const formMs = await page.evaluate('performance.now()');
     await page.locator('#brain[data-draw-calls]').waitFor();
     const brainMs = await page.evaluate('performance.now()');

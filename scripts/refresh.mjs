@@ -1,6 +1,6 @@
 /**
  * npm run refresh: compiles the default brain and regenerates every file of the repository that is made from it and
- * from the code: golden answers, recordings of the page, examples, OpenAPI descriptions, docs/errors.md, the typed client. git diff then
+ * from the code: golden answers, examples, OpenAPI descriptions, docs/errors.md, the typed client. git diff then
  * shows what a change has changed. Pictures and measurements have commands of their own.
  */
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,6 @@ npm(
 );
 await withDefaultService((url) => {
   npm('run', '-s', 'golden:bodies', '--', url);
-  npm('run', '-s', 'recordings', '--', url);
   npm('run', '-s', 'openapi:examples', '--', url);
 });
 // The descriptions contain the examples, and the client is generated from the descriptions.

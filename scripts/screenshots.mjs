@@ -17,6 +17,8 @@ const PICTURES = [
 /** The picture that links to the pages show: brain and fly, in the size that such pictures have. */
 const PREVIEW = { file: 'clients/pages/preview.jpg', width: 1200, height: 630 };
 const HASH = '#stimulus=loom&duration_ms=100&intensity=1&seed=42';
+/** Pictures of the brain at rest, which stand in its place until it is there. */
+const POSTER = { width: 760, height: 380, quality: 45 };
 /** A dose curve of the sugar circuit. */
 const DOSES = {
   inputs: { sugar: { node_set: '@sugar', rate_hz: 100 } },
@@ -74,14 +76,32 @@ await withDefaultService(async (url) => {
     console.log(join(FOLDER, file));
     await page.close();
   }
+  for (const colorScheme of ['dark', 'light']) {
+    const { quality, ...viewport } = POSTER;
+    const page = await browser.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
+    // Without a run the brain is at rest.
+    await page.route('**/runs/*', (route) => route.abort());
+    await page.goto(url);
+    await page.locator('#canvas-frame.drawn').waitFor();
+    await page.evaluate(`
+      document.querySelectorAll('#views > :not(#canvas-frame), #canvas-frame > :not(canvas)')
+        .forEach((each) => (each.style.display = 'none'));
+      Object.assign(document.querySelector('#canvas-frame').style, { position: 'fixed', zIndex: 9 });
+    `);
+    await page.waitForTimeout(SETTLE_MS);
+    const path = `clients/pages/poster-${colorScheme}.jpg`;
+    await page.screenshot({ path, type: 'jpeg', quality });
+    console.log(path);
+    await page.close();
+  }
   const page = await browser.newPage({ viewport: PREVIEW, colorScheme: 'dark', reducedMotion: 'reduce' });
   await page.goto(url + HASH);
   await page.locator('#results').waitFor();
   await page.evaluate(`
-    document.querySelectorAll('header, main > :not(#stage), #stage > :not(#views), #canvas-frame > :not(canvas)')
+    document.querySelectorAll('header, main > :not(#stage), #stage > :not(#views), #views > :not(#canvas-frame, #fly), #canvas-frame > :not(canvas)')
       .forEach((each) => (each.style.display = 'none'));
     Object.assign(document.querySelector('#stage').style, { position: 'fixed', inset: '0', borderRadius: '0', border: '0' });
-    document.querySelector('#canvas-frame').style.height = '${PREVIEW.height}px';
+    document.querySelector('#views').style.height = '${PREVIEW.height}px';
   `);
   await page.waitForTimeout(SETTLE_MS);
   await page.screenshot({ path: PREVIEW.file, type: 'jpeg', quality: 85 });

@@ -26,6 +26,11 @@ export function describeModelLine(model: Model): void {
 
 export function describeModel(model: Model): void {
   describeModelLine(model);
+  const badge = byId<HTMLButtonElement>('wiring');
+  badge.textContent = `${model.wiring} wiring`;
+  badge.classList.add(model.wiring === 'measured' ? 'measured' : 'modelled');
+  badge.ariaLabel = `${model.wiring} wiring: what is real here?`;
+  badge.disabled = false;
   byId('about-measured').textContent =
     `Neurons, cell types and transmitters: ${networkOf(model)}. ` +
     {

@@ -1,7 +1,7 @@
 /** Controls of an experiment, with the stimuli that the model has. */
 import { byId, element, grouped } from './dom.js';
 import { FIELDS } from '../../src/presets/fields.js';
-import { DEFAULT_EXPERIMENT, type Experiment, experimentFrom } from './service/experiment.js';
+import { DEFAULT_EXPERIMENT, describe, type Experiment, experimentFrom } from './service/experiment.js';
 import type { Model } from './service/client.js';
 
 const NONE = {
@@ -12,6 +12,7 @@ const NONE = {
 
 export class ExperimentForm {
   readonly #form = byId<HTMLFormElement>('experiment');
+  readonly #stimuli = byId('stimulus-options');
   readonly #intensity = byId<HTMLInputElement>('intensity');
   readonly #seed = byId<HTMLInputElement>('seed');
   readonly #buttons = [byId<HTMLButtonElement>('run'), byId<HTMLButtonElement>('next-seed')];
@@ -21,7 +22,11 @@ export class ExperimentForm {
   /** The button that lost the focus when it was disabled. */
   #pressed: HTMLButtonElement | undefined;
 
-  constructor(onSubmit: (experiment: Experiment) => Promise<void>) {
+  /**
+   * @param onSubmit is told the experiment that was asked for by the button
+   * @param onTap is told the experiment of the stimulus that was tapped, with the settings as they are
+   */
+  constructor(onSubmit: (experiment: Experiment) => void, onTap: (experiment: Experiment) => void) {
     for (const input of [this.#intensity, this.#seed]) {
       const { minimum, maximum, default: preset } = FIELDS[input.name as 'intensity' | 'seed'];
       input.min = String(minimum);
@@ -31,7 +36,13 @@ export class ExperimentForm {
     byId('intensity-shown').textContent = this.#intensity.value;
     this.#form.addEventListener('submit', (event) => {
       event.preventDefault();
-      void onSubmit(this.read());
+      onSubmit(this.read());
+    });
+    // Also where the stimulus is tapped again: a click by keyboard, thumb or mouse.
+    this.#stimuli.addEventListener('click', ({ target }) => {
+      if (!(target instanceof HTMLInputElement)) return;
+      this.#explain();
+      onTap(this.read());
     });
     this.#intensity.addEventListener('input', () => (this.#exactIntensity = Number(this.#intensity.value)));
     this.#form.addEventListener('input', () => this.#explain());
@@ -44,9 +55,11 @@ export class ExperimentForm {
   /** Builds the choices. */
   offer(model: Model): void {
     this.#model = model;
-    byId('stimulus-options').replaceChildren(
+    this.#stimuli.replaceChildren(
       ...[...model.stimuli, NONE].map(({ id, label }) => radio('stimulus', id, label)),
     );
+    // They stand outside the form, but belong to it.
+    for (const input of this.#stimuli.querySelectorAll('input')) input.setAttribute('form', this.#form.id);
     byId('duration-options').replaceChildren(
       ...FIELDS.duration_ms.allowed.map((ms) => radio('duration_ms', String(ms), `${ms} ms`)),
     );
@@ -76,7 +89,7 @@ export class ExperimentForm {
   /** Values that the controls do not offer leave them as they are. */
   write(experiment: Experiment): void {
     for (const name of ['stimulus', 'duration_ms'] as const) {
-      this.#form
+      document
         .querySelectorAll<HTMLInputElement>(`input[name="${name}"]`)
         .forEach((input) => (input.checked = input.value === String(experiment[name]) || input.checked));
     }
@@ -90,7 +103,9 @@ export class ExperimentForm {
   }
 
   #explain(): void {
-    const { stimulus, intensity } = this.read();
+    const experiment = this.read();
+    const { stimulus, intensity } = experiment;
+    byId('settings-shown').textContent = describe(experiment, this.labelOf(stimulus));
     byId('intensity-shown').textContent = String(intensity);
     this.#intensity.setAttribute('aria-valuetext', String(intensity));
     const found = this.#model?.stimuli.find(({ id }) => id === stimulus);

@@ -1,55 +1,71 @@
-/** Experiments from the literature: what flies do, and what this model answered when the gallery was recorded. */
-import type { Citation, Model } from './service/client.js';
-import type { DriveRun } from './service/client.js';
+/** Experiments from the literature: what flies do, and what the model that is served answers. */
+import type { Citation, FullRun, Model } from './service/client.js';
 import { byId, element, grouped } from './dom.js';
 import { citationLink } from './citation.js';
-import type { Gallery, GalleryEntry } from './recordings/recordings.js';
-import { describe, experimentFrom, toHash } from './service/experiment.js';
-import { sentenceOn } from './why.js';
+import { LITERATURE, type LiteratureEntry } from './literature.js';
+import { DEFAULT_EXPERIMENT, describe, toHash } from './service/experiment.js';
+import type { StoredRuns } from './service/stored-runs.js';
+import { verdictOn } from './verdict.js';
 
-export function showGallery(gallery: Gallery, model: Model): void {
-  const isOfThisModel =
-    gallery.connectome_digest === model.connectome_digest && gallery.version === model.version;
-  byId('gallery-source').textContent = isOfThisModel
-    ? 'Recorded with this model; each link runs the experiment again and gives the same numbers.'
-    : `Recorded with the model ${gallery.model}. This service has another one, ${model.id}: its numbers differ.`;
-  const offered = gallery.entries.filter(({ answer }) =>
-    model.stimuli.some(({ id }) => id === answer.stimulus),
+/** Distance from the window at which the runs of the gallery are asked for. */
+const NEAR = '400px';
+
+export function showGallery(model: Model, stored: StoredRuns): void {
+  const gallery = byId('gallery');
+  const offered = LITERATURE.filter(({ stimulus }) => model.stimuli.some(({ id }) => id === stimulus));
+  const outcomes = offered.map(() => element('div', { class: 'outcome' }));
+  byId('gallery-entries').replaceChildren(...offered.map((entry, at) => cardOf(entry, outcomes[at]!, model)));
+  gallery.hidden = offered.length === 0;
+  const observer = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      offered.forEach(({ stimulus, channels }, at) => {
+        stored.of(stimulus).then(
+          ({ response }) => outcomes[at]!.replaceChildren(...outcomeOf(response, channels, model)),
+          () => outcomes[at]!.replaceChildren(element('p', { class: 'hint' }, 'Run it to see.')),
+        );
+      });
+    },
+    { rootMargin: NEAR },
   );
-  byId('gallery-entries').replaceChildren(...offered.map((entry) => cardOf(entry, model)));
-  byId('gallery').hidden = offered.length === 0;
+  observer.observe(gallery);
 }
 
-function cardOf({ title, expected, channels, answer }: GalleryEntry, model: Model): HTMLElement {
-  const experiment = experimentFrom((name) => answer[name]);
-  const run = element('a', { href: toHash(experiment, undefined), class: 'button' }, 'Run it');
-  run.setAttribute('aria-label', `Run it: ${title}`);
+function cardOf(
+  { stimulus, title, expected, channels }: LiteratureEntry,
+  outcome: HTMLElement,
+  model: Model,
+): HTMLElement {
+  const experiment = { ...DEFAULT_EXPERIMENT, stimulus };
+  const run = element('a', { href: toHash(experiment, undefined), class: 'button' }, 'Play it');
+  run.setAttribute('aria-label', `Play it: ${title}`);
   return element(
     'article',
     {},
     element('h3', {}, title),
-    element('p', {}, element('b', {}, 'Expected. '), expected, ' ', ...sources(answer, channels, model)),
-    element('p', {}, element('b', {}, 'Came out. '), outcomeOf(answer, channels, model)),
-    element('p', { class: 'hint' }, sentenceOn(answer, model)),
+    element('p', {}, element('b', {}, 'Expected. '), expected, ' ', ...sources(stimulus, channels, model)),
+    outcome,
     element('p', { class: 'card-links' }, run, element('span', { class: 'hint' }, describe(experiment))),
   );
 }
 
-function outcomeOf(answer: DriveRun, channels: readonly string[], model: Model): string {
+function outcomeOf(run: FullRun, channels: readonly string[], model: Model): HTMLElement[] {
   const rates = channels.map((id) => {
     const label = model.channels.find((channel) => channel.id === id)?.label ?? id;
-    const rate = answer.channels[id] ?? 0;
+    const rate = run.channels[id] ?? 0;
     return `${label} ${rate === 0 ? 'silent' : `${rate} Hz`}`;
   });
-  return `${rates.join(', ')}; ${grouped(answer.responding_neurons)} neurons responded with ${grouped(answer.total_spikes)} spikes.`;
+  const { responding_neurons: responding, total_spikes: spikes } = run;
+  const text = `${rates.join(', ')}; ${grouped(responding)} neurons responded with ${grouped(spikes)} spikes.`;
+  return [
+    element('p', {}, element('b', {}, 'Came out. '), text),
+    element('p', { class: 'hint' }, verdictOn(run, model).sentence),
+  ];
 }
 
 /** The publications that the model names for the stimulus and for the channels, each once. */
-function sources(
-  { stimulus }: DriveRun,
-  channels: readonly string[],
-  model: Model,
-): (HTMLElement | string)[] {
+function sources(stimulus: string, channels: readonly string[], model: Model): (HTMLElement | string)[] {
   const populations = [
     ...model.stimuli.filter(({ id }) => id === stimulus),
     ...model.channels.filter(({ id }) => channels.includes(id)),

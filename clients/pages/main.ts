@@ -7,31 +7,43 @@ import { byId, element } from './dom.js';
 import { ExperimentForm } from './experiment-form.js';
 import { showGallery } from './gallery.js';
 import { Notices } from './notices.js';
+import { PathPanel } from './path-panel.js';
 import { Playback } from './playback.js';
-import { GALLERY, isOf, OPENING, OPENING_URL } from './recordings/recordings.js';
 import { Results } from './results.js';
 import type { Live } from './live/live.js';
 import type { Selection } from './selection.js';
-import { asFailure, fetchAtlas, fetchJson, postRun, service } from './service/client.js';
-import { describe, equal, type Experiment, fromHash, toHash } from './service/experiment.js';
+import { asFailure, fetchAtlas, postRun, service } from './service/client.js';
+import {
+  DEFAULT_EXPERIMENT,
+  describe,
+  equal,
+  type Experiment,
+  fromHash,
+  toHash,
+} from './service/experiment.js';
 import type { Model } from './service/client.js';
-import type { FullRun } from './service/client.js';
 import { type Run, runOf } from './service/run-result.js';
 import { RunStore } from './service/run-store.js';
+import { StoredRuns } from './service/stored-runs.js';
 import { Stage } from './stage.js';
 import { onThemeChange, readTheme } from './theme.js';
 
 const RESIZE_PAUSE_MS = 150;
 const FURTHER_SEEDS = 4;
+const OPENING_STIMULUS = 'loom';
+/** Nearly all of an atlas: position, type, and side; see atlas-binary.ts. */
+const ATLAS_BYTES_PER_NEURON = 9;
 /** Screens with room for the parts that are folded away on narrower ones. */
 const ROOM_FOR_ALL = matchMedia('(min-width: 720px)');
 
 const notices = new Notices('page');
 const brainNotices = new Notices('brain');
 const playback = new Playback();
-const form = new ExperimentForm(async (experiment) => {
-  if (await run(experiment)) bringIntoView(byId('stage'));
-});
+const form = new ExperimentForm(
+  (experiment) => void run(experiment, false),
+  (experiment) => void run(experiment, true),
+);
+let stored: StoredRuns | undefined;
 let store: RunStore | undefined;
 let results: Results | undefined;
 let stage: Stage | undefined;
@@ -40,10 +52,13 @@ let card: CardPanel | undefined;
 let atlas: CompactAtlas | undefined;
 /** Loaded when somebody first asks for it. */
 let live: Promise<Live> | undefined;
+let path: PathPanel | undefined;
 /** The run that plays when somebody arrives. */
 let opening: Run | undefined;
 let current: Run | undefined;
 let kept: Run | undefined;
+/** Runs that the service keeps, which cost nothing. */
+const free = new WeakSet<Run>();
 /** Runs with further seeds, by the run that they repeat. */
 const furtherSeeds = new WeakMap<Run, Run[]>();
 /** The number of the last request for runs, by click or by address; answers to earlier ones are dropped. */
@@ -64,15 +79,15 @@ async function start(): Promise<void> {
     return;
   }
   notices.status('');
-  present(model);
+  stored = new StoredRuns(model);
+  present(model, stored);
   store = await RunStore.open(model);
   showRecent();
   // The form works by now: what is drawn may take its time.
   setTimeout(() => showFly(model));
-  // The atlas is most of what the page loads; nothing but the brain and the raster waits for it.
-  const arrival = loadAtlas(model);
+  // A run is small and plays at once; the atlas is most of what the page loads, and only brain and raster wait for it.
   await runFromAddress();
-  await arrival;
+  await loadAtlas(model);
   endArrival();
   // A live fly needs whatever is drawn.
   byId<HTMLButtonElement>('live-start').disabled = false;
@@ -83,12 +98,12 @@ function endArrival(): void {
   document.querySelector('main')!.classList.remove('arriving');
 }
 
-function present(model: Model): void {
+function present(model: Model, stored: StoredRuns): void {
   describeModel(model);
   form.offer(model);
   // The form says from the start what is about to play, so nothing moves when it does.
-  if (isOf(model)) form.write(OPENING);
-  showGallery(GALLERY, model);
+  form.write(openingOf(model));
+  showGallery(model, stored);
   const shown = new Results(model, (stimulus) => form.labelOf(stimulus), {
     onSeek: (timeMs) => playback.seek(timeMs),
     onSelect: (selection) => select(selection),
@@ -96,6 +111,10 @@ function present(model: Model): void {
   results = shown;
   playback.onMoment(({ timeMs }) => shown.moveTo(timeMs));
   form.allowRuns(true);
+  byId('swap').addEventListener('click', () => {
+    const isFlyLarge = byId('views').classList.toggle('fly-large');
+    byId('swap').ariaLabel = isFlyLarge ? 'Show the brain large' : 'Show the fly large';
+  });
   byId('keep').addEventListener('click', () => compareWith(current));
   byId('drop').addEventListener('click', () => compareWith(undefined));
   byId('repeat').addEventListener('click', () => void repeat());
@@ -159,10 +178,17 @@ function showFly(model: Model): void {
 
 async function loadAtlas(model: Model): Promise<void> {
   let loaded: CompactAtlas;
-  brainNotices.status('Loading the brain …');
+  const progress = byId<HTMLProgressElement>('brain-progress');
+  progress.hidden = false;
+  brainNotices.status('The brain arrives …');
   try {
-    loaded = decodeAtlas(await fetchAtlas(model.atlas_url));
+    const bytes = model.neuron_count * ATLAS_BYTES_PER_NEURON;
+    loaded = decodeAtlas(
+      await fetchAtlas(model.atlas_url, (received) => (progress.value = Math.min(1, received / bytes))),
+    );
+    progress.hidden = true;
   } catch (error) {
+    progress.hidden = true;
     brainNotices.failure(asFailure(error), () => void loadAtlasAgain(model), true);
     return;
   }
@@ -170,6 +196,7 @@ async function loadAtlas(model: Model): Promise<void> {
   atlas = loaded;
   describePositions(loaded, model);
   results?.setAtlas(loaded);
+  path = new PathPanel(model, loaded, (neurons) => stage?.light(neurons));
   card = new CardPanel(model, loaded, {
     onSelect: select,
     onFilter: (isFiltered) => results?.filter(isFiltered),
@@ -185,7 +212,8 @@ async function loadAtlas(model: Model): Promise<void> {
   if (current !== undefined) {
     stage?.show(current, kept);
     card.show(current, kept);
-  } else await playOpening(model);
+    path.show(current);
+  }
 }
 
 /** While replicas differ the next answer may come from one with another model; then everything begins anew. */
@@ -199,18 +227,25 @@ async function loadAtlasAgain(before: Model): Promise<void> {
   }
 }
 
-/** Plays the recorded run where it is one of this model and nothing else was asked for. */
-async function playOpening(model: Model): Promise<void> {
-  if (!isOf(model)) return;
-  const request = lastRequest;
+/** The experiment that plays when somebody arrives: a looming object, or the first stimulus that the model has. */
+function openingOf({ stimuli }: Model): Experiment {
+  const { id } = stimuli.find((each) => each.id === OPENING_STIMULUS) ?? stimuli[0] ?? { id: 'none' };
+  return { ...DEFAULT_EXPERIMENT, stimulus: id };
+}
+
+/** Plays the stored run of the opening, unless something else was asked for by then. */
+async function playOpening(): Promise<void> {
+  const request = ++lastRequest;
   try {
-    opening = runOf(await fetchJson<FullRun>(OPENING_URL));
+    opening ??= await stored?.of(form.read().stimulus);
   } catch {
     // The page works without it.
     return;
   }
-  if (request !== lastRequest || current !== undefined || live !== undefined) return;
-  current = opening;
+  if (opening === undefined || request !== lastRequest || !byId('live-panel').hidden) return;
+  free.add(opening);
+  [current, kept] = [opening, undefined];
+  settle();
   form.write(opening.response);
   showRuns();
 }
@@ -219,13 +254,8 @@ async function playOpening(model: Model): Promise<void> {
 async function runFromAddress(): Promise<void> {
   const shared = fromHash(location.hash);
   if (shared.current === undefined) {
-    // Back leads to the run shown on arrival; a link to a place on the page changes nothing.
-    if (location.hash === '' && opening !== undefined) {
-      [current, kept] = [opening, undefined];
-      settle();
-      form.write(opening.response);
-      showRuns();
-    }
+    // Back leads to the run shown on arrival; a link to a place on the page changes nothing that is shown.
+    if (location.hash === '' || current === undefined) await playOpening();
     return;
   }
   form.write(shared.current);
@@ -247,16 +277,16 @@ async function runFromAddress(): Promise<void> {
   if (byId('gallery').getBoundingClientRect().top < innerHeight) bringIntoView(byId('stage'));
 }
 
-/** @returns whether there is an answer, and it is shown */
-async function run(experiment: Experiment): Promise<boolean> {
-  const answer = await ask(experiment, () => void run(experiment), false);
-  if (answer === undefined) return false;
+/** @param mayBeStored the reader has asked for a stimulus, not for a run to be computed */
+async function run(experiment: Experiment, mayBeStored: boolean): Promise<void> {
+  const answer = await ask(experiment, () => void run(experiment, mayBeStored), mayBeStored);
+  if (answer === undefined) return;
   current = answer;
   const hash = toHash(answer.response, kept?.response);
   // The entry lets Back show the run before this one.
   if (location.hash !== hash) history.pushState(null, '', hash);
   showRuns();
-  return true;
+  bringIntoView(byId('stage'));
 }
 
 /**
@@ -271,10 +301,11 @@ async function ask(
 ): Promise<Run | undefined> {
   const request = ++lastRequest;
   notices.clear();
-  const stored = mayBeStored ? store?.find(experiment) : undefined;
-  if (stored !== undefined) {
+  const known = mayBeStored ? await storedRun(experiment) : undefined;
+  if (request !== lastRequest) return undefined;
+  if (known !== undefined) {
     settle();
-    return runOf(stored);
+    return known;
   }
   notices.status('Simulating …');
   form.allowRuns(false);
@@ -287,6 +318,21 @@ async function ask(
     return answer;
   } catch (error) {
     if (request === lastRequest) fail(error, retry);
+    return undefined;
+  }
+}
+
+/** The run of an experiment that the service keeps or this browser has kept; else it has to be computed. */
+async function storedRun(experiment: Experiment): Promise<Run | undefined> {
+  const known = store?.find(experiment);
+  if (known !== undefined) return runOf(known);
+  if (stored?.has(experiment) !== true) return undefined;
+  try {
+    const run = await stored.of(experiment.stimulus);
+    free.add(run);
+    return run;
+  } catch {
+    // Then it is run, and the page says what is wrong where that fails as well.
     return undefined;
   }
 }
@@ -349,9 +395,10 @@ function showRuns(): void {
   showResults();
   stage?.show(current, kept);
   card?.show(current, kept);
+  path?.show(current);
   const isOpening = current === opening && kept === undefined;
-  const path = location.pathname + location.search;
-  history.replaceState(null, '', isOpening ? path : toHash(current.response, kept?.response));
+  const address = location.pathname + location.search;
+  history.replaceState(null, '', isOpening ? address : toHash(current.response, kept?.response));
 }
 
 function showResults(): void {
@@ -361,7 +408,7 @@ function showResults(): void {
     kept,
     trials: [current, ...(furtherSeeds.get(current) ?? [])],
     keptTrials: kept && [kept, ...(furtherSeeds.get(kept) ?? [])],
-    isRecorded: current === opening,
+    isStored: free.has(current),
   });
 }
 

@@ -14,7 +14,7 @@ import type { Channel, Model } from './service/client.js';
 import type { Run } from './service/run-result.js';
 import { readTheme } from './theme.js';
 import { typeRowsOf } from './type-activity.js';
-import { sentenceOn, shortDrive } from './why.js';
+import { shortDrive, verdictOn } from './verdict.js';
 
 interface Listeners {
   readonly onSeek: (timeMs: number) => void;
@@ -27,8 +27,8 @@ export interface Shown {
   readonly kept: Run | undefined;
   readonly trials: Trials;
   readonly keptTrials: Trials | undefined;
-  /** The run was recorded, not computed on request. */
-  readonly isRecorded: boolean;
+  /** The run is one that the service keeps, so it cost nothing. */
+  readonly isStored: boolean;
 }
 
 const ZOOM_FACTOR = 2;
@@ -68,18 +68,13 @@ export class Results {
     this.#shown = shown;
     byId('welcome').hidden = true;
     for (const id of PANELS) byId(id).hidden = false;
-    byId('recorded').hidden = !shown.isRecorded;
+    byId('recorded').hidden = !shown.isStored;
     this.#showKey(shown);
     this.#showSummary(shown);
     this.#showBars(shown);
     this.#showTypes(shown);
     this.#showLinks(shown);
-    const why = byId('why');
-    why.replaceChildren(
-      sentenceOn(shown.run.response, this.model),
-      ' ',
-      element('span', { class: 'badge engineered' }, 'engineered'),
-    );
+    this.#showVerdict(shown.run);
     this.draw();
   }
 
@@ -105,6 +100,22 @@ export class Results {
   filter(isFiltered: boolean): void {
     this.#isFiltered = isFiltered;
     this.#drawRaster();
+  }
+
+  #showVerdict({ response }: Run): void {
+    const { deed, reason, course, numbers } = verdictOn(response, this.model);
+    byId('why')
+      .querySelector('summary')!
+      .replaceChildren(
+        element('b', {}, deed),
+        `: ${reason}. `,
+        element('span', { class: 'badge engineered' }, 'engineered'),
+      );
+    const lines = numbers.map((line) => element('li', {}, line));
+    byId('numbers').replaceChildren(
+      element('p', {}, `In this run it ${course.join(', then ')}.`),
+      element('ul', {}, ...lines),
+    );
   }
 
   #drawRaster(): void {
@@ -159,14 +170,14 @@ export class Results {
     return `Over the whole run: ${spoken.map(([id, rate]) => `${id} ${rate} Hz`).join(', ')}.`;
   }
 
-  #showKey({ run, kept, isRecorded }: Shown): void {
+  #showKey({ run, kept }: Shown): void {
     const line = (colour: string, name: string, { response }: Run): HTMLElement => {
       const swatch = element('span', { class: 'swatch' });
       swatch.style.setProperty('--swatch', `var(--${colour})`);
       return element('span', {}, swatch, `${name}${describe(response, this.labelOf(response.stimulus))}`);
     };
     byId('key').replaceChildren(
-      line('run', isRecorded ? 'Recorded: ' : '', run),
+      line('run', '', run),
       ...(kept === undefined ? [] : [line('kept', 'Kept: ', kept)]),
     );
     byId('drop').hidden = kept === undefined;

@@ -23,6 +23,7 @@ const CLICK_PIXELS = 5;
 
 export class Stage {
   readonly #canvas = byId<HTMLCanvasElement>('brain');
+  readonly #frame = byId('canvas-frame');
   readonly #tooltip = byId('tooltip');
   readonly #difference = byId<HTMLButtonElement>('difference');
   readonly #view: BrainView;
@@ -86,7 +87,12 @@ export class Stage {
   }
 
   mark(selection: Selection | undefined): void {
-    this.#view.mark(neuronsOf(selection, this.atlas));
+    this.light(neuronsOf(selection, this.atlas));
+  }
+
+  /** Points neurons out, by their indices, until others are. */
+  light(neurons: readonly number[]): void {
+    this.#view.mark(neurons);
   }
 
   #listen(): void {
@@ -156,6 +162,7 @@ export class Stage {
   #paint(): void {
     const started = performance.now();
     if (this.#view.render()) {
+      this.#frame.classList.add('drawn');
       this.#times.note(performance.now() - started + this.#litMs, this.#view.drawCalls);
     }
     this.#litMs = 0;

@@ -4,6 +4,7 @@ import { AtlasController } from './api/atlas/atlas.controller.js';
 import { OpenApiController } from './api/openapi/openapi.controller.js';
 import { ModelController } from './api/v1/model.controller.js';
 import { RunController } from './api/v1/run.controller.js';
+import { KeptRunsController } from './api/v1/kept-runs.controller.js';
 import { RunService } from './api/v1/run.service.js';
 import { ConnectionsController } from './api/v2/connections.controller.js';
 import { ExperimentsController } from './api/v2/experiments.controller.js';
@@ -54,6 +55,7 @@ export interface Replacements {
     ModelController,
     OpenApiController,
     AtlasController,
+    KeptRunsController,
     PagesController,
   ],
   providers: [

@@ -1,10 +1,11 @@
 /** Arrival at the page of the default brain: a run that plays, a gallery, few bytes. */
+import type { Page } from 'playwright-core';
 import { Choreography } from '../../clients/fly/src/choreography.js';
 import { behaviourOf } from '../../clients/fly/src/behaviour.js';
 import { drivesOf } from '../../clients/fly/src/run-drives.js';
-import { sentenceOn } from '../../clients/pages/why.js';
+import { verdictOn } from '../../clients/pages/verdict.js';
 import { describeWith } from '../support/requirements.js';
-import { expectText, untilBrain } from './page-reading.js';
+import { brainColours, expectText, untilBrain } from './page-reading.js';
 import { axeFindings, serve } from './served-page.js';
 
 const FIRST_LOAD_BYTES = 1_200_000;
@@ -14,51 +15,130 @@ const DRAW_CALLS = 2;
 describeWith(['chromium'], 'arriving at the page of the default brain', () => {
   const served = serve('default');
 
-  it('plays a recorded run, which spends no request, and says why the fly did it', async () => {
-    const { page, problems } = await served.open('/', { reducedMotion: 'no-preference' });
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.method()));
+  it('plays a run that the service keeps before the brain is there, and says what the fly does', async () => {
+    const { page, problems } = await served.open('about:blank', { reducedMotion: 'no-preference' });
+    const posts = postsOf(page);
+    let release!: () => void;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    await page.route('**/atlas/*.bin', async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(served.service.url);
     await page.getByRole('button', { name: 'Pause' }).waitFor();
-    await expectText(page, '#key', /^Recorded: Looming object/);
+    await expectText(page, '#key', /^Looming object/);
     await expectText(page, '#recorded', /spends none of your runs/);
     const { drive, channels } = await (await served.service.post({ stimulus: 'loom' })).json();
     await expectText(
       page,
-      '#why',
-      new RegExp(
-        `would take off \\(escape ${drive.escape.toFixed(2)}\\), because Escape fires at ${channels.escape} Hz`,
-      ),
+      '#why summary',
+      new RegExp(`^It takes off: the giant fibre fires at ${channels.escape} Hz\\.`),
     );
-    expect(asked).not.toContain('POST');
+    await page.locator('#why summary').click();
+    await expectText(
+      page,
+      '#numbers',
+      new RegExp(`then takes off.*escape ${drive.escape.toFixed(2)} = 1 - exp`, 's'),
+    );
+    // Until the brain is there, its picture and a bar are.
+    await page.locator('#brain-progress').waitFor();
+    expect(
+      await page.locator('#canvas-frame').evaluate((frame) => getComputedStyle(frame).backgroundImage),
+    ).toMatch(/poster-dark.*jpg/);
+    release();
+    await page.locator('#canvas-frame.drawn').waitFor();
+    expect(await page.locator('#brain-progress').isVisible()).toBe(false);
+    expect(posts).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();
   });
 
-  it('shows six experiments with the numbers of the service, and runs them', async () => {
+  it('plays each stimulus by one tap, without a request for a run', async () => {
+    const context = await served.browser.newContext({
+      viewport: { width: 360, height: 740 },
+      hasTouch: true,
+      isMobile: true,
+      reducedMotion: 'reduce',
+    });
+    const page = await context.newPage();
+    const posts = postsOf(page);
+    await page.goto(served.service.url);
+    const chips = page.locator('#stimulus-options label');
+    await expectText(page, '#key', /^Looming object/);
+    expect(await chips.count()).toBe(11);
+    for (const chip of await chips.all()) {
+      await chip.tap();
+      await expectText(page, '#key', new RegExp(`^${await chip.innerText()}, 100 ms, intensity 1, seed 42`));
+    }
+    expect(posts).toEqual([]);
+    await page.goBack();
+    await expectText(page, '#key', /^Bitter/);
+    await context.close();
+  });
+
+  it('shows the way of a run through the brain, and what the fly does without a part of it', async () => {
+    const { page, problems } = await served.open();
+    await expectText(page, '#why summary', /^It takes off/);
+    await untilBrain(page);
+    const before = (await brainColours(page)).white;
+    await page.locator('#why summary').click();
+    const stations = page.locator('#path li');
+    await stations.first().waitFor();
+    await expectText(
+      page,
+      '#path li:first-child',
+      /^Sense: LC4, LPLC2\s+314 neurons, \d+ Hz, first spike at/,
+    );
+    await expectText(page, '#path li:last-child', /^Decides: DNp01\s+2 neurons/);
+    await stations.last().getByRole('button').click();
+    expect(await stations.last().getByRole('button').getAttribute('aria-pressed')).toBe('true');
+    expect((await brainColours(page)).white).toBeGreaterThan(before + 60);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
+    await page.getByRole('button', { name: 'Silence LC4, LPLC2 and see' }).click();
+    await expectText(page, '#silenced', /Before: It takes off.*Without LC4, LPLC2: It stands still.*→ 0 Hz/s);
+    await page.getByRole('link', { name: 'Open in the laboratory' }).click();
+    await expectText(page, '#experiment', /loom/);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
+  it('says at every width what the wiring is, and opens what is real', async () => {
+    for (const width of [360, 768, 1440, 2560]) {
+      const { page } = await served.open('/', { width });
+      const badge = page.getByRole('button', { name: 'synthetic wiring: what is real here?' });
+      await badge.click();
+      await expectText(page, '#real', /139.255 neurons.*engineered/s);
+      expect(await axeFindings(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.locator('#real').isVisible()).toBe(false);
+      await page.close();
+    }
+  });
+
+  it('shows six experiments with the numbers of the service, and plays them', async () => {
     const { page } = await served.open();
     const entries = page.locator('#gallery article');
     await entries.nth(5).waitFor();
     expect(await entries.count()).toBe(6);
-    await expectText(page, '#gallery-source', /^Recorded with this model/);
+    await page.locator('#gallery').scrollIntoViewIfNeeded();
     const sugar = await (await served.service.post({ stimulus: 'sugar' })).json();
+    await expectText(page, '#gallery article', new RegExp(`Proboscis ${sugar.channels.proboscis} Hz`));
     const text = await entries.first().innerText();
-    expect(text).toContain(`Proboscis ${sugar.channels.proboscis} Hz`);
     expect(text).toContain(`${sugar.responding_neurons} neurons responded`);
     expect(
       await entries.first().locator('a[href="https://doi.org/10.1016/j.neuron.2008.12.033"]').count(),
     ).toBe(1);
-    await page.getByRole('link', { name: 'Run it: Heat repels' }).click();
+    await page.getByRole('link', { name: 'Play it: Heat repels' }).click();
     await expectText(page, '#key', /^Heat, 100 ms/);
-    expect(await page.locator('#recorded').isVisible()).toBe(false);
     // Back leads to what was there on arrival.
     await page.goBack();
-    await expectText(page, '#key', /^Recorded: Looming object/);
+    await expectText(page, '#key', /^Looming object/);
     await page.close();
   });
 
   it('loads little, draws with few calls, and has no finding of axe', async () => {
     const { page } = await served.open();
-    await expectText(page, '#key', /^Recorded/);
+    await expectText(page, '#key', /^Looming object/);
     await page.waitForFunction(() => document.querySelector<HTMLElement>('#brain')!.dataset['drawCalls']);
     const bytes = await page.evaluate(() =>
       [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
@@ -84,8 +164,11 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       const boxes = await Promise.all(labels.map(async (label) => (await label.boundingBox())!));
       const [one, other] = boxes.sort((a, b) => a.x - b.x);
       if (other !== undefined) expect(one!.x + one!.width).toBeLessThan(other.x);
-      const moment = (await page.locator('#shown-moment').boundingBox())!;
-      for (const { y, height } of boxes) expect(y + height).toBeLessThanOrEqual(moment.y);
+      const others = await Promise.all(
+        ['#corner', '#fly'].map(async (each) => (await page.locator(each).boundingBox())!),
+      );
+      for (const { y } of boxes)
+        for (const other of others) expect(y).toBeGreaterThan(other.y + other.height);
       return page.locator('.side-label:visible').allInnerTexts();
     };
     // The fly's left is on the right of somebody who looks it in the face, and the side view is from there.
@@ -107,7 +190,7 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       }).observe({ type: 'layout-shift', buffered: true });
     });
     await page.goto(served.service.url);
-    await expectText(page, '#key', /^Recorded/);
+    await expectText(page, '#key', /^Looming object/);
     await untilBrain(page);
     await page.locator('#about').scrollIntoViewIfNeeded();
     expect(
@@ -123,11 +206,11 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
       const choreography = new Choreography(drivesOf(run, model));
       const times = Array.from({ length: run.duration_ms + 1 }, (_, timeMs) => timeMs);
       const acts = new Set(times.map((timeMs) => behaviourOf(choreography.at(timeMs))));
-      const sentence = sentenceOn(run, model);
-      expect({ stimulus, takesOff: sentence.includes('take off') }).toEqual({
-        stimulus,
-        takesOff: acts.has('takes off'),
-      });
+      const { behaviour, course, channel, sentence } = verdictOn(run, model);
+      expect({ stimulus, acts: [...acts] }).toEqual({ stimulus, acts: [...new Set(course)] });
+      expect(acts).toContain(behaviour);
+      expect(behaviour === 'takes off').toBe(acts.has('takes off'));
+      if (channel !== undefined) expect(sentence).toContain(`${run.channels[channel.id]} Hz`);
       // A fly whose head is touched grooms it; that motor neurons of the proboscis fire as well does not show.
       if (stimulus === 'touch') expect(acts).toContain('grooms its antennae');
       if (stimulus === 'touch') expect(acts).not.toContain('extends its proboscis');
@@ -145,3 +228,12 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     expect([...bytes.subarray(0, 2)]).toEqual([0xff, 0xd8]);
   });
 });
+
+/** Methods of the requests of a page that ask for a run. */
+function postsOf(page: Page): string[] {
+  const posts: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST') posts.push(request.url());
+  });
+  return posts;
+}

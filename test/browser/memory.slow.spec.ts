@@ -9,7 +9,7 @@ import { startGateway } from '../support/gateway.js';
 import { describeWith } from '../support/requirements.js';
 import { startReadyService } from '../support/service.js';
 import { smallConnectome } from '../support/small-connectome.js';
-import { expectText } from './page-reading.js';
+import { expectText, openSettings, untilBrain } from './page-reading.js';
 import { LOOM_HASH, serve } from './served-page.js';
 
 const RUN_PATH = '/api/v1/run';
@@ -43,8 +43,9 @@ describeWith(['chromium'], 'what the page keeps', () => {
 
   it('goes back and forth between runs without asking for them again', async () => {
     const { page } = await served.open();
+    await openSettings(page);
     await page.locator('#run:enabled').click();
-    await expectText(page, '#key', /Stimulus sugar/);
+    await expectText(page, '#key', /Stimulus loom/);
     await page.getByRole('button', { name: 'Run next seed' }).click();
     await expectText(page, '#key', /seed 43/);
     const asked = runsOf(page);
@@ -59,8 +60,9 @@ describeWith(['chromium'], 'what the page keeps', () => {
 
   it('lists the last ten runs, also after a reload, until it is told to forget them', async () => {
     const { page } = await served.open();
+    await openSettings(page);
     await page.locator('#run:enabled').click();
-    await expectText(page, '#key', /seed 42/);
+    await page.locator('#recorded').waitFor({ state: 'hidden' });
     for (let seed = 43; seed < 54; seed++) {
       await page.locator('#next-seed:enabled').click();
       await expectText(page, '#key', new RegExp(`seed ${seed}`));
@@ -71,6 +73,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
     expect(seeds).toEqual([53, 52, 51, 50, 49, 48, 47, 46, 45, 44]);
     const asked = runsOf(page);
     await page.reload();
+    await openSettings(page);
     await page.waitForFunction(() => document.querySelectorAll('#recent-runs a').length === 10);
     await listed.last().click();
     await expectText(page, '#key', /seed 44/);
@@ -105,7 +108,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
       return served.service;
     };
     const { page, problems } = await openPage(served.browser, gateway);
-    await page.locator('#run:enabled').click();
+    await page.getByText('Stimulus sugar', { exact: true }).click();
     await expectText(page, '#key', /Stimulus sugar/);
     expect(await page.locator('#rates .channel-row').count()).toBeGreaterThan(3);
     expect(await page.locator('#types tbody tr').count()).toBeGreaterThan(3);
@@ -132,7 +135,6 @@ describeWith(['chromium'], 'what the page keeps', () => {
     );
     const other = await startReadyService({ CONNECTOME_FILE: file });
     const { page } = await openPage(served.browser, other);
-    await page.locator('#run:enabled').click();
     await expectText(page, '#key', /^Stimulus touch/);
     await page.close();
     await other.stop();
@@ -224,7 +226,7 @@ describeWith(['chromium'], 'what the page keeps', () => {
 
   it('gives credit: what to cite with its DOI, and the licences', async () => {
     const { page } = await served.open();
-    await page.locator('#run:enabled').waitFor();
+    await untilBrain(page);
     const model = await (await served.service.get('/api/v1/model')).json();
     const hrefs = await page
       .locator('#about a')

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { runCommand } from '../support/commands.js';
 import { writeMaleCns } from '../support/other-flies.js';
 import { describeWith } from '../support/requirements.js';
-import { brightPixels, expectText, untilBrain } from './page-reading.js';
+import { brightPixels, expectText, openSettings, untilBrain } from './page-reading.js';
 import { axeFindings, serveFile } from './served-page.js';
 
 /** Names of FlyWire alone; gallery and sources of stimuli cite what was found there. */
@@ -64,8 +64,10 @@ describeWith(['chromium'], 'the pages on another fly', () => {
       );
       await expectText(page, '#licence', /MaleCNS, release 1\.0.*CC-BY-4\.0/);
       await expectText(page, '#citations', /Berg et al\. 2026/);
-      // The gallery was recorded on FlyWire, and says so.
-      await expectText(page, '#gallery-source', /another one, malecns-1\.0-measured-fast-0\.19mv-/);
+      await expectText(page, '#wiring', /^measured wiring$/);
+      // Its answers are its own; only the gallery cites publications on FlyWire.
+      await page.locator('#gallery').scrollIntoViewIfNeeded();
+      await expectText(page, '#gallery', /Came out\. Escape \d/);
       await page.evaluate(`document.querySelector('#gallery').remove()`);
       expect((await lines(page)).filter((line) => FLYWIRE.test(line))).toEqual([]);
       const places = await page
@@ -86,8 +88,12 @@ describeWith(['chromium'], 'the pages on another fly', () => {
         'Looming object',
         'Nothing',
       ]);
+      await page.getByText('Sugar', { exact: true }).click();
+      await expectText(page, '#key', /^Sugar/);
+      await openSettings(page);
       await page.getByText('Looming object', { exact: true }).click();
       await page.locator('#run:enabled').click();
+      await page.locator('#recorded').waitFor({ state: 'hidden' });
       await expectText(page, '#identity', /malecns-1\.0-measured-fast-0\.19mv-/);
       await expectText(page, '#types', /LPLC2/);
       expect(problems).toEqual([]);

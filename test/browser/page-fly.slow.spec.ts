@@ -76,16 +76,24 @@ describeWith(['chromium'], 'the fly on the page', () => {
     await page.close();
   });
 
-  it('stands on the first screen of a phone, below the brain', async () => {
-    const { page, problems } = await open({ ...LOOM, stimulus: 'sugar' }, { width: 360, height: 740 });
-    const [brain, fly] = await Promise.all(
-      ['#canvas-frame', '#fly'].map(async (selector) => (await page.locator(selector).boundingBox())!),
-    );
-    expect(brain!.y + brain!.height).toBeLessThanOrEqual(fly!.y);
-    expect(fly!.y + fly!.height).toBeLessThanOrEqual(740);
-    expect(fly!.width).toBeGreaterThan(300);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
-    expect(await axeFindings(page, '#fly')).toEqual([]);
+  it.each([360, 1440])('stands in an inset that changes places with the brain, %d px wide', async (width) => {
+    const { page, problems } = await open({ ...LOOM, stimulus: 'sugar' }, { width, height: 740 });
+    const boxes = () =>
+      Promise.all(
+        ['#canvas-frame', '#fly'].map(async (selector) => (await page.locator(selector).boundingBox())!),
+      );
+    const [brain, fly] = await boxes();
+    expect(fly!.x + fly!.width).toBeLessThanOrEqual(brain!.x + brain!.width);
+    expect(fly!.y + fly!.height).toBeLessThanOrEqual(brain!.y + 0.6 * brain!.height);
+    expect(fly!.width).toBeLessThan(0.4 * brain!.width);
+    expect(brain!.width).toBeGreaterThan(0.7 * width);
+    await page.getByRole('button', { name: 'Show the fly large' }).click();
+    expect(await boxes()).toEqual([fly, brain]);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
+    await page.getByRole('button', { name: 'Show the brain large' }).click();
+    expect(await boxes()).toEqual([brain, fly]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    expect(await axeFindings(page, '#stage')).toEqual([]);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -109,7 +117,7 @@ describeWith(['chromium'], 'the fly on the page', () => {
 function edgeColours(page: Page): Promise<number> {
   return readPicture(page, '#fly-canvas', ({ data, width }) => {
     // The corners are round.
-    const [row, corner] = [2, 8];
+    const [row, corner] = [2, 12];
     const edge = data.slice(4 * (row * width + corner), 4 * ((row + 1) * width - corner));
     return Math.max(...edge.map((value, at) => Math.abs(value - edge[at % 4]!)));
   });

@@ -9,6 +9,11 @@ export async function expectText(page: Page, selector: string, pattern: RegExp):
   );
 }
 
+/** Unfolds the settings, in which runs are computed on request. */
+export async function openSettings(page: Page): Promise<void> {
+  await page.locator('#settings').evaluate((settings: HTMLDetailsElement) => (settings.open = true));
+}
+
 /** Opens a link to the page in the tab that shows it. */
 export async function follow(page: Page, hash: string): Promise<void> {
   await page.evaluate((to) => (location.hash = to), hash);
@@ -103,7 +108,7 @@ export async function brainColours(page: Page): Promise<Colours> {
   const show = (visibility: string) =>
     page.evaluate((to) => {
       document
-        .querySelectorAll<HTMLElement>('#canvas-frame > :not(canvas), #viewpoints')
+        .querySelectorAll<HTMLElement>('#canvas-frame > :not(canvas), #views > :not(#canvas-frame)')
         .forEach((each) => (each.style.visibility = to));
     }, visibility);
   await show('hidden');

@@ -50,6 +50,8 @@ const MARK_EXPONENT = -0.24;
 const SMALLEST_MARK_PIXELS = 5;
 /** A canvas of this width or more has rings of full size; a smaller one has smaller rings. */
 const FULL_MARK_WIDTH = 600;
+/** Part of the canvas by which the brain stands below its middle, as its upper corners have other things in them. */
+const LOWERED = 0.05;
 /** Gap between the names of the two sides of the brain. */
 const LABEL_GAP_PIXELS = 8;
 
@@ -376,7 +378,7 @@ export class BrainView {
     const before = this.#fittingDistance();
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;
-    this.#camera.updateProjectionMatrix();
+    this.#camera.setViewOffset(clientWidth, clientHeight, 0, -LOWERED * clientHeight, clientWidth, clientHeight);
     const after = this.#fittingDistance();
     this.#camera.position.multiplyScalar(after / before);
     this.#controls.minDistance = 0.2 * after;

@@ -50,8 +50,24 @@ export class ServiceFailure extends Error {
   }
 }
 
-export async function fetchAtlas(url: string): Promise<ArrayBuffer> {
-  return (await service.bytes(url.replace(/\.json$/, '.bin'))).buffer;
+/** @param onBytes is told how many bytes have come, uncompressed */
+export async function fetchAtlas(url: string, onBytes?: (received: number) => void): Promise<ArrayBuffer> {
+  let received = 0;
+  const counting = () =>
+    new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(piece, controller) {
+        received += piece.length;
+        onBytes?.(received);
+        controller.enqueue(piece);
+      },
+    });
+  const client = new NeuralExperimentClient('', {
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      return new Response(response.body?.pipeThrough(counting()) ?? null, response);
+    },
+  });
+  return (await client.bytes(url.replace(/\.json$/, '.bin'))).buffer;
 }
 
 /** @param atlasUrl `atlas_url` of the model; the cards lie below it */

@@ -1,0 +1,253 @@
+/**
+ * The path of a run: sense, relay, and the neurons that decide what the fly does. They are lit one after the other, and
+ * each can be silenced to see what the fly does without it.
+ */
+import type { CompactAtlas } from '../../src/connectome/atlas-binary.js';
+import { STEPS_PER_MS } from '../../src/simulation/network.js';
+import { drivesFrom } from '../fly/src/drive-formulas.js';
+import { byId, element, grouped } from './dom.js';
+import { asFailure, type FullRun, type Model, service } from './service/client.js';
+import type { Run } from './service/run-result.js';
+import { type Verdict, verdictOn } from './verdict.js';
+import type { ExperimentDocument } from '#client';
+
+const LIT_MS = 1500;
+/** Inputs that are looked at as relays, by their synapses and their rates. */
+const CANDIDATES = 12;
+/** A relay fires at least this often. */
+const FAINTEST_HZ = 2;
+const NAMED_TYPES = 4;
+const BIN_MS = 5;
+const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
+
+interface Station {
+  readonly role: 'Sense' | 'Relay' | 'Decides';
+  readonly types: readonly string[];
+  /** Indices of all neurons of these types, of the sense those that are stimulated. */
+  readonly neurons: readonly number[];
+  readonly rateHz: number;
+  readonly firstMs: number | undefined;
+}
+
+export class PathPanel {
+  readonly #details = byId<HTMLDetailsElement>('why');
+  readonly #panel = byId('path');
+  #run: Run | undefined;
+  #timers: ReturnType<typeof setTimeout>[] = [];
+
+  /** @param onLight is told the neurons to point out; none at the end */
+  constructor(
+    private readonly model: Model,
+    private readonly atlas: CompactAtlas,
+    private readonly onLight: (neurons: readonly number[]) => void,
+  ) {
+    this.#details.addEventListener('toggle', () => {
+      this.#stop();
+      if (this.#details.open) void this.#load();
+      else onLight([]);
+    });
+  }
+
+  show(run: Run): void {
+    if (run === this.#run) return;
+    this.#stop();
+    if (this.#run !== undefined && this.#details.open) this.onLight([]);
+    this.#run = run;
+    this.#panel.replaceChildren();
+    if (this.#details.open) void this.#load();
+  }
+
+  #stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers = [];
+  }
+
+  async #load(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    const verdict = verdictOn(run.response, this.model);
+    if (verdict.channel === undefined || run.response.stimulus === 'none') return;
+    try {
+      const stations = await this.#trace(run, verdict.channel.id);
+      if (run === this.#run && this.#details.open) this.#fill(run, verdict, stations);
+    } catch (error) {
+      if (run === this.#run) this.#panel.replaceChildren(asFailure(error).message);
+    }
+  }
+
+  /** Follows the wiring backwards from the neurons of a channel, through those that fire, to those that are stimulated. */
+  async #trace(run: Run, channel: string): Promise<Station[]> {
+    const [target, sense] = [`@channel/${channel}`, `@stimulus/${run.response.stimulus}`];
+    const { connections: inputs } = await service.connections({ target });
+    const rates = this.#ratesByType(run);
+    const weights = new Map<string, number>();
+    for (const { source_type: type, synapses, sign } of inputs) {
+      const rateHz = rates.get(type) ?? 0;
+      if (type === '' || sign !== 'excitatory' || rateHz < FAINTEST_HZ) continue;
+      weights.set(type, (weights.get(type) ?? 0) + synapses * rateHz);
+    }
+    const candidates = [...weights].sort((a, b) => b[1] - a[1]);
+    const names = candidates.slice(0, CANDIDATES).map(([type]) => type);
+    const targets = [...new Set(inputs.map(({ target_type: type }) => type))];
+    const { connections: first } = await service.connections({
+      source: sense,
+      target: names.length === 0 ? target : [...names, target],
+    });
+    const senses = new Set(first.map(({ source_type: type }) => type).filter((type) => type !== ''));
+    const relay = names.find(
+      (name) =>
+        !senses.has(name) && !targets.includes(name) && first.some(({ target_type: type }) => type === name),
+    );
+    return [
+      this.#station(run, 'Sense', [...senses]),
+      ...(relay === undefined ? [] : [this.#station(run, 'Relay', [relay])]),
+      this.#station(run, 'Decides', targets),
+    ];
+  }
+
+  /** Spikes a second of each neuron of a type. */
+  #ratesByType({ counts, response }: Run): Map<string, number> {
+    const { types, typeIndices } = this.atlas;
+    const [spikes, neurons] = [new Float64Array(types.length), new Float64Array(types.length)];
+    typeIndices.forEach((type, neuron) => {
+      neurons[type]!++;
+      spikes[type]! += counts.get(neuron) ?? 0;
+    });
+    return new Map(
+      types.map(({ name }, type) => [name, (1000 * spikes[type]!) / neurons[type]! / response.duration_ms]),
+    );
+  }
+
+  #station(run: Run, role: Station['role'], types: readonly string[]): Station {
+    const wanted = new Set(types);
+    const neurons: number[] = [];
+    this.atlas.typeIndices.forEach((type, neuron) => {
+      if (!wanted.has(this.atlas.types[type]!.name)) return;
+      if (role !== 'Sense' || run.counts.has(neuron)) neurons.push(neuron);
+    });
+    const spikes = neurons.reduce((sum, neuron) => sum + (run.counts.get(neuron) ?? 0), 0);
+    const those = new Set(neurons);
+    const first = run.raster.neurons.findIndex((neuron) => those.has(neuron));
+    return {
+      role,
+      types,
+      neurons,
+      rateHz: (1000 * spikes) / Math.max(1, neurons.length) / run.response.duration_ms,
+      firstMs: first < 0 ? undefined : run.raster.steps[first]! / STEPS_PER_MS,
+    };
+  }
+
+  #fill(run: Run, verdict: Verdict, stations: readonly Station[]): void {
+    const outcome = element('p', { id: 'silenced', role: 'status' });
+    const buttons = stations.map(({ role, types }) =>
+      element('button', { type: 'button', 'aria-pressed': 'false' }, `${role}: ${named(types)}`),
+    );
+    const light = (lit: number | undefined): void => {
+      buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(at === lit)));
+      this.onLight(lit === undefined ? [] : stations[lit]!.neurons);
+    };
+    const items = stations.map(({ role, types, neurons, rateHz, firstMs }, at) => {
+      const button = buttons[at]!;
+      button.addEventListener('click', () => {
+        this.#stop();
+        light(button.ariaPressed === 'true' ? undefined : at);
+      });
+      const began =
+        firstMs === undefined ? 'silent' : `${rateHz.toFixed(0)} Hz, first spike at ${firstMs} ms`;
+      const item = element('li', {}, button, ` ${grouped(neurons.length)} neurons, ${began}. `);
+      if (role !== 'Decides') {
+        const silence = element('button', { type: 'button', class: 'quiet' }, 'Silence it and see');
+        silence.ariaLabel = `Silence ${named(types)} and see`;
+        silence.addEventListener('click', () => void this.#silence(run, verdict, types, silence, outcome));
+        item.append(silence);
+      }
+      return item;
+    });
+    this.#panel.replaceChildren(element('ol', {}, ...items), outcome);
+    if (withLessMotion.matches) return;
+    stations.forEach((_, at) => this.#timers.push(setTimeout(() => light(at), at * LIT_MS)));
+  }
+
+  /** Runs the stimulus twice, with the types as they are and silenced, and says what the fly does in each. */
+  async #silence(
+    run: Run,
+    verdict: Verdict,
+    types: readonly string[],
+    button: HTMLButtonElement,
+    outcome: HTMLElement,
+  ): Promise<void> {
+    const document = this.#document(run.response, types);
+    button.disabled = true;
+    outcome.replaceChildren('Simulating …');
+    try {
+      const { conditions } = await service.runExperiment(document).answer();
+      const runs = conditions.map(({ reports, spikes }) =>
+        this.#asRun(run.response, reports as unknown as BinnedReports, spikes?.mean ?? 0),
+      );
+      const [before, after] = runs.map((each) => verdictOn(each, this.model));
+      const { id, label } = verdict.channel!;
+      const rates = runs.map(({ channels }) => channels[id]);
+      const laboratory = `/laboratory#document=${encodeURIComponent(JSON.stringify(document))}`;
+      outcome.replaceChildren(
+        `Before: ${before!.sentence} `,
+        element('b', {}, `Without ${named(types)}: ${after!.sentence}`),
+        ` ${label}: ${rates.join(' → ')} Hz. `,
+        element('a', { href: laboratory }, 'Open in the laboratory'),
+      );
+    } catch (error) {
+      outcome.replaceChildren(asFailure(error).message);
+    }
+    button.disabled = false;
+  }
+
+  #document(
+    { stimulus, intensity, duration_ms, seed }: FullRun,
+    types: readonly string[],
+  ): ExperimentDocument {
+    const { nominal_rate_hz: rateHz } = this.model.stimuli.find(({ id }) => id === stimulus)!;
+    const reports = this.model.channels.map(({ id }) => [
+      id,
+      { node_set: `@channel/${id}`, type: 'histogram', bin_ms: BIN_MS },
+    ]);
+    return {
+      inputs: { [stimulus]: { node_set: `@stimulus/${stimulus}`, rate_hz: rateHz * intensity } },
+      duration_ms,
+      trials: 1,
+      seed,
+      // The types as one group, after a condition without the silence.
+      sweep: [{ each: [...types], group_by: [], as: 'silence' }],
+      reports: Object.fromEntries(reports),
+    } as ExperimentDocument;
+  }
+
+  /** Rates of the channels as those of a run, so that the same fly acts them out. */
+  #asRun(run: FullRun, reports: BinnedReports, total: number): FullRun {
+    const ofChannels = (read: (group: BinnedGroup) => number) =>
+      Object.fromEntries(Object.entries(reports).map(([id, [group]]) => [id, read(group)]));
+    // Two decimals, as the answer to a run has them.
+    const channels = ofChannels(({ rate_hz: rate }) => Math.round(100 * rate.mean) / 100);
+    return {
+      ...run,
+      channels,
+      drive: drivesFrom(this.model.drives)(channels),
+      spikes: { ...run.spikes, total },
+      frames: run.frames.map((frame, at) => ({
+        ...frame,
+        channels: ofChannels(({ bins_hz: bins }) => bins[at] ?? 0),
+      })),
+    } as FullRun;
+  }
+}
+
+type BinnedReports = Readonly<Record<string, readonly [BinnedGroup]>>;
+
+/** Group of a report of type histogram. */
+interface BinnedGroup {
+  readonly rate_hz: { readonly mean: number };
+  readonly bins_hz: readonly number[];
+}
+
+function named(types: readonly string[]): string {
+  const shown = types.slice(0, NAMED_TYPES).join(', ');
+  return types.length > NAMED_TYPES ? `${shown} and ${types.length - NAMED_TYPES} more` : shown;
+}
