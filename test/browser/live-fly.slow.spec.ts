@@ -84,9 +84,11 @@ describeWith(['chromium'], 'a live fly', () => {
     await silence.fill('LC4, LPLC2');
     await silence.blur();
     await expectText(page, '#live-note', /From now on silent: LC4, LPLC2/);
-    await behaves(page, /stands|lands/);
-    await button('Touch it').press('Enter');
+    await behaves(page, /stands|walks|turns/);
+    await button('Touch it').focus();
+    await page.keyboard.down(' ');
     await behaves(page, /grooms/);
+    await page.keyboard.up(' ');
 
     await button('This is the experiment you did').click();
     await page.waitForURL('**/laboratory#document=*');

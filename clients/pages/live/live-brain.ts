@@ -15,7 +15,7 @@ const QUIET_MS = 80;
 /** A brain that goes on by itself for so long after the last that was done is ended. */
 const ALONE_MS = 1500;
 /** A session at rest is kept for so long, so that what is done next goes on with it. */
-const KEPT_MS = 20_000;
+const KEPT_MS = 30_000;
 const PATIENCE_S = 2;
 /** Share of a late step in the mean that is told. */
 const LATE_SHARE = 0.2;

@@ -3,7 +3,7 @@
 /** The stimulus that is an object at a distance; all others are held. */
 export const THREAT = 'loom';
 /** A tap lasts at least so long, in brain time: a shorter one could fall between two steps. */
-export const SHORTEST_ACT_MS = 150;
+export const SHORTEST_ACT_MS = 250;
 /** Beyond this distance, in units of the stage, nothing is near. */
 export const FAR = 1.6;
 const NEAREST = 0.2;
