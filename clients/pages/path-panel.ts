@@ -157,7 +157,7 @@ export class PathPanel {
       const item = element('li', {}, button, ` ${grouped(neurons.length)} neurons, ${began}. `);
       if (role !== 'Decides') {
         const silence = element('button', { type: 'button', class: 'quiet' }, 'Silence it and see');
-        silence.ariaLabel = `Silence ${named(types)} and see`;
+        silence.ariaLabel = `Silence it and see: ${named(types)}`;
         silence.addEventListener('click', () => void this.#silence(run, verdict, types, silence, outcome));
         item.append(silence);
       }

@@ -20,6 +20,9 @@ import { SUPER_CLASSES, superClassIndex, type Theme } from './theme.js';
 
 /** A pointer that moves farther between press and release has turned the brain. */
 const CLICK_PIXELS = 5;
+/** The slow turn at rest: to one side and to the other, a few times. */
+const TURN = { radians: 0.2, periodMs: 20_000, periods: 4 } as const;
+const withLessMotion = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class Stage {
   readonly #canvas = byId<HTMLCanvasElement>('brain');
@@ -35,6 +38,10 @@ export class Stage {
   #pointer: { x: number; y: number } | undefined;
   #litMs = 0;
   #isLive = false;
+  /** How long the brain has turned at rest; it stops at the end, and when the reader takes it. */
+  #turnedMs = 0;
+  #lastPaint = 0;
+  #isSeen = true;
 
   /**
    * @param onSelect is told the neuron that was clicked, or that none was
@@ -101,6 +108,11 @@ export class Stage {
         this.#view.lookFrom(button.dataset['viewpoint'] as keyof typeof VIEWPOINTS),
       );
     });
+    new IntersectionObserver(([entry]) => (this.#isSeen = entry!.isIntersecting)).observe(this.#canvas);
+    const stopTurning = (): void => void (this.#turnedMs = Infinity);
+    for (const type of ['pointerdown', 'keydown', 'wheel'] as const) {
+      byId('views').addEventListener(type, stopTurning, { passive: true });
+    }
     this.#difference.addEventListener('click', () => {
       const pressed = this.#difference.getAttribute('aria-pressed') !== 'true';
       this.#difference.setAttribute('aria-pressed', String(pressed));
@@ -159,8 +171,19 @@ export class Stage {
     this.#litMs = performance.now() - started;
   }
 
+  /** Shows that the brain is deep: turns it slowly while nothing plays. */
+  #turn(now: number): void {
+    const elapsedMs = now - this.#lastPaint;
+    this.#lastPaint = now;
+    const isAtRest = !this.playback.playing && this.#isSeen && !withLessMotion.matches;
+    if (!isAtRest || this.#turnedMs >= TURN.periods * TURN.periodMs || elapsedMs > 1000) return;
+    this.#turnedMs += elapsedMs;
+    this.#view.turnTo(TURN.radians * Math.sin((2 * Math.PI * this.#turnedMs) / TURN.periodMs));
+  }
+
   #paint(): void {
     const started = performance.now();
+    this.#turn(started);
     if (this.#view.render()) {
       this.#frame.classList.add('drawn');
       this.#times.note(performance.now() - started + this.#litMs, this.#view.drawCalls);
@@ -197,6 +220,9 @@ export class Stage {
       swatch.style.setProperty('--swatch', `var(--class-${name})`);
       return [element('li', {}, swatch, `${spoken(name)} ${grouped(counts[i]!)}`)];
     });
-    byId('legend').replaceChildren(...items);
+    const estimated = this.atlas.estimated.reduce((sum, each) => sum + each, 0);
+    const isAll = estimated === this.atlas.neuronCount;
+    const positions = `${isAll ? 'all' : grouped(estimated)} positions estimated${isAll ? '' : ': smaller and fainter'}`;
+    byId('legend').replaceChildren(...items, ...(estimated === 0 ? [] : [element('li', {}, positions)]));
   }
 }

@@ -6,7 +6,6 @@ import { resolve } from 'node:path';
 import { answerJson, dryRunJson } from '../experiments/formats/answer-json.js';
 import type { TableFormat } from '../experiments/formats/formats.js';
 import { describeValue } from '../errors.js';
-import { drawSvg } from '../experiments/figures/draw.js';
 import { figureOfFile } from '../experiments/figures/experiment-figures.js';
 import { reportHtml } from '../experiments/figures/report-html.js';
 import { defineCommand, type OptionValues, type Terminal, UsageError } from './command.js';
@@ -21,10 +20,11 @@ import { dryRunTable } from './experiment/dry-run-table.js';
 import { LocalExperiment } from './experiment/local-experiment.js';
 import { extensionOf, OPTIONS } from './experiment/options.js';
 import { RemoteExperiment } from './experiment/remote-experiment.js';
+import { plotter } from './experiment/plot-file.js';
 import type { ExperimentSource } from './experiment/source.js';
 import { counted } from './text.js';
 
-const PLOT_WIDTH = 900;
+const PLOT_OPTIONS = ['plot-width', 'font-size', 'font', 'colours', 'dpi'] as const;
 
 type ExperimentOptions = OptionValues<typeof OPTIONS>;
 
@@ -53,6 +53,7 @@ export const command = defineCommand({
     const { json, plot, html, spikes } = options;
     const { print, progress } = terminal;
     const orders = fileOrders(options);
+    const draw = plot === undefined ? undefined : plotter(plot, options);
     const document = await documentOf(path, options, terminal);
     if (options['print-document']) {
       print(documentText(document));
@@ -83,8 +84,8 @@ export const command = defineCommand({
       progress.note(`Wrote ${file === spikes ? 'the spikes' : 'the table'} to ${file}.`);
     }
     const findings = findingsOf(answer, await source.neurons());
-    if (plot !== undefined) {
-      await writeWhole(plot, `${drawSvg(figureOfFile(findings), PLOT_WIDTH)}\n`);
+    if (plot !== undefined && draw !== undefined) {
+      await writeWhole(plot, await draw(figureOfFile(findings)));
       progress.note(`Wrote the plot to ${plot}.`);
     }
     if (html !== undefined) {
@@ -97,7 +98,8 @@ export const command = defineCommand({
 });
 
 /** @throws UsageError */
-function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions): FileOrder[] {
+function fileOrders(options: ExperimentOptions): FileOrder[] {
+  const { csv, table, spikes, names, plot, html } = options;
   const paths = [csv, spikes, plot, html].filter((path) => path !== undefined).map((path) => resolve(path));
   const twice = paths.find((path, at) => paths.indexOf(path) < at);
   if (twice !== undefined) {
@@ -105,6 +107,8 @@ function fileOrders({ csv, table, spikes, names, plot, html }: ExperimentOptions
       `--csv, --spikes, --plot and --html should be different files, found ${describeValue(twice)} twice`,
     );
   }
+  const ofPlot = PLOT_OPTIONS.find((name) => options[name] !== undefined);
+  if (ofPlot !== undefined && plot === undefined) throw new UsageError(`--${ofPlot} needs --plot`);
   if (table !== undefined && csv === undefined) throw new UsageError('--table needs --csv');
   if (names !== undefined && spikes === undefined) throw new UsageError('--names needs --spikes');
   const orders: FileOrder[] = [];

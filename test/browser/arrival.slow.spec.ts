@@ -94,10 +94,16 @@ describeWith(['chromium'], 'arriving at the page of the default brain', () => {
     expect(await stations.last().getByRole('button').getAttribute('aria-pressed')).toBe('true');
     expect((await brainColours(page)).white).toBeGreaterThan(before + 60);
     expect(await axeFindings(page, '#stage')).toEqual([]);
-    await page.getByRole('button', { name: 'Silence LC4, LPLC2 and see' }).click();
-    await expectText(page, '#silenced', /Before: It takes off.*Without LC4, LPLC2: It stands still.*→ 0 Hz/s);
+    await page.getByRole('button', { name: 'Silence it and see: LC4, LPLC2' }).click();
+    await expectText(
+      page,
+      '#silenced',
+      /Before: It takes off.*Without LC4, LPLC2: It stands still.*→ 0 Hz\./s,
+    );
     await page.getByRole('link', { name: 'Open in the laboratory' }).click();
-    await expectText(page, '#experiment', /loom/);
+    await page.waitForFunction(() =>
+      document.querySelector<HTMLTextAreaElement>('textarea#document')?.value.includes('@stimulus/loom'),
+    );
     expect(problems).toEqual([]);
     await page.close();
   });

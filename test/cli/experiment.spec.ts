@@ -510,7 +510,20 @@ describe('npm run experiment with the options of an open experiment', () => {
     [['--report', 'C_walk', '--from', '1'], /^from must be the index of a condition, from 0 to 0, got 1/],
     [['--report', 'C_walk', '--from', '-1'], /--from should be a whole number from 0/],
     [['--report', 'C_walk', '--workers', '0'], /--workers should be a whole number from 1 to 256, found "0"/],
-    [['--report', 'C_walk', '--plot', 'a.png'], /--plot should be a file that ends in .svg, found "a.png"/],
+    [
+      ['--report', 'C_walk', '--plot', 'a.gif'],
+      /--plot should be a file that ends in .svg, .png, .pdf, found "a.gif"/,
+    ],
+    [['--report', 'C_walk', '--dpi', '300'], /--dpi needs --plot/],
+    [
+      ['--report', 'C_walk', '--plot', 'a.svg', '--colours', 'red'],
+      /--colours should be grey, or colours such/,
+    ],
+    [['--report', 'C_walk', '--plot', 'x.pdf', '--font', 'none.ttf'], /The font none.ttf cannot be read/],
+    [
+      ['--report', 'C_walk', '--plot', 'x.png', '--font', 'package.json'],
+      /--font should be a file of a TrueType/,
+    ],
     [
       ['--report', 'C_walk', '--spikes', 'a.txt'],
       /--spikes should be a file that ends in .csv, .arrow, .parquet, found "a.txt"/,
@@ -554,6 +567,34 @@ describe('npm run experiment -- DOCUMENT.json --plot', () => {
     return { svg, table: table.stdout, json: json.stdout };
   };
   const marks = (svg: string, mark: string) => svg.split(mark).length - 1;
+
+  it('writes PNG and PDF in the size that was asked for, with fonts of their own, equal each time', async () => {
+    const size = ['--plot-width', '127', '--font-size', '7', '--colours', 'grey'];
+    const files = async (ending: string, ...further: readonly string[]) => {
+      const paths = [1, 2].map((at) => inDirectory(`sized-${at}.${ending}`));
+      for (const path of paths) {
+        expect(await experiment([file, '--plot', path, ...size, ...further])).toMatchObject({ status: 0 });
+      }
+      const [one, other] = paths.map((path) => readFileSync(path)) as [Buffer, Buffer];
+      expect(one.equals(other)).toBe(true);
+      return one;
+    };
+    const svg = (await files('svg', '--font', 'Gill Sans')).toString();
+    const sized = /^<svg [^>]*width="([\d.]+)mm" height="([\d.]+)mm"[^>]*font-family="Gill Sans"/;
+    const [, widthMm, heightMm] = sized.exec(svg)!.map(Number) as [number, number, number];
+    expect(widthMm).toBeCloseTo(127, 0);
+    expect(svg).not.toContain(PAPER.series[0]!);
+    const png = await files('png', '--dpi', '200');
+    expect(png.subarray(1, 4).toString()).toBe('PNG');
+    expect(Math.abs(png.readUInt32BE(16) - 1000)).toBeLessThanOrEqual(2);
+    expect(png.readUInt32BE(20) / png.readUInt32BE(16)).toBeCloseTo(heightMm / widthMm, 2);
+    const pdf = (await files('pdf')).toString('latin1');
+    const [, width, height] = /\/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf)!.map(Number);
+    expect(width).toBeCloseTo((127 * 72) / 25.4, -1);
+    expect(height! / width!).toBeCloseTo(heightMm / widthMm, 2);
+    expect(pdf).toContain('Arimo-Regular');
+    expect(pdf.match(/\/Type \/Page\b/g)).toHaveLength(1);
+  });
 
   it('draws a numeric sweep as curves: a point for each value and group', async () => {
     const { svg, json } = await plotted('dose', file);

@@ -13,6 +13,7 @@ import {
   Scene,
   ShaderMaterial,
   Spherical,
+  Vector2,
   Vector3,
   WebGLRenderer,
 } from 'three';
@@ -89,6 +90,8 @@ export class BrainView {
   #theme: Theme | undefined;
   #isBesideRun = false;
   #changed = true;
+  /** Angle of `turnTo` by which the camera has gone around the brain. */
+  #turned = 0;
   /** Size of the canvas in CSS pixels, kept because asking for it makes the browser lay out the page. */
   #size = { width: 1, height: 1 };
   /** Width of the wider label and the gap beside it, in CSS pixels. */
@@ -119,6 +122,7 @@ export class BrainView {
       restStrength: { value: REST_STRENGTH.dark },
       kindColours: { value: Array.from({ length: KINDS }, () => new Vector3()) },
       kindStrengths: { value: this.#kindStrengths() },
+      depth: { value: new Vector2(0, 1) },
       estimatedStrength: { value: atlas.estimated.includes(0) ? 0.6 : 1 },
       runColour: { value: new Vector3() },
       keptColour: { value: new Vector3() },
@@ -182,6 +186,15 @@ export class BrainView {
   lookFrom(viewpoint: keyof typeof VIEWPOINTS): void {
     const [azimuth, polar] = VIEWPOINTS[viewpoint];
     this.#camera.position.setFromSpherical(new Spherical(this.#fittingDistance(), polar, azimuth));
+    this.#turned = 0;
+    this.#controls.update();
+    this.#changed = true;
+  }
+
+  /** @param radians to the fly's left of where the camera was put, by a viewpoint or by the reader */
+  turnTo(radians: number): void {
+    this.#camera.position.applyAxisAngle(this.#camera.up, radians - this.#turned);
+    this.#turned = radians;
     this.#controls.update();
     this.#changed = true;
   }
@@ -266,6 +279,10 @@ export class BrainView {
   render(): boolean {
     if (!this.#changed) return false;
     this.#changed = false;
+    const { x, y, z } = this.#camera.position.clone().normalize();
+    const { x: halfX, y: halfY, z: halfZ } = this.#halfExtent;
+    const halfDepth = Math.abs(x) * halfX + Math.abs(y) * halfY + Math.abs(z) * halfZ;
+    this.#uniforms['depth']!.value.set(this.#camera.position.length() - halfDepth, 2 * halfDepth);
     this.#renderer.render(this.#scene, this.#camera);
     this.#placeLabels();
     return true;
@@ -378,7 +395,14 @@ export class BrainView {
     const before = this.#fittingDistance();
     this.#renderer.setSize(clientWidth, clientHeight, false);
     this.#camera.aspect = clientWidth / clientHeight;
-    this.#camera.setViewOffset(clientWidth, clientHeight, 0, -LOWERED * clientHeight, clientWidth, clientHeight);
+    this.#camera.setViewOffset(
+      clientWidth,
+      clientHeight,
+      0,
+      -LOWERED * clientHeight,
+      clientWidth,
+      clientHeight,
+    );
     const after = this.#fittingDistance();
     this.#camera.position.multiplyScalar(after / before);
     this.#controls.minDistance = 0.2 * after;

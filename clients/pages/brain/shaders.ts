@@ -16,6 +16,8 @@ export const REST_VERTEX_SHADER = /* glsl */ `
   uniform vec3 kindColours[${KINDS}];
   uniform float kindStrengths[${KINDS}];
   uniform float estimatedStrength;
+  // Distance of the nearest part of the brain from the camera, and of the farthest from that.
+  uniform vec2 depth;
 
   // Index of the super class, 1 where the position is estimated.
   attribute vec4 traits;
@@ -29,6 +31,8 @@ export const REST_VERTEX_SHADER = /* glsl */ `
     int kind = int(traits.x + 0.5);
     colour = kindColours[kind];
     alpha = restStrength * kindStrengths[kind] * mix(1.0, estimatedStrength, traits.y);
+    // The farther half lies in a haze.
+    alpha *= mix(1.3, 0.45, clamp((-seen.z - depth.x) / depth.y, 0.0, 1.0));
     float pixels = pixelsPerUnit * restSize * mix(1.0, 0.85, traits.y) / -seen.z;
     // Below this size a point would flicker as it moves; it gets paler instead.
     gl_PointSize = max(pixels, 1.6);

@@ -17,6 +17,13 @@ const endingIn = (...extensions: readonly string[]) => ({
   says: `a file that ends in ${extensions.map((each) => `.${each}`).join(', ')}`,
 });
 
+/** Stands for a palette without hues. */
+export const GREY = 'grey';
+const COLOURS = {
+  test: (given: string) => given === GREY || /^#[0-9a-f]{6}(,#[0-9a-f]{6})*$/i.test(given),
+  says: `${GREY}, or colours such as #b93c0a,#0a5fa8`,
+};
+
 const LIST = { multiple: true } as const;
 
 export const OPTIONS = {
@@ -41,7 +48,12 @@ export const OPTIONS = {
   table: text('TABLE', `${TABLES.join(', ')}.`, { choices: TABLES }),
   spikes: file('Write the spikes (.parquet, .arrow, .csv).', { allowed: endingIn(...TABLE_FORMATS) }),
   names: choice(COLUMN_NAMES, 'Names of the columns in --spikes.'),
-  plot: file('Write a plot (.svg).', { allowed: endingIn('svg') }),
+  plot: file('Write a plot (.svg, .png, .pdf).', { allowed: endingIn('svg', 'png', 'pdf') }),
+  'plot-width': integer('Width of the plot in mm.', { range: [60, 400] }),
+  'font-size': integer('Text of the plot in points, by default 9.', { range: [4, 24] }),
+  font: text('FONT', 'A family in SVG; a .ttf or .otf file for PNG and PDF.'),
+  colours: text('COLOURS', 'grey, or #rrggbb of each series.', { allowed: COLOURS }),
+  dpi: integer('Resolution of PNG, by default 300.', { range: [72, 1200] }),
   html: file('Write a report with figures and tables.', { allowed: endingIn('html') }),
   connectome: file('Connectome, by default CONNECTOME_FILE.'),
   url: address('Let a service compute, as a job if it is large.'),

@@ -35,6 +35,7 @@ export const PAPER: Palette = {
 const FONT_PX = 12;
 /** Wide enough for most characters of the font; names of types have many capitals. */
 const CHARACTER_PX = 7.6;
+const TITLE_CHARACTER_PX = 9;
 /** Digits are narrower. */
 const DIGIT_PX = 6.4;
 const GAP = 10;
@@ -81,9 +82,14 @@ export function drawSvg(
   const drawn: string[] = [];
   let top = 0;
   if (title !== undefined) {
-    drawn.push(text(title, GAP, 22, palette.text, { 'font-size': 15, 'font-weight': 600 }));
-    subtitles.forEach((line, at) => drawn.push(text(line, GAP, 40 + LINE * at, palette.muted)));
-    top = 36 + LINE * subtitles.length;
+    const room = width - 2 * GAP;
+    const titles = linesOf(title, room / TITLE_CHARACTER_PX);
+    const below = subtitles.flatMap((line) => linesOf(line, room / CHARACTER_PX));
+    const pen = { 'font-size': 15, 'font-weight': 600 };
+    titles.forEach((line, at) => drawn.push(text(line, GAP, 22 + LINE * at, palette.text, pen)));
+    top = LINE * titles.length;
+    below.forEach((line, at) => drawn.push(text(line, GAP, top + 22 + LINE * at, palette.muted)));
+    top += LINE * (below.length + 1);
   }
   const hasCells = sections.some(({ scale }) => scale !== undefined);
   const gradient = `${idPrefix}${GRADIENT}`;

@@ -404,9 +404,8 @@ function groupsFigure(measure: Measured): FigureKind {
         return { label: nameOf(entry.report, entry), mean, sd, trials: values, ...n };
       });
       // Controls are read beside the group that they belong to, also where they are silent.
-      const active = bars.filter(
-        ({ mean }, at) => mean > 0 || (entries[at]!.isOfControls && bars[at - 1]!.mean > 0),
-      );
+      const activeGroups = new Set(entries.filter(({ value }) => value!.mean > 0).map(({ group }) => group));
+      const active = bars.filter((_, at) => activeGroups.has(entries[at]!.group));
       const hasControls = measure.reports.some((report) =>
         conditions[0]?.groups[report]?.some((group) => 'control' in group),
       );
