@@ -14,7 +14,7 @@ import { NodeSetResolver } from '../dist/connectome/node-set-resolver.js';
 import { parseDocument } from '../dist/experiments/document/parse-document.js';
 import { planExperiment } from '../dist/experiments/plan/plan.js';
 import { trialTask } from '../dist/experiments/plan/trial.js';
-import { trialOf } from '../dist/experiments/run/readout.js';
+import { trialOf, TrialReader } from '../dist/experiments/run/readout.js';
 import { compileDrawingKernel, compileKernel } from '../dist/scheduling/kernel-file.js';
 import { KernelEngine } from '../dist/simulation/cpu/kernel-engine.js';
 import { compiledDrawing } from '../dist/stimulus/compiled-drawing.js';
@@ -78,7 +78,7 @@ await runCommand({
   async run(options) {
     const connectome = openConnectome(await readConnectomeFile(options.connectome));
     const engine = new KernelEngine(compileKernel(), connectome);
-    const runTrial = trialOf(connectome, engine, compiledDrawing(compileDrawingKernel()));
+    const runTrial = trialOf(new TrialReader(connectome, compiledDrawing(compileDrawingKernel())), engine);
     const timeOf = (members) => {
       const document = parseDocument({ ...PLAIN, ...members }, DOCUMENT_LIMITS, []);
       const plan = planExperiment(connectome, document, new NodeSetResolver(connectome, document), NO_LIMITS);

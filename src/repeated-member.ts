@@ -42,17 +42,17 @@ export function repeatedMember(json: string): RepeatedMember | undefined {
 }
 
 /**
- * Finds a member that a document has twice: one of them, an input or a report, would be lost without a word.
- * @param json a text that is JSON
+ * Finds a member that a text has twice: one of them, an input, a rate or a report, would be lost without a word.
+ * @param json a text that is JSON  @param what it is, as sentences name it
  * @throws CodedError INVALID_PARAMETER
  */
-export function refuseRepeatedMember(json: string): void {
+export function refuseRepeatedMember(json: string, what = 'The document'): void {
   const repeated = repeatedMember(json);
   if (repeated === undefined) return;
   const { name, path } = repeated;
   throw new CodedError(
     'INVALID_PARAMETER',
-    `The document must have each member once, got ${describeValue(name)} twice in the same object.`,
+    `${what} must have each member once, got ${describeValue(name)} twice in the same object.`,
     { path: path.length > LONGEST_PATH_CHARACTERS ? '' : path },
   );
 }

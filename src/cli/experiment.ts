@@ -83,15 +83,17 @@ export const command = defineCommand({
     for (const file of computed.finishFiles()) {
       progress.note(`Wrote ${file === spikes ? 'the spikes' : 'the table'} to ${file}.`);
     }
-    const findings = findingsOf(answer, await source.neurons());
-    if (plot !== undefined && draw !== undefined) {
-      await writeWhole(plot, await draw(figureOfFile(findings)));
-      progress.note(`Wrote the plot to ${plot}.`);
-    }
-    if (html !== undefined) {
-      const { totals } = answer;
-      await writeWhole(html, reportHtml({ findings, totals, program: programName() }));
-      progress.note(`Wrote the report to ${html}.`);
+    if (draw !== undefined || html !== undefined) {
+      const findings = findingsOf(answer, await source.neurons());
+      if (plot !== undefined && draw !== undefined) {
+        await writeWhole(plot, await draw(figureOfFile(findings)));
+        progress.note(`Wrote the plot to ${plot}.`);
+      }
+      if (html !== undefined) {
+        const { totals } = answer;
+        await writeWhole(html, reportHtml({ findings, totals, program: programName() }));
+        progress.note(`Wrote the report to ${html}.`);
+      }
     }
     progress.note(computed.effort);
   },

@@ -5,7 +5,7 @@ import { DEFAULT_EXPERIMENT } from '../presets/experiment.js';
 import { QUERY_FIELDS } from '../presets/fields.js';
 import { availableStimuli } from '../presets/presets.js';
 import { ExperimentRunner } from '../presets/run-body.js';
-import { sessionSteps, trialInParts, trialOf } from '../experiments/run/readout.js';
+import { sessionSteps, trialInParts, trialOf, TrialReader } from '../experiments/run/readout.js';
 import {
   arraysOfReading,
   isProgress,
@@ -51,9 +51,10 @@ function start({ connectome: buffer }: WorkerData): (task: Task) => unknown {
   const runner = new ExperimentRunner(connectome, engine, draw);
   const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
   const rewirable = new RewirableEngine(engine, connectome, modules);
-  const runTrial = trialOf(connectome, rewirable, draw);
-  const runInParts = trialInParts(connectome, (wiring) => rewirable.engineFor(wiring), draw);
-  const runStep = sessionSteps(connectome, engine, draw);
+  const reader = new TrialReader(connectome, draw);
+  const runTrial = trialOf(reader, rewirable);
+  const runInParts = trialInParts(reader, (wiring) => rewirable.engineFor(wiring));
+  const runStep = sessionSteps(reader, engine);
   warmUp(connectome, runner, runTrial);
   const compute = (task: Task): unknown => {
     switch (task.kind) {

@@ -135,9 +135,6 @@ export class Trial extends QueuedJob<V2TrialTask, TrialReading> {
 
   override lose(loss: Loss): void {
     if (loss.isUnderWay) this.#endWork();
-    // The worker may have been writing the state.
-    const { progress: _, ...task } = this.ownTask;
-    this.ownTask = task;
     super.lose(loss);
   }
 

@@ -13,7 +13,12 @@ import { groupsOf } from '../experiments/plan/groups.js';
 import { reportTask } from '../experiments/plan/plan-cost.js';
 import { expectedWork, priceMs, tableRowsOf, type Work } from '../experiments/plan/prices.js';
 import type { SessionPlan } from '../experiments/plan/session-plan.js';
-import { type ConditionProtocol, type StepReading, trialTask } from '../experiments/plan/trial.js';
+import {
+  type ConditionProtocol,
+  type PartState,
+  type StepReading,
+  trialTask,
+} from '../experiments/plan/trial.js';
 import { conditionResult } from '../experiments/run/condition-result.js';
 import type { ExperimentQueue } from '../scheduling/experiment-queue.js';
 import { STEPS_PER_MS } from '../stimulus/protocol.js';
@@ -55,12 +60,11 @@ export class Session {
   readonly #reports: readonly PlannedReport[];
   readonly #inputNames: readonly string[];
   readonly #end = new AbortController();
-  #state: SharedArrayBuffer | undefined;
+  #state: PartState | undefined;
   /** The state before it, whose memory the next one may have. */
-  #spare: SharedArrayBuffer | undefined;
+  #spare: PartState | undefined;
   /** True where a branch goes on from the same state, which then nobody may overwrite. */
   #isShared = false;
-  #places: StepReading['places'] | undefined;
   #lastStep: number | undefined;
   #synapticEvents = 0;
   #stoppedAtMs: number | undefined;
@@ -164,7 +168,6 @@ export class Session {
     const branch = new Session(this.plan, this.parts, this.timeline.copy());
     branch.#state = this.#state;
     this.#isShared = branch.#isShared = true;
-    branch.#places = this.#places;
     branch.#lastStep = this.#lastStep;
     branch.#synapticEvents = this.#synapticEvents;
     branch.#stoppedAtMs = this.#stoppedAtMs;
@@ -262,7 +265,6 @@ export class Session {
       after: this.#lastStep,
       from: this.#state,
       to: this.#spare,
-      places: this.#places,
       synapticEvents: this.#synapticEvents,
       readsDrives,
     };
@@ -270,7 +272,6 @@ export class Session {
     this.#spare = this.#isShared ? undefined : this.#state;
     this.#isShared = false;
     this.#state = reading.state;
-    this.#places = reading.places;
     this.#lastStep = number;
     this.#synapticEvents = reading.synapticEvents;
     return reading;

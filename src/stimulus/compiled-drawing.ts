@@ -12,7 +12,15 @@ import {
 import { WORD_RANGE, type IntervalTable } from './intervals.js';
 import { MAXIMUM_TRIAL_STEPS, type BackgroundTrain, type GivenTrain, type Input } from './protocol.js';
 import { courseOf, coursesOf, type RateCourse } from './rate-table.js';
-import { epochsIn, firstBlockOf, type LayeredTrain, newIdWords, POISSON_LAYERS, shareOf } from './trains.js';
+import {
+  epochsIn,
+  firstBlockOf,
+  idWordsOf,
+  type IdWords,
+  type LayeredTrain,
+  POISSON_LAYERS,
+  shareOf,
+} from './trains.js';
 
 /** Exports of kernel/kernel.ts, which says what the numbers are. */
 interface Kernel {
@@ -63,22 +71,24 @@ export function compiledDrawing(module: WebAssembly.Module): DrawInputEvents {
   };
 }
 
-/** Places for the trains of a trial that is drawn in parts, before the first part. */
+/** Places for the trains of a trial that is drawn in parts, before the first part; in shared memory. */
 export function newPlaces(inputs: readonly Input[]): TrainPlaces {
   const trains = partedInputs(inputs).inputs.reduce((sum, { neurons }) => sum + neurons.length, 0);
-  return new Uint32Array(trains * PLACES_WORDS);
+  return new Uint32Array(new SharedArrayBuffer(trains * PLACES_WORDS * Uint32Array.BYTES_PER_ELEMENT));
 }
 
 class Drawing {
   /** Addresses in the kernel's memory. */
   readonly #tables = new Map<IntervalTable, number>();
   /** Words that stand for the ids of neurons, two for each that is known; asking for those of a whole brain takes long. */
-  #idWords: number | undefined;
+  readonly #idWords: number;
   readonly #known = new Uint8Array(MAXIMUM_NEURONS);
   #knownBy: NeuronId | undefined;
 
   constructor(private readonly kernel: Kernel) {
     kernel.layOut(MAXIMUM_TRIAL_STEPS);
+    // Memory that is never written takes no space.
+    this.#idWords = kernel.keep(2 * MAXIMUM_NEURONS * Uint32Array.BYTES_PER_ELEMENT);
   }
 
   draw(inputs: readonly Input[], part: Part, neuronId: NeuronId, places?: TrainPlaces) {
@@ -88,8 +98,15 @@ class Drawing {
     let placesOfTrain = places === undefined ? 0 : this.#write(places, kernel.lend(places.byteLength));
     const placesBytes = placesOfTrain && places!.BYTES_PER_ELEMENT * PLACES_WORDS;
     const firstPlaces = placesOfTrain;
+    for (const { neurons, train } of inputs) if (train.kind === 'poisson') this.#knowIds(neurons, neuronId);
+    let words = this.#words();
+    const wordsOf = (neuron: number): IdWords => {
+      // Memory that has grown meanwhile left this view without a length.
+      if (words.length === 0) words = this.#words();
+      return [words[2 * neuron]!, words[2 * neuron + 1]!];
+    };
     const adders = inputs.map(({ train }, at) =>
-      train.kind === 'spikes' ? this.#adderOfGiven(train, part) : this.#adderOf(layered[at]!, part, neuronId),
+      train.kind === 'spikes' ? this.#adderOfGiven(train, part) : this.#adderOf(layered[at]!, part, wordsOf),
     );
     forEachTrain(inputs, (neuron, input, index) => {
       adders[input]!(neuron, index, placesOfTrain);
@@ -106,7 +123,7 @@ class Drawing {
     const layered = layeredTrain(train);
     this.#begin([layered], part);
     const { layers, layerCount } = this.#writeTrain(layered, courseOf(train.rateHz, 0), part);
-    const { counter, key } = layered.streamOf(0, () => '');
+    const { counter, key } = layered.streamOf(0, () => [0, 0]);
     // The kernel reads four at a time.
     const list = new Uint32Array(4 * Math.ceil(neurons.length / 4));
     list.set(neurons);
@@ -114,7 +131,7 @@ class Drawing {
     this.kernel.addSparseTrains(
       address,
       neurons.length,
-      this.#idWords!,
+      this.#idWords,
       layers,
       layerCount,
       counter[2],
@@ -152,7 +169,7 @@ class Drawing {
   }
 
   /** @returns the same of trains that are drawn */
-  #adderOf(train: LayeredTrain, part: Part, neuronId: NeuronId) {
+  #adderOf(train: LayeredTrain, part: Part, wordsOf: (neuron: number) => IdWords) {
     const { kernel } = this;
     const { rateHz, streamOf } = train;
     const trains =
@@ -162,11 +179,9 @@ class Drawing {
     const courses = typeof rateHz === 'number' ? undefined : rateHz.courses;
     return (neuron: number, index: number, places: number) => {
       const { layers, layerCount } = trains[courses === undefined ? 0 : courses[index]!]!;
-      const stream = streamOf(index, () => neuronId(neuron));
-      const [w1, w2, w3] = stream.counter;
-      const [key0, key1] = stream.key;
+      const { counter, key } = streamOf(index, () => wordsOf(neuron));
       // Written out: a call with spread arguments takes longer than a short train.
-      kernel.addTrain(neuron, layers, layerCount, places, w1, w2, w3, key0, key1);
+      kernel.addTrain(neuron, layers, layerCount, places, counter[0], counter[1], counter[2], key[0], key[1]);
     };
   }
 
@@ -219,16 +234,19 @@ class Drawing {
   }
 
   #knowIds(neurons: Uint32Array, neuronId: NeuronId): void {
-    this.#idWords ??= this.kernel.keep(2 * MAXIMUM_NEURONS * Uint32Array.BYTES_PER_ELEMENT);
     if (neuronId !== this.#knownBy) this.#known.fill(0);
     this.#knownBy = neuronId;
-    const words = new Uint32Array(this.kernel.memory.buffer, this.#idWords, 2 * MAXIMUM_NEURONS);
+    const words = this.#words();
     for (let at = 0; at < neurons.length; at++) {
       const neuron = neurons[at]!;
       if (this.#known[neuron] === 1) continue;
-      words.set(newIdWords(neuronId(neuron)), 2 * neuron);
+      words.set(idWordsOf(neuronId(neuron)), 2 * neuron);
       this.#known[neuron] = 1;
     }
+  }
+
+  #words(): Uint32Array {
+    return new Uint32Array(this.kernel.memory.buffer, this.#idWords, 2 * MAXIMUM_NEURONS);
   }
 
   #end(): Pick<InputEvents, 'steps' | 'neurons'> {

@@ -7,6 +7,7 @@ import {
   type Epoch,
   epochsIn,
   firstBlockOf,
+  idWordsOf,
   type Layer,
   type LayeredTrain,
   poissonTrain,
@@ -111,7 +112,7 @@ function trainOf(
   const start = Math.max(part.startStep, startStep);
   const end = Math.min(part.endStep, endStep);
   return (neuron, index) => {
-    const stream = streamOf(index, () => neuronId(neuron));
+    const stream = streamOf(index, () => idWordsOf(neuronId(neuron)));
     const course = courseOf(rateHz, index);
     const steps = epochsIn(start, end).flatMap((epoch) =>
       layers.flatMap((layer) => stepsOf(layer, course, stream, epoch)),

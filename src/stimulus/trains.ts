@@ -41,8 +41,8 @@ export interface LayeredTrain {
   readonly rateHz: number | RateTable;
   readonly startStep: number;
   readonly endStep: number;
-  /** @param index of the neuron in the list of the input  @param id its id, asked for where it is needed */
-  streamOf(index: number, id: () => string): Stream;
+  /** @param index of the neuron in the list of the input  @param idWords of the neuron, asked for where they are needed */
+  streamOf(index: number, idWords: () => IdWords): Stream;
 }
 
 /** The share of events of a layer that stay at a rate, at most 1; none stay where it is not above 0. */
@@ -140,7 +140,10 @@ export function poissonTrain({ name, seed, trial, ...train }: Omit<PoissonTrain,
   return {
     ...train,
     layers: layersUpTo(POISSON_RATES_HZ),
-    streamOf: (_, id) => ({ counter: [...idWords(id()), word], key: [seed, trial] }),
+    streamOf: (_, idWords) => {
+      const [low, high] = idWords();
+      return { counter: [low, high, word], key: [seed, trial] };
+    },
   };
 }
 
@@ -148,7 +151,7 @@ export function backgroundTrain({ seed, trial, ...train }: Omit<BackgroundTrain,
   return {
     ...train,
     layers: layersUpTo(BACKGROUND_RATES_HZ, BACKGROUND_GUIDE_BITS),
-    streamOf: (_, id) => ({ counter: [...newIdWords(id()), PHILOX_STREAM.background], key: [seed, trial] }),
+    streamOf: (_, idWords) => ({ counter: [...idWords(), PHILOX_STREAM.background], key: [seed, trial] }),
   };
 }
 
@@ -156,32 +159,29 @@ function chanceInStep(rateHz: number): number {
   return (rateHz * STEP_MS) / MS_PER_SECOND;
 }
 
+/** Words of names: steps of sessions are short, and hashing takes as long as many trains. */
+const knownNames = new Map<string, number>();
+const MAXIMUM_KNOWN_NAMES = 2 ** 10;
+
 /** The first four bytes of the name's SHA-256, as a big-endian number, with the top bit set. */
 function nameWord(name: string): number {
-  return (createHash('sha256').update(name).digest().readUInt32BE() | NAME_BIT) >>> 0;
+  let word = knownNames.get(name);
+  if (word === undefined) {
+    word = (createHash('sha256').update(name).digest().readUInt32BE() | NAME_BIT) >>> 0;
+    if (knownNames.size === MAXIMUM_KNOWN_NAMES) knownNames.clear();
+    knownNames.set(name, word);
+  }
+  return word;
 }
 
 const ROOT_ID = /^(0|[1-9]\d{0,19})$/;
-type IdWords = readonly [low: number, high: number];
-
-/** A sweep draws trains for the same neurons in thousands of trials. More ids than a brain has are never needed. */
-const knownWords = new Map<string, IdWords>();
-const MAXIMUM_KNOWN_WORDS = 2 ** 18;
-
-function idWords(id: string): IdWords {
-  const known = knownWords.get(id);
-  if (known !== undefined) return known;
-  const words = newIdWords(id);
-  if (knownWords.size === MAXIMUM_KNOWN_WORDS) knownWords.clear();
-  knownWords.set(id, words);
-  return words;
-}
+export type IdWords = readonly [low: number, high: number];
 
 /**
  * The low and the high word of 64 bits that stand for a neuron: of its root id, which is a number; where the brain
  * was sampled and a neuron has a name instead, of the first eight bytes of the name's SHA-256, big-endian.
  */
-export function newIdWords(id: string): IdWords {
+export function idWordsOf(id: string): IdWords {
   const bits = ROOT_ID.test(id) ? BigInt(id) : createHash('sha256').update(id).digest().readBigUInt64BE();
   return [Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn)];
 }

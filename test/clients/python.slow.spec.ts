@@ -1159,6 +1159,13 @@ answer(refusals)`);
     await expect(python(`${RUN_EXP}\n${change}\nrun(force_overwrite=True)`)).rejects.toThrow(message);
   });
 
+  it('says that published ids need a measured brain, and how to get it', async () => {
+    listener = (_, response) => response.end('{"wiring":"synthetic","name":"a made-up brain"}');
+    await expect(python("run_exp('e', [1], 'results', lab=lab)", { url })).rejects.toThrow(
+      /Published root ids need a measured brain, and http.* serves a made-up brain: .*npm run up/,
+    );
+  });
+
   it('takes the equations of the model, and leaves out ids that the model lacks unless told otherwise', async () => {
     const lacking = `${RUN_EXP}
 params['eq_th'], params['v_th'] = 'v > v_th', -45e-3

@@ -53,6 +53,10 @@ describe('the options of an open experiment', () => {
     ['@channel/escape/neuron', 'channel_escape', { node_set: '@channel/escape', group_by: ['neuron'] }],
     ['LC4:left,LC*', 'LC4_left_LC', { node_set: ['LC4:left', 'LC*'] }],
     ['*', 'report', { node_set: '*' }],
+    ['DNp01@200+300', 'DNp01', { node_set: 'DNp01', start_ms: 200, end_ms: 500 }],
+    ['@MN9/side@0.1+0.2', 'MN9', { node_set: '@MN9', group_by: ['side'], start_ms: 0.1, end_ms: 0.3 }],
+    // No window: the document is refused for its name.
+    ['DNp01@200', 'DNp01_200', { node_set: 'DNp01@200' }],
   ])('--report %s is called %s', (text, name, report) => {
     expect(documentFrom({ report: [text] })).toEqual({ reports: { [name]: report } });
   });

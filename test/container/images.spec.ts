@@ -2,6 +2,7 @@
  * npm run test:container: the images of docker/Dockerfile are built and run for real, alone, by Compose and as the
  * Deployments of Kubernetes. Minutes, so not a part of `npm test`.
  */
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -99,6 +100,31 @@ describeOnDemand(['podman'], 'containers', () => {
 
         expect(await container.health()).toBe(0);
         expect(await container.stop()).toBe(0);
+      },
+      3 * MINUTES,
+    );
+
+    it(
+      'belongs to a Python that asks for it, and ends with it, however that ends',
+      async () => {
+        const script = `
+import os, sys
+from neural_experiment_client import Lab
+with Lab.local(image=sys.argv[1], variables={'WORKERS': 1}) as lab:
+    print(len(lab.neurons('DNp01')))
+lab = Lab.local(os.path.join('data', 'default.connectome'), image=sys.argv[1], variables={'WORKERS': 1})
+print(lab.run(inputs={'a': 'LC4'}, reports={'r': 'DNp01'}, trials=1, duration_ms=10).json['wiring'], flush=True)
+os.kill(os.getpid(), 9)
+`;
+        const env = { ...engine.environment, PYTHONPATH: 'clients/python', PYTHONDONTWRITEBYTECODE: '1' };
+        const { stdout, stderr, signal } = spawnSync('python3', ['-W', 'ignore', '-c', script, images.cpu], {
+          env,
+          encoding: 'utf8',
+        });
+        expect({ stdout, signal }).toEqual({ stdout: '2\nsynthetic\n', signal: 'SIGKILL' });
+        expect(stderr).toMatch(/^Started a service of .* \(its own brain\) at http:.* from .*cpu/);
+        const running = () => engine.podman('ps', '--quiet', '--filter', `ancestor=${images.cpu}`);
+        await until(async () => (await running()) === '');
       },
       3 * MINUTES,
     );

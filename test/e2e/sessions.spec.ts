@@ -169,6 +169,15 @@ describe('a session', () => {
     }
     const changed = await client.ask({ ...step, rates_hz: { sugar: 1 } });
     expect(changed.status).toBe(409);
+    const repeated = await fetch(`${service.url}${client.path}/steps`, {
+      method: 'POST',
+      headers: JSON_TYPE,
+      body: '{"t_ms": 20, "duration_ms": 20, "rates_hz": {"sugar": 1, "sugar": 2}}',
+    });
+    expect({ status: repeated.status, body: await repeated.json() }).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_PARAMETER', path: '/rates_hz/sugar' },
+    });
     expect((await client.ask({ t_ms: 20, duration_ms: 20 })).status).toBe(200);
     await client.end();
   });

@@ -13,7 +13,7 @@ import type { Connectome } from '../../src/connectome/connectome.js';
 import { openConnectome } from '../../src/connectome/format.js';
 import { DEFAULT_EXPERIMENT } from '../../src/presets/experiment.js';
 import { protocolOf } from '../../src/presets/presets.js';
-import { trialOf } from '../../src/experiments/run/readout.js';
+import { trialOf, TrialReader } from '../../src/experiments/run/readout.js';
 import type { EventTask } from '../../src/experiments/kinds/reports/event-table.js';
 import { sharedArray } from '../../src/experiments/kinds/shared-array.js';
 import type { TrialReading, TrialTask } from '../../src/experiments/plan/trial.js';
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const buffer = await readConnectomeFile(connectomeFile);
   connectome = openConnectome(buffer);
   digest = connectome.digest;
-  expectedReading = trialOf(connectome, new ReferenceEngine(connectome), drawInputEvents);
+  expectedReading = trialOf(new TrialReader(connectome, drawInputEvents), new ReferenceEngine(connectome));
   pool = await ExperimentPool.start({
     workers: 1,
     workerData: { connectome: buffer },

@@ -1,6 +1,6 @@
 /** A queue with both classes of jobs in front of real workers: runs of version 1 go first, trials of version 2 behind. */
 import { DEFAULT_EXPERIMENT } from '../../src/presets/experiment.js';
-import { trialOf } from '../../src/experiments/run/readout.js';
+import { trialOf, TrialReader } from '../../src/experiments/run/readout.js';
 import type { EventTask } from '../../src/experiments/kinds/reports/event-table.js';
 import { sharedArray } from '../../src/experiments/kinds/shared-array.js';
 import {
@@ -33,7 +33,7 @@ let pool: ExperimentPool | undefined;
 beforeAll(async () => {
   buffer = (await readConnectomeFile(smallConnectomeFile())) as SharedArrayBuffer;
   connectome = openConnectome(buffer);
-  expectedReading = trialOf(connectome, new ReferenceEngine(connectome), drawInputEvents);
+  expectedReading = trialOf(new TrialReader(connectome, drawInputEvents), new ReferenceEngine(connectome));
 });
 afterAll(() => workers.remove());
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { parseDocument } from '../../src/experiments/document/parse-document.js'
 import type { ExperimentLimits } from '../../src/experiments/plan/experiment-limits.js';
 import type { RateGroup } from '../../src/experiments/kinds/reports/rate.js';
 import { planExperiment, type ExperimentPlan } from '../../src/experiments/plan/plan.js';
-import { trialOf } from '../../src/experiments/run/readout.js';
+import { trialOf, TrialReader } from '../../src/experiments/run/readout.js';
 import { trialTask, type TrialReading, type TrialTask } from '../../src/experiments/plan/trial.js';
 import type {
   ConditionResult,
@@ -69,7 +69,7 @@ export function localReadings(connectome: Connectome): (task: TrialTask) => Tria
   const kernel = compileKernel();
   const modules = () => ({ simulation: kernel, rewiring: compileRewiringKernel() });
   const engine = new RewirableEngine(new KernelEngine(kernel, connectome), connectome, modules);
-  return trialOf(connectome, engine, compiledDrawing(compileDrawingKernel()));
+  return trialOf(new TrialReader(connectome, compiledDrawing(compileDrawingKernel())), engine);
 }
 
 export interface Answer {

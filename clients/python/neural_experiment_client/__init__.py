@@ -13,10 +13,13 @@ Only the standard library is needed. DataFrames need pandas, figures matplotlib,
 rows than the service sends at once pyarrow.
 """
 
-from .client import Job, JobState, Lab, Progress, Session, print_job_state, print_progress
+from .answers import Progress, print_progress
+from .client import Lab
 from .documents import Document, Selector
 from .errors import LabConnectionError, LabError
+from .jobs import Job, JobState, print_job_state
 from .results import Result
+from .sessions import Session
 from .shiu import default_params, run_exp
 from .version import __version__
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from .documents import Json
@@ -28,3 +30,43 @@ def frame_or_list(rows: list[Json], names: list[str]) -> Any:
 def frame(rows: list[Json], names: list[str]) -> Any:
     """A DataFrame with these columns, also where there are no rows."""
     return pandas_module().DataFrame(rows, columns=names)
+
+
+#: Columns of text, also as the last part of the name of a swept parameter.
+_TEXTS = ("root_id", "type", "side", "class", "sub_class", "super_class", "report", "input")
+
+
+def fastest_ending() -> str:
+    """The format in which a table is read fastest with what is installed."""
+    pandas_module()
+    return ".csv" if find_spec("pyarrow") is None else ".arrow"
+
+
+def table_frame(path: Path) -> Any:
+    """A DataFrame of a .csv or .arrow of the service, with the same columns of either."""
+    if path.suffix == ".csv":
+        frame = pandas_module().read_csv(path, dtype=str, keep_default_na=False)
+        return frame.assign(**{name: _values_of_csv(frame[name]) for name in frame.columns})
+    import pyarrow
+
+    with pyarrow.OSFile(str(path)) as file:
+        table = pyarrow.ipc.open_stream(file).read_all()
+
+    def plain(given: Any) -> Any:
+        # Not categories: all of them would be groups of groupby.
+        if pyarrow.types.is_dictionary(given):
+            return pyarrow.string()
+        return pyarrow.int64() if pyarrow.types.is_int32(given) else given
+
+    types = map(plain, table.schema.types)
+    return table.cast(pyarrow.schema(list(zip(table.column_names, types)))).to_pandas()
+
+
+def _values_of_csv(column: Any) -> Any:
+    """Numbers, or texts without the apostrophe that keeps a spreadsheet from computing them."""
+    if str(column.name).rpartition(".")[2] not in _TEXTS:
+        try:
+            return pandas_module().to_numeric(column)
+        except ValueError:
+            pass
+    return column.str.replace(r"^'(?=[=+\-@\t\r])", "", regex=True)

@@ -1,9 +1,10 @@
-"""A service of one's own: started from a checkout of the project, ended with this process."""
+"""A service of one's own: started from a checkout of the project or an image of it, ended with this process."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import dataclasses
 import json
 import os
 import shutil
@@ -23,6 +24,8 @@ from .errors import LabConnectionError
 
 CHECKOUT_VARIABLE = "NEURAL_EXPERIMENT_CHECKOUT"
 _SERVICE = "dist/main.js"
+_PORT_IN_CONTAINER = 8080
+_BRAIN_IN_CONTAINER = "/brain.connectome"
 _READY_WITHIN_S = 120
 _ENDED_WITHIN_S = 10
 #: Nobody else is to be protected from this user: limits are off, or at their highest.
@@ -49,20 +52,21 @@ class LocalLab(Lab):
         brain: str | os.PathLike[str] | None = None,
         *,
         checkout: str | os.PathLike[str] | None = None,
+        image: str | None = None,
         variables: Mapping[str, object] | None = None,
     ) -> None:
-        root = _checkout(checkout)
-        file = _brain_file(root, brain)
         port = _free_port()
         super().__init__(f"http://127.0.0.1:{port}")
-        own = {"HOST": "127.0.0.1", "PORT": port, "METRICS_PORT": 0, "CONNECTOME_FILE": file, "SHUTDOWN_MS": 0}
-        wanted = {**_WITHOUT_LIMITS, "LOG_LEVEL": "error", **own, **(variables or {})}
-        environment = {**os.environ, **{name: str(value) for name, value in wanted.items()}}
+        wanted = {**_WITHOUT_LIMITS, "LOG_LEVEL": "error", "METRICS_PORT": 0, "SHUTDOWN_MS": 0, **(variables or {})}
+        start = (
+            _from_checkout(checkout, brain, port, wanted) if image is None else _from_image(image, brain, port, wanted)
+        )
+        self._end_at_once = start.end_at_once
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- until close()
         self._process = subprocess.Popen(
-            [_node(), "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE],
-            cwd=root,
-            env=environment,
+            start.command,
+            cwd=start.folder,
+            env=start.environment,
             stdin=subprocess.PIPE,
             stdout=self._log,
             stderr=subprocess.STDOUT,
@@ -71,10 +75,10 @@ class LocalLab(Lab):
         )
         atexit.register(self.close)
         with self._closed_on_failure():
-            name = self._brain_when_ready(file)
+            name = self._brain_when_ready(start.brain)
         print(
-            f"Started a service of {name} ({file}) at {self.url}, process {self._process.pid}, from {root}. "
-            "It has no limits on requests, answers this machine alone and ends with this Python.",
+            f"Started a service of {name} ({start.brain}) at {self.url}, process {self._process.pid}, from "
+            f"{start.origin}. It has no limits on requests, answers this machine alone and ends with this Python.",
             file=sys.stderr,
         )
 
@@ -87,6 +91,8 @@ class LocalLab(Lab):
             try:
                 self._process.wait(_ENDED_WITHIN_S)
             except subprocess.TimeoutExpired:
+                if self._end_at_once:
+                    subprocess.run(self._end_at_once, capture_output=True, check=False)
                 self._process.kill()
                 self._process.wait()
             kept_jobs.forget(lambda job: job["url"] == self.url)
@@ -106,7 +112,7 @@ class LocalLab(Lab):
             self.close()
             raise
 
-    def _brain_when_ready(self, file: Path) -> str:
+    def _brain_when_ready(self, brain: str) -> str:
         give_up_s = time.monotonic() + _READY_WITHIN_S
         while time.monotonic() < give_up_s:
             if self._process.poll() is not None:
@@ -119,7 +125,7 @@ class LocalLab(Lab):
                     error = json.load(answer)
                 # The service would try again for ever: elsewhere somebody may be about to replace the file.
                 if error["code"] == "MODEL_FAILED":
-                    raise LabConnectionError(f"The service cannot serve {file}: {error['error']}") from None
+                    raise LabConnectionError(f"The service cannot serve {brain}: {error['error']}") from None
             except OSError:
                 pass
             time.sleep(0.05)
@@ -128,6 +134,59 @@ class LocalLab(Lab):
     def _said(self) -> str:
         self._log.seek(0)
         return self._log.read().decode(errors="replace").strip()[-2000:] or "it said nothing."
+
+
+@dataclasses.dataclass(frozen=True)
+class _Start:
+    """How a service is started."""
+
+    command: list[str]
+    folder: Path | None
+    environment: dict[str, str]
+    #: In words: what it serves, and what it is started from.
+    brain: str
+    origin: str
+    #: A command that ends it when it does not end by itself; empty where ending its process is enough.
+    end_at_once: list[str]
+
+
+def _from_checkout(
+    checkout: str | os.PathLike[str] | None,
+    brain: str | os.PathLike[str] | None,
+    port: int,
+    variables: Mapping[str, object],
+) -> _Start:
+    root = _checkout(checkout)
+    file = _brain_file(root, brain)
+    own = {"HOST": "127.0.0.1", "PORT": port, "CONNECTOME_FILE": file, **variables}
+    environment = {**os.environ, **{name: str(value) for name, value in own.items()}}
+    command = [_node(), "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
+    return _Start(command, root, environment, str(file), str(root), [])
+
+
+def _from_image(image: str, brain: str | os.PathLike[str] | None, port: int, variables: Mapping[str, object]) -> _Start:
+    """A container without rights that cannot write, whose port is open to this machine alone."""
+    engine = next(filter(None, map(shutil.which, ("podman", "docker"))), None)
+    if engine is None:
+        raise FileNotFoundError("Lab.local(image=...) needs podman or docker, and neither is on the PATH.")
+    own = {"HOST": "0.0.0.0", "PORT": _PORT_IN_CONTAINER, **variables}
+    name = f"neural-experiment-{os.getpid()}-{port}"
+    options = ["--rm", "--interactive", "--pull", "never", "--name", name]
+    options += ["--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"]
+    options += ["--publish", f"127.0.0.1:{port}:{_PORT_IN_CONTAINER}"]
+    served = "its own brain"
+    if brain is not None:
+        file = Path(brain).expanduser().resolve()
+        if not file.is_file():
+            raise FileNotFoundError(f"With an image, brain must be the path of a connectome file, got {str(brain)!r}")
+        served = str(file)
+        options += ["--volume", f"{file}:{_BRAIN_IN_CONTAINER}:ro"]
+        own["CONNECTOME_FILE"] = _BRAIN_IN_CONTAINER
+    for variable, value in own.items():
+        options += ["--env", f"{variable}={value}"]
+    service = ["node", "--import", f"data:text/javascript,{_ENDS_WITH_INPUT}", _SERVICE]
+    command = [engine, "run", *options, image, *service]
+    return _Start(command, None, dict(os.environ), served, image, [engine, "rm", "--force", name])
 
 
 def _checkout(given: str | os.PathLike[str] | None) -> Path:

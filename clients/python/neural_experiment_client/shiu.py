@@ -58,7 +58,7 @@ def run_exp(
     force_overwrite: bool = False,
     *,
     lab: Lab | None = None,
-    seed: int = 42,
+    seed: int | None = 42,
     on_missing: str = "skip",
 ) -> None:
     """Stands in for `run_exp` of Shiu et al. 2024: the same arguments, and the same file of spikes.
@@ -80,20 +80,23 @@ def run_exp(
         n_proc: not used; the service decides.
         force_overwrite: whether to run the experiment and replace the file that is there, whatever it is.
         lab: the service; by default at the address in NEURAL_EXPERIMENT_URL, or else http://localhost:8080.
-        seed: of the random numbers; equal seeds give equal spikes.
+        seed: of the random numbers; equal seeds give equal spikes, and pair experiments: trial k of every call has the
+            same input events, so that what differs between two calls differs by what they changed and not by chance.
+            None takes another seed for each `exp_name`, so that calls are independent, as those of Brian 2 are.
         on_missing: `skip` leaves out ids that the model lacks, such as some of release 630, and warns of them; `error`
             refuses them.
 
     Raises:
-        ValueError: `params` asks for another model.
+        ValueError: `params` asks for another model, or the brain of the service has no root ids.
         FileExistsError: the file that is there was not made by an equal call.
         LabError: the service refused the experiment.
         ImportError: there are more spikes than the service sends at once, and pyarrow is missing.
     """
     path = Path(path_res) / f"{exp_name}.parquet"
     document = _shiu_document(exp_name, neu_exc, neu_exc2, neu_slnc, params)
-    document.update(seed=seed, on_missing=on_missing)
+    document.update(seed=_seed_of(exp_name) if seed is None else seed, on_missing=on_missing)
     lab = lab or Lab()
+    _check_has_root_ids(lab)
     plan = _planned(lab, document)
     if path.exists() and not force_overwrite:
         _check_made_by(plan, path)
@@ -103,6 +106,20 @@ def run_exp(
     started_s = time.monotonic()
     lab.download(path, table="spikes", names="shiu", **document)
     print(f"{exp_name}: {document['trials']} trials in {time.monotonic() - started_s:.1f} s, spikes in {path}.")
+
+
+def _seed_of(exp_name: str) -> int:
+    return int.from_bytes(hashlib.sha256(exp_name.encode()).digest()[:4], "big")
+
+
+def _check_has_root_ids(lab: Lab) -> None:
+    model = lab._get("/api/v1/model")
+    if model.get("wiring") == "synthetic":
+        raise ValueError(
+            f"Published root ids need a measured brain, and {lab.url} serves {model['name']}: in a checkout of the "
+            "service `npm run up -- --dataset flywire-783` downloads and compiles one, which Lab.local('flywire-783') "
+            "serves."
+        )
 
 
 def _planned(lab: Lab, document: Json) -> Json:

@@ -1864,8 +1864,8 @@ export interface operations {
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
-                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
-                readonly names?: "shiu" | "sonata";
+                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK, indexed with the place of each neuron beside its id. */
+                readonly names?: "shiu" | "sonata" | "indexed";
                 /** @description true: checks the experiment, resolves its neurons and says what it costs; nothing is simulated or charged. */
                 readonly dry_run?: "true" | "false";
             };
@@ -3176,8 +3176,8 @@ export interface operations {
                 readonly format?: "json" | "ndjson" | "csv" | "arrow" | "parquet";
                 /** @description Which table a CSV, Arrow or Parquet answer holds. By default rates; where all reports are tables of events, that of the first of them. */
                 readonly table?: "rates" | "controls" | "histogram" | "spikes" | "inputs" | "latency" | "membrane";
-                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK. */
-                readonly names?: "shiu" | "sonata";
+                /** @description Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK, indexed with the place of each neuron beside its id. */
+                readonly names?: "shiu" | "sonata" | "indexed";
             };
             readonly header?: {
                 /** @description Media types of the formats, with weights; JSON where nothing is preferred. `format` overrides it. */

@@ -133,13 +133,15 @@ function reportsOf(document: Json, { report = [], membrane = [], spikes, csv, ta
   if (reports === undefined) return document['reports'];
   const own = new Set<string>();
   for (const text of report) {
-    const { name: given, rest } = namedIn(text);
+    const { name: given, rest: timed } = namedIn(text);
+    const { rest, ...window } = reportWindowIn(timed);
     const { who, groupBy } = groupedIn(rest);
     const name = given ?? freeName(nameFrom(who), reports);
     addName('report', name, own);
     reports.set(name, {
       node_set: selectorOf(who),
       ...(groupBy.length > 0 && { group_by: groupBy }),
+      ...window,
     });
   }
   for (const text of membrane) {
@@ -259,6 +261,15 @@ function namedIn(text: string): { readonly name?: string; readonly rest: string 
 function numberedIn(text: string): { readonly who: string; readonly number?: number } {
   const [, who, number] = /^(.+?)(?:@(\d+(?:\.\d*)?|\.\d+))?$/s.exec(text)!;
   return { who: who!, ...(number !== undefined && { number: Number(number) }) };
+}
+
+/** `@START+LENGTH` in ms at the end. */
+function reportWindowIn(text: string): Json & { readonly rest: string } {
+  const parts = /^(.+)@(\d+(?:\.\d*)?)\+(\d+(?:\.\d*)?)$/s.exec(text);
+  if (parts === null) return { rest: text };
+  const [, rest, start, length] = parts as unknown as [string, string, string, string];
+  // Times are multiples of 0.1 ms, which a sum of doubles need not be.
+  return { rest, start_ms: Number(start), end_ms: Math.round(10 * (Number(start) + Number(length))) / 10 };
 }
 
 /** `/LABEL,LABEL` at the end; other slashes belong to the name of a set, such as @channel/escape. */

@@ -32,7 +32,11 @@ export const OPTIONS = {
   rates: text('[NAME=]FILE', 'CSV with rate_hz of each node_set or root_id.', LIST),
   window: text('MS+MS', 'Start and length of events of --stimulate.', LIST),
   silence: text('WHO', 'Neurons whose outputs are cut.', LIST),
-  report: text('[NAME=]WHO[/BY]', `Neurons to read, by ${GROUP_LABELS.join(', ')}.`, LIST),
+  report: text(
+    '[NAME=]WHO[/BY][@START+LENGTH]',
+    `Neurons to read, in a window in ms, by ${GROUP_LABELS.join(', ')}.`,
+    LIST,
+  ),
   membrane: text('[NAME=]WHO[@MS]', 'Membrane potentials for --csv or --plot, by default every 1 ms.', LIST),
   sweep: text('WHAT=VALUES', 'Values that are tried in turn.', LIST),
   duration: text('MS', 'Length of a trial.'),

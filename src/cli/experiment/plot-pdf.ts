@@ -10,7 +10,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const SILENT = ['title', 'metadata'];
 
 type Attributes = Readonly<Record<string, string | undefined>>;
-type Pen = PDFKit.PDFDocument;
+type Pen = PDFDocument;
 type Gradients = Map<string, { readonly offset: number; readonly colour: string }[]>;
 
 /** @param svg of drawSvg, whose units are so many mm wide */
@@ -88,8 +88,7 @@ function drawShape(pen: Pen, tag: string, own: Attributes, gradients: Gradients)
   if (stroke !== 'none') {
     pen.lineWidth(Number(own['stroke-width'] ?? 1)).strokeOpacity(Number(own['stroke-opacity'] ?? 1));
     const dash = own['stroke-dasharray'];
-    // The type has one length for dashes; the library takes a list, as PDF does.
-    if (dash !== undefined) pen.dash(dash.split(' ').map(Number) as unknown as number, {});
+    if (dash !== undefined) pen.dash(dash.split(' ').map(Number), {});
     outline();
     pen.stroke(hexOf(stroke));
   }

@@ -39,6 +39,8 @@ function findings(
     side_convention: 'Left is left.',
     experiment: { ...DOCUMENT, ...experiment },
     resolved: {
+      // Facts about overrides, one of which has the name of a member of a set.
+      connection_overrides: { sides: { pairs: 1, synapses: 5 }, neurons: { pairs: 2, synapses: 3 } },
       'inputs.sugar': { neurons: 20, sides: { left: 20 }, types: { B: 1, '': 2, A: 17 }, missing: [] },
     },
   };

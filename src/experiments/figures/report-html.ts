@@ -195,7 +195,7 @@ function controlValues(group: GroupResult): Value[] {
 
 function neuronsTable({ resolved }: ExperimentHead): Html {
   const sets = Object.entries(resolved).filter(
-    (entry): entry is [string, ResolvedSet] => 'sides' in entry[1],
+    (entry): entry is [string, ResolvedSet] => typeof (entry[1] as Partial<ResolvedSet>).neurons === 'number',
   );
   const counts = (all: Readonly<Record<string, number>>, most: number) => {
     const named = Object.entries(all)
@@ -281,9 +281,9 @@ function list(items: readonly Html[]): Html {
 
 /** A reference, whose DOI is a link. */
 function cited(text: string): Html {
-  const [, before = text, doi, after = ''] = /^(.*?doi:)(10\.[^\s,:;]+)(.*)$/.exec(text) ?? [];
+  const [, before = text, doi, after = ''] = /^(.*?doi:)(10\.[\w./()-]+)(.*)$/.exec(text) ?? [];
   if (doi === undefined) return escaped(text);
-  return `${escaped(before)}<a href="https://doi.org/${escaped(encodeURI(doi))}">${escaped(doi)}</a>${escaped(after)}`;
+  return `${escaped(before)}<a href="https://doi.org/${doi}">${doi}</a>${escaped(after)}`;
 }
 
 /** At most two decimals; numbers of a document are as they are. */

@@ -192,6 +192,19 @@ describe('CSV of an open experiment', () => {
       `0.1 flywire_783 ${LEFT} 0 0`,
     ]);
   });
+
+  it('numbers all neurons of the model in the order of their ids', async () => {
+    const { sweep, ...document } = experiment;
+    expect(sweep).toBeDefined();
+    expect(await csv({ names: 'indexed', document })).toEqual([
+      'time_ms,trial,neuron_index,flywire_id',
+      `0.1,0,2,${LEFT}`,
+      `12.3,0,1,${UNTYPED}`,
+      `19.9,1,2,${LEFT}`,
+      `0.2,0,0,${RIGHT}`,
+    ]);
+    expect((await csv({ names: 'indexed' }))[0]).toBe('time_ms,trial,neuron_index,flywire_id,condition');
+  });
 });
 
 describe('NDJSON of an open experiment', () => {
@@ -238,6 +251,13 @@ describe.each([
       node_ids: BigInt(UNTYPED),
       condition: 0,
       trial: 0,
+    });
+    expect((await rowsOf(await answer(format, { names: 'indexed' })))[1]).toEqual({
+      time_ms: 12.3,
+      trial: 0,
+      neuron_index: 1,
+      flywire_id: BigInt(UNTYPED),
+      condition: 0,
     });
   });
 

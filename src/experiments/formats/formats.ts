@@ -20,6 +20,7 @@ export type TableName = string;
  * How the columns of a table of spikes are named; the names are those of `?names=`.
  * - `shiu`: as the spike files of Shiu et al. 2024, which their scripts read.
  * - `sonata`: as the spike files of BMTK.
+ * - `indexed`: with the place of a neuron beside its id, as simulators that read the list of Shiu et al. write spikes.
  */
-export const COLUMN_NAMES = ['shiu', 'sonata'] as const;
+export const COLUMN_NAMES = ['shiu', 'sonata', 'indexed'] as const;
 export type ColumnNames = (typeof COLUMN_NAMES)[number];

@@ -249,6 +249,10 @@ function tableOfEvents(
       return values instanceof Float64Array ? values.slice() : Int32Array.from(values);
     },
   }));
+  // Types of several classes may have one name; readers of dictionaries refuse a label that stands there twice.
+  const typeNames = [...new Set(metadata.types.map(({ name }) => name))];
+  const placesOfNames = new Map(typeNames.map((name, place) => [name, place]));
+  const typePlaces = metadata.types.map(({ name }) => placesOfNames.get(name)!);
   const isLabel = ({ column }: Column<EventPiece>) => column.type === 'label';
   const rootIds = memoized((neuron) => connectome.neuronId(neuron));
   const report: Column<EventPiece> = {
@@ -266,8 +270,8 @@ function tableOfEvents(
       valuesOf: ({ neurons }) => Array.from(neurons, rootIds),
     },
     {
-      column: { name: 'type', type: 'label', labels: metadata.types.map((type) => type.name) },
-      valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => typeIndices[neuron]!),
+      column: { name: 'type', type: 'label', labels: typeNames },
+      valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => typePlaces[typeIndices[neuron]!]!),
     },
     {
       column: { name: 'side', type: 'label', labels: SIDES },
@@ -309,6 +313,19 @@ function namedSpikes(
       TRIAL,
     ]);
   }
+  if (names === 'indexed') {
+    const places = placesById(connectome);
+    return eventRows(table, reports, [
+      { column: { name: 'time_ms', type: 'double' }, valuesOf: timesMs },
+      TRIAL,
+      {
+        column: { name: 'neuron_index', type: 'int32' },
+        valuesOf: ({ neurons }) => Int32Array.from(neurons, (neuron) => places[neuron]!),
+      },
+      idColumn('flywire_id'),
+      ...(experiment.sweep === undefined ? [] : [CONDITION]),
+    ]);
+  }
   const parameters = parameterColumns(experiment);
   return eventRows(table, reports, [
     {
@@ -326,6 +343,15 @@ function namedSpikes(
         new Array<string>(length).fill(experimentName(experiment, parameters, condition)),
     },
   ]);
+}
+
+/** The place of each neuron among all of the model when these are sorted by their ids, from 0. */
+function placesById(connectome: LabelledNeurons): Int32Array {
+  const ids = BigInt64Array.from(
+    Array.from(connectome.typeIndices, (_, neuron) => BigInt(connectome.neuronId(neuron))),
+  );
+  const places = new Map(Array.from(ids.slice().sort(), (id, place) => [id, place]));
+  return Int32Array.from(Array.from(ids, (id) => places.get(id)!));
 }
 
 /** @returns why the columns cannot have the names of another program, or null */

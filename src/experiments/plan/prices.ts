@@ -41,6 +41,8 @@ export const BOUGHT_BY_BRAIN_SECOND = {
   tableRows: 13_000,
 } as const;
 
+const BOUGHT = Object.entries(BOUGHT_BY_BRAIN_SECOND) as [keyof typeof BOUGHT_BY_BRAIN_SECOND, number][];
+
 /** Amounts of work; what is not named is none. */
 export type Work = Partial<Record<keyof typeof BOUGHT_BY_BRAIN_SECOND | 'brainMs', number>>;
 
@@ -55,9 +57,7 @@ export function priceMs(work: Work): number {
 /** Time of a core that work takes, but for what it simulates. */
 export function coreMs(work: Work): number {
   let brainSeconds = 0;
-  for (const [name, bought] of Object.entries(BOUGHT_BY_BRAIN_SECOND)) {
-    brainSeconds += (work[name as keyof typeof BOUGHT_BY_BRAIN_SECOND] ?? 0) / bought;
-  }
+  for (const [name, bought] of BOUGHT) brainSeconds += (work[name] ?? 0) / bought;
   return brainSeconds * CORE_MS_PER_BRAIN_SECOND;
 }
 

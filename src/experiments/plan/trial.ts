@@ -59,13 +59,20 @@ export interface TrialReading {
   readonly responders?: Uint32Array;
 }
 
+/** A trial between two parts, in shared memory. It stays as it is while the next part is computed, so that can be repeated. */
+export interface PartState {
+  /** See simulation/cpu/trial-state.ts. */
+  readonly brain: SharedArrayBuffer;
+  readonly places: TrainPlaces;
+}
+
 /** A trial after some of its parts: what the next one needs, and the reading so far. Plain data that crosses threads. */
 export interface TrialProgress {
   /** The step that comes next. */
   readonly step: number;
-  /** See simulation/cpu/trial-state.ts. */
-  readonly state: SharedArrayBuffer;
-  readonly places: TrainPlaces;
+  readonly state: PartState;
+  /** An older state, whose memory the next one may have. */
+  readonly spare: PartState | undefined;
   readonly reading: TrialReading;
 }
 
@@ -80,11 +87,10 @@ export interface SessionStep {
   /** Steps are told apart by their numbers: a worker that computed the one before may still have its state. */
   readonly number: number;
   readonly after: number | undefined;
-  /** The state before, none at rest. It stays as it is, so that the step can be repeated. */
-  readonly from: SharedArrayBuffer | undefined;
+  /** The state before, none at rest. */
+  readonly from: PartState | undefined;
   /** Where the state after it goes; the worker makes room where there is none. */
-  readonly to: SharedArrayBuffer | undefined;
-  readonly places: TrainPlaces | undefined;
+  readonly to: PartState | undefined;
   /** Synaptic events before. */
   readonly synapticEvents: number;
   readonly readsDrives: boolean;
@@ -92,8 +98,7 @@ export interface SessionStep {
 
 /** Its synaptic events are those of the whole trial so far. */
 export interface StepReading extends TrialReading {
-  readonly state: SharedArrayBuffer;
-  readonly places: TrainPlaces;
+  readonly state: PartState;
   /** As in an answer of version 1, by name. */
   readonly drives?: Readonly<Record<string, number>>;
 }

@@ -5,12 +5,13 @@ import type { KernelEngine } from '../../simulation/cpu/kernel-engine.js';
 import type { SimulationEngine, SimulationOptions, Trial } from '../../simulation/simulation.js';
 import { newPlaces } from '../../stimulus/compiled-drawing.js';
 import type { DrawInputEvents, InputEvents, TrainPlaces } from '../../stimulus/input-events.js';
-import { MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
+import { type Input, MAXIMUM_PART_STEPS, type Rewiring } from '../../stimulus/protocol.js';
 import type { EventsInTime, ReportWindow, SpikeCounts } from '../kinds/report-kind.js';
 import { kindOf } from '../kinds/report-kinds.js';
 import { isEventReading, rowsHere } from '../kinds/reports/event-table.js';
 import {
   joinedReading,
+  type PartState,
   recordingsOf,
   type SessionStep,
   type StepReading,
@@ -24,11 +25,9 @@ export type PartEngine = Pick<KernelEngine, 'newState' | 'opened' | 'load' | 'ad
 
 /** Work of a worker on a task: draws its input events, simulates unless that is done, reads. One trial at a time. */
 export function trialOf(
-  connectome: Connectome,
+  reader: TrialReader,
   engine: SimulationEngine,
-  draw: DrawInputEvents,
 ): (task: TrialTask, simulated?: Trial) => TrialReading {
-  const reader = new TrialReader(connectome, draw);
   return (task, simulated) => {
     const events = reader.draw(task);
     const trial = simulated ?? engine.simulate(events, optionsOf(task));
@@ -48,30 +47,28 @@ export interface TrialPart {
  * @returns the reading, or how far it is
  */
 export function trialInParts(
-  connectome: Connectome,
+  reader: TrialReader,
   engineFor: (wiring: Rewiring | undefined) => PartEngine,
-  draw: DrawInputEvents,
 ): (
   task: TrialTask,
   progress: TrialProgress | undefined,
   isTimeUp: () => boolean,
 ) => TrialReading | TrialProgress {
-  const reader = new TrialReader(connectome, draw);
   return (task, progress, isTimeUp) => {
     const { durationSteps, constants, wiring, inputs } = task.protocol;
     const engine = engineFor(wiring);
-    const state = engine.newState(constants, progress?.state);
-    const places = progress?.places ?? newPlaces(inputs);
+    const places = placesBehind(progress?.state, progress?.spare, inputs);
     let reading = progress?.reading;
-    engine.load(state);
+    engine.load(engine.newState(constants, progress?.state.brain));
     for (let startStep = progress?.step ?? 0; ; startStep += MAXIMUM_PART_STEPS) {
       const endStep = Math.min(startStep + MAXIMUM_PART_STEPS, durationSteps);
       const [own] = reader.part(task, { startStep, endStep }, engine, places);
       reading = reading === undefined ? own : joinedReading(task, reading, own);
       if (endStep === durationSteps || reading.stoppedAtStep !== undefined) return reading;
       if (isTimeUp()) {
+        const state = engine.newState(constants, progress?.spare?.brain);
         engine.save(state);
-        return { step: endStep, state: state.buffer, places, reading };
+        return { step: endStep, state: { brain: state.buffer, places }, spare: progress?.state, reading };
       }
     }
   };
@@ -83,26 +80,36 @@ export function trialInParts(
  * @param look at the raster before it is overwritten
  */
 export function sessionSteps(
-  connectome: Connectome,
+  reader: TrialReader,
   engine: PartEngine,
-  draw: DrawInputEvents,
 ): (task: TrialTask, step: SessionStep, look: (raster: EventsInTime) => void) => StepReading {
-  const reader = new TrialReader(connectome, draw);
   let last: { readonly number: number; readonly opened: KernelEngine['opened'] } | undefined;
   return (task, step, look) => {
     const { constants, inputs } = task.protocol;
     const isLoaded = last !== undefined && last.number === step.after && last.opened === engine.opened;
     last = undefined;
-    if (!isLoaded) engine.load(engine.newState(constants, step.from));
-    const places = step.places ?? newPlaces(inputs);
+    if (!isLoaded) engine.load(engine.newState(constants, step.from?.brain));
+    const places = placesBehind(step.from, step.to, inputs);
     const [reading, raster] = reader.part(task, step, engine, places);
     look(raster);
-    const state = engine.newState(constants, step.to);
+    const state = engine.newState(constants, step.to?.brain);
     engine.save(state);
     // A step that a smaller budget ended is repeated.
     if (reading.stoppedAtStep === undefined) last = { number: step.number, opened: engine.opened };
-    return { ...reading, state: state.buffer, places };
+    return { ...reading, state: { brain: state.buffer, places } };
   };
+}
+
+/** Places of a state, to be drawn on from, in the memory of another one if there is one. */
+function placesBehind(
+  state: PartState | undefined,
+  memory: PartState | undefined,
+  inputs: readonly Input[],
+): TrainPlaces {
+  const places = memory?.places ?? newPlaces(inputs);
+  if (state === undefined) places.fill(0);
+  else places.set(state.places);
+  return places;
 }
 
 function optionsOf(task: TrialTask): SimulationOptions {
@@ -110,7 +117,7 @@ function optionsOf(task: TrialTask): SimulationOptions {
   return recordings.length === 0 ? task.protocol : { ...task.protocol, recordings };
 }
 
-/** Draws and reads the trials of one connectome, whole or in parts. */
+/** Draws and reads the trials of one connectome, whole or in parts. One reading at a time. */
 export class TrialReader {
   readonly #readout: TrialReadout;
   readonly #neuronId: (neuron: number) => string;
@@ -179,7 +186,7 @@ function eventsBefore({ background, ...events }: InputEvents, step: number): Inp
 function inTrial({ steps, neurons }: EventsInTime, startStep: number): EventsInTime {
   return startStep === 0
     ? { steps, neurons }
-    : { steps: Uint32Array.from(steps, (step) => step + startStep), neurons };
+    : { steps: new Uint32Array(steps).map((step) => step + startStep), neurons };
 }
 
 /** With more than this part of all neurons it is quicker to look at all than to sort. */

@@ -12,7 +12,7 @@ import {
   type TrialReading,
   type TrialTask,
 } from '../plan/trial.js';
-import { trialInParts, trialOf } from './readout.js';
+import { trialInParts, trialOf, TrialReader } from './readout.js';
 
 const connectome = openConnectome(encodeConnectome(smallConnectome()).buffer as ArrayBuffer);
 const workers = [1, 2].map(() => {
@@ -20,8 +20,8 @@ const workers = [1, 2].map(() => {
   const modules = () => ({ simulation, rewiring: compileRewiringKernel() });
   const engine = new RewirableEngine(new KernelEngine(simulation, connectome), connectome, modules);
   const draw = compiledDrawing(compileDrawingKernel());
-  const inParts = trialInParts(connectome, (wiring) => engine.engineFor(wiring), draw);
-  return { whole: trialOf(connectome, engine, draw), inParts };
+  const inParts = trialInParts(new TrialReader(connectome, draw), (wiring) => engine.engineFor(wiring));
+  return { whole: trialOf(new TrialReader(connectome, draw), engine), inParts };
 });
 
 const REPORTS = {

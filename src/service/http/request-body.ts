@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CodedError, describeValue } from '../../errors.js';
 import { parseJson } from '../../json-text.js';
+import { refuseRepeatedMember } from '../../repeated-member.js';
 
 /** The grammar of a media type: RFC 9110, sections 5.6.2, 5.6.4, 5.6.6 and 8.3.1. */
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+";
@@ -22,6 +23,9 @@ export function isDocumentRoute(config: object | undefined): boolean {
   return config !== undefined && 'isDocumentRoute' in config;
 }
 
+/** Config of another route in whose body no member may stand twice. */
+export const EACH_MEMBER_ONCE = { hasEachMemberOnce: true } as const;
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -35,7 +39,10 @@ export function acceptJsonBodies(fastify: FastifyInstance): void {
       const { headers, routeOptions } = request;
       const text = bodyText(headers['content-type'], body);
       const isParsedLater = isDocumentRoute(routeOptions.config);
-      done(null, text === undefined || isParsedLater ? text : parseJson(text));
+      const parsed = text === undefined || isParsedLater ? text : parseJson(text);
+      if (text !== undefined && 'hasEachMemberOnce' in routeOptions.config)
+        refuseRepeatedMember(text, 'The body');
+      done(null, parsed);
     } catch (error) {
       done(error as Error);
     }

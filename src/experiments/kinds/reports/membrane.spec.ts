@@ -23,7 +23,7 @@ import { answerWriter } from '../../formats/answer-writer.js';
 import type { Format } from '../../formats/formats.js';
 import { expectedWork, foundWork, priceMs } from '../../plan/prices.js';
 import { recordingsOf, trialTask } from '../../plan/trial.js';
-import { trialOf } from '../../run/readout.js';
+import { trialOf, TrialReader } from '../../run/readout.js';
 import { membrane, sampleCount } from './membrane.js';
 
 /** A pair: 300 synapses from A to B; and a crowd without connections. */
@@ -115,7 +115,7 @@ describe('a report of membrane potentials', () => {
     const task = trialTask({ ...plan.condition(0, []), countsAll: false }, 0);
     const readings = [
       localReadings(connectome)(task),
-      trialOf(connectome, new ReferenceEngine(connectome), drawInputEvents)(task),
+      trialOf(new TrialReader(connectome, drawInputEvents), new ReferenceEngine(connectome))(task),
     ].map(({ reports }) => reports as unknown as { steps: Uint16Array; values: Float64Array[] }[]);
     readings[0]!.forEach(({ steps, values: [potentials] }, report) => {
       const other = readings[1]![report]!;

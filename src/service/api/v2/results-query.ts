@@ -86,7 +86,8 @@ export class ResultsQuery {
 
   @Word(
     COLUMN_NAMES,
-    'Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK.',
+    'Names of the columns of a table of spikes: shiu as in the files of Shiu et al. 2024, sonata as in those of BMTK, ' +
+      'indexed with the place of each neuron beside its id.',
   )
   readonly names?: ColumnNames;
 }

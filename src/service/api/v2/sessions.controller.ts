@@ -21,7 +21,7 @@ import { parseBranch, parseStep } from '../../../sessions/step.js';
 import { Environment } from '../../config/environment.js';
 import { type LoadedModel, ModelHealth } from '../../health/model-health.js';
 import { apiPath, type ApiVersion } from '../../http/api-versions.js';
-import { DOCUMENT_ROUTE } from '../../http/request-body.js';
+import { DOCUMENT_ROUTE, EACH_MEMBER_ONCE } from '../../http/request-body.js';
 import { whenEnded, withoutIdleLimit } from '../../http/request-watch.js';
 import { JSON_TYPE } from '../../http/static-body.js';
 import { BrainBudget, type Charge } from '../../limits/brain-budget.js';
@@ -112,6 +112,7 @@ export class SessionsController {
 
   @Post(':session/steps')
   @ApiSessionStep()
+  @RouteConfig(EACH_MEMBER_ONCE)
   @HttpCode(HttpStatus.OK)
   async step(
     @Param('session') name: string,
@@ -130,6 +131,7 @@ export class SessionsController {
 
   @Post(':session/branches')
   @ApiSessionBranch()
+  @RouteConfig(EACH_MEMBER_ONCE)
   @HttpCode(HttpStatus.CREATED)
   async branch(@Param('session') name: string, @Res() reply: FastifyReply): Promise<void> {
     this.health.modelForRuns();
